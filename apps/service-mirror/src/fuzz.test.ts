@@ -63,7 +63,7 @@ function readConfig(source: string): unknown {
 
 const configFiles = { run: (bytes: Buffer) => readConfig(bytes.toString()), isExpected: () => false };
 
-/** What the API server would refuse, or kube-proxy would fail at, must not get here from a remote. */
+/** Nothing may pass that the API server would refuse, or that kube-proxy would fail at. */
 function expectLegalPorts(
   ports: readonly {
     readonly name: string;

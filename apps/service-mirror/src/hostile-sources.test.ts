@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indigestible } from '../test/support/digestible.ts';
 import { hostileService, hostileSlice } from '../test/support/hostile-sources.ts';
-import type { Change } from './desired/change.ts';
+import type { Change } from './desired/diff/change.ts';
 import { globalTarget } from './desired/global/target.ts';
 import { mirrorTarget } from './desired/mirror-target.ts';
 import { readService } from './remote/read-service.ts';
@@ -15,7 +15,7 @@ import type { Target } from './desired/target.ts';
 const mirrorNamespace = 'sys-semaphore';
 const codecs = { service: new Codec(serviceKind), slice: new Codec(endpointSliceKind) };
 
-/** With the prefix and the namespace it has the most characters that a local name may have. */
+/** The longest name with the prefix and the namespace. */
 const name = 's'.repeat(63 - 'c2-default-73736d-'.length);
 const at = { namespace: 'default', name };
 const hostile = fc.record({ service: hostileService(name), slices: fc.array(hostileSlice([name]), { maxLength: 5 }) });
@@ -30,7 +30,7 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
   return { known: true, service: () => read, slices: () => readSlices };
 }
 
-/** All that would be written where there is nothing yet. */
+/** Everything that would be written to an empty mirror namespace. */
 function writesOf(target: Target): readonly Change[] {
   const local = { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => undefined };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
@@ -65,7 +65,7 @@ describe('anything that a remote has', () => {
       }),
       { numRuns: 1_000 },
     );
-    // It isn't so because nothing is left.
+    // Not only because everything is skipped.
     expect(written).toBeGreaterThan(500);
   });
 

@@ -13,7 +13,7 @@ const rules = { addresses: { allowed: undefined, local: [] }, isLocal: false, is
 const many = <T>(bytes: number, one: (i: number) => T): readonly T[] =>
   Array.from({ length: bytes / 16 }, (_, i) => one(i));
 
-// Objects as the codec makes them, but larger than it lets through.
+// Objects as the codec returns them, but larger than its limits.
 const metadata = { name: 'web-a', namespace: 'shop', uid: 'u', labels: { 'kubernetes.io/service-name': 'web' } };
 const spec = { type: 'ClusterIP', clusterIP: '10.96.0.1', ports: [{ port: 80 }] };
 const [oneService, oneSlice] = [
@@ -52,7 +52,7 @@ type Port = { readonly name: string; readonly port: number; readonly protocol: s
 const port = (i: number) => ({ name: `p${i}`, port: 1 + (i % 65_535), protocol: 'TCP' });
 const address = (i: number): string => `10.${i >>> 16}.${(i >>> 8) & 255}.${i & 255}`;
 
-/** Definitions of as many ports as no one Service can have. */
+/** Definitions with more ports than one Service can have. */
 const definitionOf = (bytes: number, prefix: string): Participant['definition'] => {
   const { definition } = readService(oneService, rules).value!;
   const [one] = definition.ports;

@@ -1,7 +1,7 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
-import type { Change } from './desired/change.ts';
-import { type RoutingChange, routingChanges } from './desired/routing-changes.ts';
+import type { Change } from './desired/diff/change.ts';
+import { type RoutingChange, routingChanges } from './desired/diff/routing-changes.ts';
 
 /** What a plan says about one cluster. */
 export type RemotePlan = {

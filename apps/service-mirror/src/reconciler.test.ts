@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import type { Change } from './desired/change.ts';
+import type { Change } from './desired/diff/change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './desired/observed.ts';
 import { ServiceReconciler } from './reconciler.ts';
@@ -49,7 +49,7 @@ type Setting = {
   readonly taken?: Change['kind'];
 };
 
-/** What one look at a key does, and fails of, where there is no Service yet, and maybe Endpoints that a Go program left. */
+/** The changes and the failure of one reconcile, without a Service yet, and maybe with Endpoints of a Go program. */
 async function lookAt({
   wanted,
   retainsEndpoints = false,
@@ -218,7 +218,7 @@ describe('the slices of several clusters', () => {
     readonly definition?: Partial<DesiredObjects['service']['definition']>;
   };
 
-  /** The writes of one look, as they begin, and what made it fail. */
+  /** The writes of one reconcile, as they begin, and its failure. */
   function start({ there, wanted, answers = {}, definition = {} }: Look): {
     readonly sent: readonly string[];
     readonly ended: Promise<unknown>;

@@ -1,8 +1,8 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Change } from './desired/change.ts';
+import type { Change } from './desired/diff/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
-import { diffService, type ServiceChange } from './desired/diff-service.ts';
-import { diffSlices, type Owner } from './desired/diff-slices.ts';
+import { diffService, type ServiceChange } from './desired/diff/service.ts';
+import { diffSlices, type Owner } from './desired/diff/slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
 import { allTried, KeyWriter, type KeyWriterOptions } from './local/writer.ts';
 import type { LocalObjects } from './local/objects.ts';
@@ -12,7 +12,7 @@ import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
 import { RefusedWrites } from './local/refused-writes.ts';
-import { deletesBeside, partsOf, type SlicePart } from './desired/slice-parts.ts';
+import { deletesBeside, partsOf, type SlicePart } from './desired/diff/slice-parts.ts';
 
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;

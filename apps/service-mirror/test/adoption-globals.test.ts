@@ -1,10 +1,10 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { it } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';
+import { it } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go/globals.ts';
 import { UNRESTRICTED } from './support/migration.ts';
 
-/** More than the deletion guard lets go at once. */
+/** More than the deletion guard lets be deleted at once. */
 const ofRemote: readonly GoGlobal[] = [
   {
     name: 'web',
@@ -85,7 +85,7 @@ describe('the global services of a Go program', () => {
   }) => {
     await addGlobals(sources, ofRemote);
     const go = goGlobals();
-    // It was allowed to see the local Services at some time.
+    // It was allowed to list the local Services earlier.
     await go.sync({ cluster: 'c1', isLocal: true }, ofLocal);
     await go.sync({ cluster: 'c2' }, ofRemote);
     await goStartFile();
@@ -118,7 +118,7 @@ describe('the global services of a Go program', () => {
       await addGlobals(sources, [{ name: 'new', slices: { 'new-x1': ['10.4.2.1'] } }]);
       await eventually(async () => (await mirrors.endpoints())[globalName('new')], ['10.4.2.1']);
       await mirrors.become({ ...endpointsOf(...ofRemote), [globalName('new')]: ['10.4.2.1'] });
-      // Once the remote is listed as it is, everything is taken over.
+      // When the remote lists its objects, everything is adopted.
       await program.stop();
       await goStartFile();
       const theirs = ofRemote.flatMap(({ slices }) => Object.keys(slices)).map(goSliceName);

@@ -1,9 +1,9 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go-program.ts';
+import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go/program.ts';
 import { addSources, it, UNRESTRICTED } from './support/migration.ts';
 
-/** More than the deletion guard lets go at once. */
+/** More than the deletion guard lets be deleted at once. */
 const left: readonly GoSource[] = [
   { name: 'web', addresses: ['10.4.0.1', '10.4.0.2'] },
   { name: 'db', headless: true, addresses: ['10.4.0.3'] },
@@ -56,7 +56,7 @@ describe('the objects of the Go program', () => {
         .filter(({ level }) => level === 'warn' || level === 'error')
         .map(({ msg }) => msg),
     ).toEqual([UNRESTRICTED]);
-    // And it goes on from there.
+    // It continues from there.
     await sources.patch(
       'endpointslices',
       { name: 'web-0' },
@@ -105,7 +105,7 @@ describe('the objects of the Go program', () => {
       await history.caughtUp();
       expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
-      // Once the remote is listed as it is, everything is taken over.
+      // When the remote lists its objects, everything is adopted.
       await program.stop();
       await goStart();
       await eventually(() => mirrors.endpointsObjects(), []);

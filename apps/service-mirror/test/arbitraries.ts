@@ -9,7 +9,7 @@ import type {
   SourceSlice,
 } from '../src/desired/source.ts';
 
-/** For property tests: sources of all kinds, legal ones only, and few enough names that they meet. */
+/** For property tests: legal sources of all kinds, with so few names that they conflict. */
 
 const protocol = fc.constantFrom('TCP', 'UDP', 'SCTP');
 const number = fc.constantFrom(80, 443, 8080, 53);

@@ -13,7 +13,7 @@ const slice = (...endpoints: string[]) => ({ name: 'web-a', service: 'web', labe
 const GLOBAL = 'gl-default-73736d-web';
 const mirror = (prefix: string) => `${prefix}-default-73736d-web`;
 
-/** After a time in which a process served both remotes; `program` for one that serves c2 only. */
+/** After a process served both remotes; `program` starts one that serves only c2. */
 const it = itWithTwoRemotes
   .extend(
     'startBoth',
@@ -118,7 +118,7 @@ describe('cleanup', () => {
         }),
       );
       const program = await startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
-      // It keeps off what may be another process's, and only puts right what it knows.
+      // It doesn't touch objects that may belong to another process.
       await eventually(async () => (await mirrors.service(GLOBAL)).metadata.annotations?.['global-svc-clusters'], 'c2');
       await program.logged('service updated', { service: GLOBAL });
       await eventually(() => program.metric('semaphore_service_mirror_orphans', { cluster: 'c2-a' }), 4);

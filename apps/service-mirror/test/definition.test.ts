@@ -5,7 +5,7 @@ import { it } from './support/it.ts';
 const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';
 
-/** Fields that the API server fills in and a test says nothing of. */
+/** Fields that the API server fills in, and a test ignores. */
 type Spec = Readonly<Record<string, unknown>>;
 
 describe('a mirror', () => {

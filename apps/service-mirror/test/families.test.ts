@@ -91,7 +91,7 @@ describe('on a cluster with IPv4 alone', () => {
       const program = await start({ 'resync-period': '50ms' });
       await mirrors.become({ 'c2-default-73736d-other': [] });
       await eventually(() => program.metric(skipped, { remote: 'c2', reason: 'refused', kind: 'problem' }), 1);
-      // Every 50 ms it is looked at, and the neighbours are worked on.
+      // It is reconciled every 50 ms, and so are the others.
       for (const n of [1, 2, 3, 4]) {
         await sources.addSlice({ name: `other-${n}`, service: 'other', endpoints: [`10.4.0.${n}`] });
         await eventually(async () => (await mirrors.endpoints())['c2-default-73736d-other']?.length, n);

@@ -4,7 +4,7 @@ import { it as itOnClusters } from './support/it.ts';
 
 const mirror = 'c2-default-73736d-web';
 
-/** Orphans are let go by the garbage collector, and only then the Service ends that they belonged to. */
+/** The garbage collector releases the slices, and only then the Service ends. */
 const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({ controllers: [] }));
 
 describe('a Service that changes between headless and not', () => {

@@ -118,7 +118,7 @@ describe('a global Service', () => {
     await secondSources.addSlice(slice('web-a', '10.5.0.1'));
     const program = await startGlobal({}, { ofSecond: { staleAfter: '500ms' } });
     await mirrors.become({ [GLOBAL]: ['10.5.0.1'] });
-    // Also said of one that hasn't answered yet.
+    // Also logged for a remote that hasn't answered yet.
     const saidStale = () => program.log().filter(({ msg }) => msg === 'remote is stale in global services').length;
     const before = saidStale();
     await secondProxy.set({ kind: 'refuse' });
@@ -133,7 +133,7 @@ describe('a global Service', () => {
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     const first = await startGlobal({ globalSvcHints: 'labelled' });
     await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.4.0.1'] });
-    // The local Service decides, by its age or by its cluster's name, and doesn't ask for it.
+    // The local Service decides, by its age or its cluster's name, and doesn't ask for it.
     const hints = async (): Promise<Readonly<Record<string, readonly string[] | undefined>>> => {
       const endpoints = (await mirrors.slices(GLOBAL)).flatMap((each) => each.endpoints ?? []) as readonly Hinted[];
       return Object.fromEntries(

@@ -1,8 +1,8 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { goSelectors, it } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';
-import { type GoSource, mirrorName } from './support/go-program.ts';
+import { goSelectors, it } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go/globals.ts';
+import { type GoSource, mirrorName } from './support/go/program.ts';
 import { UNRESTRICTED } from './support/migration.ts';
 
 const db: GoSource = { name: 'db', addresses: ['10.4.0.3'] };
@@ -11,7 +11,7 @@ const web: GoGlobal = { name: 'web', localFirst: true, slices: { 'web-x': ['10.4
 const MIRROR = { [mirrorName('db')]: ['10.4.0.3'] };
 const BOTH = { ...MIRROR, [globalName('web')]: ['10.4.0.1'] };
 
-/** What its releases wrote otherwise. An undefined field isn't in the file. */
+/** Differences between its releases. An undefined field isn't in the file. */
 const first = {
   globalSvcLabelSelector: undefined,
   globalSvcRoutingStrategyLabel: undefined,
@@ -34,7 +34,7 @@ describe('the JSON file of the Go program', () => {
     warned: readonly string[];
   }>([
     { name: 'as its README has it', want: BOTH, warned: [] },
-    // Where the manifests leave the local cluster to the pod, its variable says it here.
+    // The manifests use the service account of the pod, which a variable replaces here.
     {
       name: 'as its manifests have it',
       localCluster: { zones: undefined, kubeConfigPath: undefined },
@@ -80,7 +80,7 @@ describe('the JSON file of the Go program', () => {
       await history.caughtUp();
       expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
-      // Readiness came with what the Role allows; what it doesn't is warned once each.
+      // It is ready with what the Role allows, with one warning for each other right.
       const forbidden = hasGlobals
         ? [UNRESTRICTED, 'listing EndpointSlices of all namespaces', 'listing Services of all namespaces']
         : [UNRESTRICTED];

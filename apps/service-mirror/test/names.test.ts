@@ -79,7 +79,7 @@ describe('a name that two sources want', () => {
     await sources.addSlice({ ...slice, namespace: first.namespace, endpoints: ['10.4.0.1'] });
     await secondProxy.set({ kind: 'refuse' });
     const program = await startWithFile({}, { ready: false });
-    // Nothing bears the name, and the older source isn't known.
+    // No object has the name, and the older source is unknown.
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await secondProxy.clear();
     await mirrors.become({ [mirror]: ['10.5.0.1'] });
@@ -144,7 +144,7 @@ describe('a Service of another process, whose prefix begins like ours', () => {
     await sources.add({ name: 'other' });
     await start({ 'svc-prefix': 'c2' });
     await mirrors.become({ [mirror]: ['10.5.0.1'], [late]: ['10.5.0.1'], 'c2-default-73736d-other': [] });
-    // One more of ours is written, and that one is still there.
+    // Another mirror of ours is written, and the foreign one still exists.
     await sources.add({ name: 'last' });
     await mirrors.become({
       [mirror]: ['10.5.0.1'],

@@ -79,7 +79,7 @@ describe('a missing mirror namespace', () => {
       (await local.admin.list(`/api/v1/namespaces/${nowhere}/services`))
         .map(({ metadata }) => metadata.name)
         .toSorted();
-    // The pause between two tries is 10 s at most.
+    // The pause between two retries is at most 10 s.
     await eventually(
       services,
       names.map((name) => `c2-default-73736d-${name}`),

@@ -34,7 +34,7 @@ describe('a Service that another program edited', () => {
   ])('is repaired: $name', async ({ edit }, { mirrors, program }) => {
     const content = async () => {
       const { metadata, spec } = await mirrors.service(mirror);
-      // A Service keeps a few fields that mean nothing where it is of another type.
+      // A Service keeps a few fields that have no meaning for another type.
       const { type, ports, selector, internalTrafficPolicy, sessionAffinity, publishNotReadyAddresses } =
         spec as Record<string, unknown>;
       return {
@@ -140,7 +140,7 @@ describe('what another program deleted', () => {
     await mirrors.remove('services', mirror);
     await eventually(async () => (await mirrors.services()).filter(({ metadata }) => metadata.uid !== uid).length, 1);
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // The one that was there goes with its Service, or has a new owner.
+    // The existing slice is deleted with its Service, or has a new owner.
     const { uid: newUid } = (await mirrors.service(mirror)).metadata;
     await eventually(
       async () =>
@@ -162,7 +162,7 @@ describe('a foreign Service with the name', () => {
   it('is left alone, and replaced after its deletion', async ({ sources, mirrors, start }) => {
     const ports = [{ name: 'mine', port: 5432, targetPort: 5432, protocol: 'TCP' }];
     await mirrors.create('services', { metadata: { name: mirror }, spec: { ports } });
-    // Also where nothing wants its name.
+    // Also if no key wants its name.
     await mirrors.create('services', { metadata: { name: 'c2-default-73736d-nobody' }, spec: { ports } });
     const { metadata: before } = await mirrors.service(mirror);
     await sources.add(web);
@@ -172,7 +172,7 @@ describe('a foreign Service with the name', () => {
     await mirrors.become({ [mirror]: [], 'c2-default-73736d-nobody': [], 'c2-default-73736d-other': [] });
     await program.logged('skipped', { reason: 'name-taken' });
     expect((await mirrors.service(mirror)).metadata.resourceVersion).toBe(before.resourceVersion);
-    // Its keys are worked before this one.
+    // Its keys are reconciled before this one.
     await sources.add({ name: 'last' });
     await eventually(
       async () => Object.keys(await mirrors.endpoints()),
@@ -201,7 +201,7 @@ describe('a foreign slice with the name', () => {
       detail: `the EndpointSlice ${name} exists, and isn't ours`,
     };
     await program.logged('skipped', taken);
-    // It keeps nothing else from being done: slices that come, and those that go.
+    // Other slices are still created and deleted.
     await sources.addSlice({ name: 'web-c', service: 'web', endpoints: ['10.4.0.3'] });
     await sources.remove('endpointslices', { name: 'web-b' });
     await mirrors.become({ '': ['10.4.0.1'], [mirror]: ['10.4.0.3'] });

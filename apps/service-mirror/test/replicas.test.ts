@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { it as itOnClusters } from './support/it.ts';
 import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-process.ts';
 
-/** `start` for replicas, which have one account, and a Lease that ends soon, in the namespace that they run in. */
+/** `start` for replicas with one account and a short Lease in their own namespace. */
 const it = itOnClusters
   .extend('candidate', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend(
@@ -19,7 +19,7 @@ const it = itOnClusters
           ...times,
         }),
   )
-  /** Before the local cluster: it sees what a replica sends there. */
+  /** Before the local cluster: it records what a replica sends. */
   .extend('line', async ({ local }, { onCleanup }) => {
     const line = await startFaultProxy(local);
     onCleanup(() => line.stop());
@@ -31,7 +31,7 @@ const mirror = 'c2-default-73736d-web';
 const leader = 'semaphore_service_mirror_leader';
 const seenBy = (watcher: string, kind: string) =>
   ['semaphore_service_mirror_kube_watcher_objects', { watcher: `c2-${watcher}`, kind, runner: 'mirror-c2' }] as const;
-/** How many slices of the remote it knows. */
+/** How many slices of the remote a replica knows. */
 const slicesSeen = seenBy('endpointsWatcher', 'endpoints');
 /** How many Services and slices it knows of the remote, and how many of the mirrors. */
 const allSeen = [
@@ -42,10 +42,10 @@ const allSeen = [
 ];
 const slice = (name: string, ip: string) => ({ name, service: 'web', endpoints: [ip] });
 
-/** What a replica says that it wrote. */
+/** The writes in the log of a replica. */
 const events = (replica: MirrorProcess) => replica.log().filter(({ msg }) => /^(service|slice|endpoints) /.test(msg));
 
-/** What it sent there that would change anything but its Lease, whatever the answer. */
+/** The requests that would change anything except its Lease, whatever the answer. */
 const writesBy = (line: FaultProxy) =>
   line
     .requests()
@@ -80,7 +80,7 @@ describe('two replicas', () => {
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
     expect(history.gaps).toEqual([]);
-    // What was there stayed as it was: one write, that of the new slice.
+    // Existing objects stayed as they were: the only write is that of the new slice.
     expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual([
       'create endpointslices',
     ]);
@@ -107,14 +107,14 @@ describe('two replicas', () => {
   }) => {
     const first = await startReplica(await line.kubeconfig(candidate));
     await first.logged('started leading');
-    // Nobody takes the Lease back from it.
+    // No other replica takes the Lease from it.
     const second = await startReplica(candidate.kubeconfig, longLease);
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await eventually(() => Promise.all(allSeen.map((seen) => second.metric(...seen))), [1, 1, 1, 1]);
     first.signal('SIGSTOP');
-    // It learns of these when it wakes, and the other one has done what they ask for.
+    // It sees these when it wakes, after the other one has followed them.
     await sources.addSlice(slice('web-b', '10.4.0.2'));
     await sources.add({ name: 'gone' });
     await second.logged('started leading');
@@ -128,7 +128,7 @@ describe('two replicas', () => {
     await eventually(() => first.metric(leader), 0);
     await sources.addSlice(slice('web-c', '10.4.0.3'));
     await mirrors.become({ [mirror]: ['10.4.0.1', '10.4.0.2', '10.4.0.3'] });
-    // It has seen that, too, for it is a standby as any other, and there is nothing it would still do.
+    // As a standby it has seen that, too, and has nothing left to do.
     await eventually(() => first.metric(...slicesSeen), 3);
     expect(writesBy(line)).toHaveLength(writes);
     await history.caughtUp();
@@ -163,7 +163,7 @@ describe('a replica that cannot renew its Lease', () => {
     expect(writesBy(line)).toHaveLength(writes);
     await line.clear();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // Once for each time that it can't, and an answer that is late is one, too.
+    // Once for each period without a renewal; a late answer is one, too.
     const messages = replica
       .log()
       .map(({ msg }) => msg)

@@ -2,9 +2,9 @@ import type { PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { componentRules } from './support/accounts.ts';
-import { it as itByFile } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go-globals.ts';
-import { accountInNamespace, goRemoteRules, goRules, type GoSource, mirrorName } from './support/go-program.ts';
+import { it as itByFile } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goLabels } from './support/go/globals.ts';
+import { accountInNamespace, goRemoteRules, goRules, type GoSource, mirrorName } from './support/go/program.ts';
 import { addSources, UNRESTRICTED } from './support/migration.ts';
 import type { MirrorProcess } from './support/mirror-process.ts';
 import { DRY_RUNS, writesOf } from './support/requests.ts';
@@ -21,7 +21,7 @@ const web = (address: string): GoGlobal => ({ name: 'web', slices: { 'web-x': [a
 const warningsOf = (program: MirrorProcess) =>
   program.log().filter(({ level }) => level === 'warn' || level === 'error');
 
-/** An account whose ClusterRole, `growing`, allows nothing as yet. */
+/** An account whose ClusterRole, `growing`, allows nothing at first. */
 const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
   const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles/growing';
   const become = async (rules: readonly PolicyRule[]): Promise<void> =>
@@ -50,7 +50,7 @@ describe('the Role of the Go program', () => {
       const written = DRY_RUNS + 4;
       await eventually(() => writesOf(program), written);
 
-      // They are asked for again and again, with a pause that grows.
+      // They are requested again and again, with a growing pause.
       const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
       await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
       expect(
@@ -71,7 +71,7 @@ describe('the Role of the Go program', () => {
       expect((await program.get('/readyz')).status).toBe(200);
       expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
       expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
-      // The rest goes on, and what a ClusterRole allows is there as soon as it does.
+      // Everything else works, and what a ClusterRole allows is used at once.
       await sources.patch(
         'endpointslices',
         { name: 'db-x' },
@@ -82,7 +82,7 @@ describe('the Role of the Go program', () => {
       await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], {
         timeoutMs: 45_000,
       });
-      // And stays when it doesn't any more: unknown is not empty.
+      // It stays without the right: unknown is not empty.
       await growing.become([]);
       await local.restart();
       await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, {

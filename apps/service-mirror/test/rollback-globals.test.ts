@@ -1,8 +1,8 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { it } from './support/go-file.ts';
-import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go-globals.ts';
+import { it } from './support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go/globals.ts';
 
 const ofRemote: readonly GoGlobal[] = [
   { name: 'web', slices: { 'web-x1': ['10.4.0.1', '10.4.0.2'], 'web-x6': ['fd00::1'] } },
@@ -20,7 +20,7 @@ const theirs = [...ofRemote, ...ofLocal]
   .map(goSliceName)
   .toSorted();
 
-/** What the page would have people paste: while neither program runs, and when the Go program does. */
+/** What the page says to paste: while neither program runs, and when the Go program runs. */
 const [before, after] = docBlocks('migration.md', 'The way back of global services');
 
 describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go program', () => {
@@ -38,7 +38,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
       await mirrors.become(merged);
       await eventually(async () => (await mirrors.slices()).length, 5);
       await program.stop();
-      // That of another process, whose clusters are others.
+      // The slice of another process, for other clusters.
       const labels = {
         'mirrored-endpoint-slice': 'true',
         'mirror-endpointslice-sync-name': 'c9',
@@ -56,7 +56,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
       const commands = bash(after!, local);
       const go = goGlobals({ endpointSliceSync });
       await go.sync({ cluster: 'c2' }, ofRemote);
-      // What has no successor yet stays.
+      // A slice without a successor stays.
       const ofC1 = (await mirrors.slices()).find(
         ({ metadata }) => metadata.annotations?.['mirror-svc-source'] === 'c1/default/web-y1',
       )?.metadata.name;
@@ -71,7 +71,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback of global services to the Go pro
       await history.caughtUp();
       expect(history.gaps).toEqual([]);
       expect(history.deletions).toEqual([]);
-      // Once more does nothing, and what the Go program has made can be taken over again.
+      // A second run does nothing, and the Go program's objects can be adopted again.
       await bash(after!, local);
       await start();
       await eventually(async () => (await sliceNames()).filter((name) => theirs.includes(name)), []);

@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { type GoSource, mirrorName } from './support/go-program.ts';
+import { type GoSource, mirrorName } from './support/go/program.ts';
 import { addSources, it } from './support/migration.ts';
 import { mirrorLabels } from './support/mirror-process.ts';
 
@@ -11,7 +11,7 @@ const sourcesOfAll: readonly GoSource[] = [
   { name: 'dual', addresses: ['10.4.0.4', 'fd00::4'] },
   { name: 'idle', addresses: [] },
 ];
-/** What the page would have people paste: variables, and commands. */
+/** What the page says to paste: variables, and commands. */
 const wayBack = docBlocks('migration.md', 'The way back of mirrors').join('');
 
 const mirrored = Object.fromEntries(sourcesOfAll.map(({ name, addresses }) => [mirrorName(name), addresses]));
@@ -31,7 +31,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
     await mirrors.become(mirrored);
     await eventually(async () => (await mirrors.slices()).length, 5);
     await program.stop();
-    // Those of another remote, which stays with us.
+    // The objects of another remote, which stays with us.
     const others = {
       ...mirrorLabels,
       'mirror-svc-prefix-sync': 'c3',
@@ -45,7 +45,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
       ports: [],
     });
 
-    // The commands wait for what the Go program has yet to write.
+    // The commands wait for the writes of the Go program.
     const commands = bash(wayBack, local);
     await goProgram.sync(sourcesOfAll);
     await commands;
@@ -57,7 +57,7 @@ describe.skipIf(goesWithoutKubectl)('a rollback to the Go program', () => {
       ({ metadata }) => metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
     );
     expect(managers.filter((manager) => manager === 'semaphore-service-mirror')).toHaveLength(1);
-    // Once more does nothing, and what the Go program has made can be taken over again.
+    // A second run does nothing, and the Go program's objects can be adopted again.
     await bash(wayBack, local);
     await mirrors.remove('endpointslices', 'c3-x');
     await goStart();

@@ -1,5 +1,5 @@
 import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts';
-import type { Change } from '../src/desired/change.ts';
+import type { Change } from '../src/desired/diff/change.ts';
 import { Claims } from '../src/desired/claims.ts';
 import { familySpec } from '../src/desired/families.ts';
 import { keysOfLocalName, sourcesOf } from '../src/desired/local-names.ts';
@@ -21,7 +21,7 @@ export type Remote = { readonly services: Map<string, SourceService>; readonly s
 const emptyRemote = (): Remote => ({ services: new Map(), slices: new Map() });
 const copyOf = ({ services, slices }: Remote): Remote => ({ services: new Map(services), slices: new Map(slices) });
 
-/** A local side that refuses what an API server would: a second object of one name, and an update of another version. */
+/** A local side that refuses, like an API server, a second object of one name, and an update of another version. */
 class Local {
   readonly isSynced = () => true;
   readonly #services = new Map<string, ObservedService>();
@@ -85,7 +85,7 @@ class Local {
         });
         return undefined;
       case 'delete-slice':
-        // It may have gone with its Service.
+        // It may have been deleted with its Service.
         this.#slices.delete(change.from.name);
         return undefined;
       case 'delete-endpoints':
@@ -135,7 +135,7 @@ class Local {
   }
 }
 
-/** Mirrors of three clusters, without a network: what the clusters have, what is known of it, and what was made of that. */
+/** Mirrors of three clusters, without a network: the clusters' objects, what is known about them, and the local objects. */
 export class Simulation {
   readonly local = new Local();
   readonly #truth = new Map<string, Remote>();
@@ -170,7 +170,7 @@ export class Simulation {
     this.#learn(cluster, this.#known.get(cluster) ?? emptyRemote(), copyOf(this.#truth.get(cluster)!));
   }
 
-  /** Works one key: the one at this place of the queue, whatever its order. @returns whether there was one */
+  /** Reconciles the key at this place of the queue. @returns whether there was one */
   async work(at: number): Promise<boolean> {
     const key = [...this.#queue][this.#queue.size === 0 ? 0 : at % this.#queue.size];
     if (key === undefined) return false;

@@ -108,7 +108,7 @@ describe('what is not mirrored', () => {
     start,
   }) => {
     await sources.add(web);
-    // kube-apiserver takes all of them.
+    // kube-apiserver accepts all of them.
     await sources.addSlice({
       name: 'web-a',
       service: 'web',
@@ -149,7 +149,7 @@ describe('a skipped object', () => {
     ];
     for (const labels of wanted) await eventually(() => program.metric(gauge, { remote: 'c2', ...labels }), 1);
     expect(await program.metric('semaphore_service_mirror_remote_unrestricted', { remote: 'c2' })).toBe(0);
-    // It is looked at every 50 ms, and once more with each of these.
+    // It is reconciled every 50 ms, and with each of these.
     await sources.patch('services', { name: long }, { spec: { sessionAffinity: 'ClientIP' } });
     await sources.patch(
       'endpointslices',

@@ -42,7 +42,7 @@ describe('slices', () => {
 
   it('are all written, also if their names share ten digits of a hash', async ({ sources, mirrors, start }) => {
     await sources.add({ name: 'web', namespace: 'default' });
-    // That of c2/default/web-06bl6 is that of c2/default/web-07aby; found in seconds.
+    // c2/default/web-06bl6 and c2/default/web-07aby share it; found in seconds.
     for (const [name, address] of [
       ['web-06bl6', '10.4.0.1'],
       ['web-07aby', '10.4.0.2'],

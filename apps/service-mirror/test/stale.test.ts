@@ -10,7 +10,7 @@ const remoteUp = ['semaphore_service_mirror_remote_up', { remote: 'c2' }] as con
 const slices = /\/endpointslices/;
 const services = /\/services/;
 
-/** More than the guard lets go at once. */
+/** More than the guard lets be deleted at once. */
 const many = Array.from({ length: 12 }, (_, i) => `app-${String(i).padStart(2, '0')}`);
 const all = Object.fromEntries(many.map((name, i) => [mirrorOf(name), [`10.4.0.${i}`]]));
 
@@ -29,7 +29,7 @@ describe('a mirror whose source was deleted before the start', () => {
     await sources.add({ name: 'seen' });
     await start(flags);
     await mirrors.become({ ...left, [mirrorOf('seen')]: [] });
-    // What is seen to go, goes, whatever the flag says.
+    // A deletion that the watch reports is followed, whatever the flag says.
     await sources.remove('services', { name: 'seen' });
     await mirrors.become(left);
     expect(await mirrors.slices()).toHaveLength(Object.keys(left).length);
@@ -126,7 +126,7 @@ describe('the deletion guard', () => {
       const second = await start({ ...viaProxy, ...guard });
       await eventually(() => second.metric(...held), many.length);
       await second.logged('list is missing too many objects; deletions held', { cluster: 'c2' });
-      // What comes is worked on.
+      // New objects are written.
       await remoteProxy.clear();
       await sources.add({ name: 'new' });
       await mirrors.become({ ...all, [mirrorOf('new')]: [] });
@@ -134,12 +134,12 @@ describe('the deletion guard', () => {
       expect(history.deletions).toEqual([]);
       expect(history.gaps).toEqual([]);
 
-      // The one after the hold is believed.
+      // The list after the hold is believed.
       await second.stop();
       await remoteProxy.set({ kind: 'empty' }, { target });
       const third = await start({ ...viaProxy, 'deletion-guard-hold': '1s' });
       const bare = Object.fromEntries([...many, 'new'].map((name) => [mirrorOf(name), []]));
-      // Without any Service it isn't: the selector may be wrong.
+      // A list without any Service isn't: the selector may be wrong.
       const left = target === services ? { ...all, [mirrorOf('new')]: [] } : bare;
       await mirrors.become(left);
       await eventually(() => third.metric(...held), 0);

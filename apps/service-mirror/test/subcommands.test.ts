@@ -291,7 +291,7 @@ describe('plan', () => {
   itBehindProxy(
     'prints how many objects are held',
     async ({ accounts, sources, mirrors, remoteProxy, viaProxy, start, startWith }) => {
-      // More than the guard lets go at once.
+      // More than the guard lets be deleted at once.
       const names = Array.from({ length: 12 }, (_, i) => `app-${i}`);
       for (const name of names) await sources.add({ name, ports });
       const program = await start();

@@ -19,7 +19,7 @@ const APP_PROTOCOL = `${['a', 'b', 'c', 'd'].map((letter) => letter.repeat(61)).
 /** Their ports together take 3.5 MB. An API server takes 3 MiB, and etcd 1.5 MiB. */
 const REMOTES = Array.from({ length: 8 }, (_, i) => `h${i}`);
 
-/** Its Service is older than those of honest clusters, and no other has its ports. */
+/** Its Service is older than those of the others, with ports that no other has. */
 async function hostileRemote(name: string, i: number): Promise<RemoteEntry> {
   const ports = Array.from({ length: PORTS }, (_, port) => ({
     name: `${name}-${port}-${'x'.repeat(40)}`,

@@ -19,7 +19,7 @@ describe('the writes of a mirror', () => {
     await sources.patch('endpointslices', { name: 'web-3' }, { endpoints: endpointsOf(addresses(21, '10.4.3')) });
     await eventually(async () => (await mirrors.endpoints())[mirror]?.length, 101);
     await eventually(() => writesOf(program), DRY_RUNS + 7);
-    // What changes nothing for us is no event at all.
+    // A change of unused fields causes no write.
     await sources.patch('endpointslices', { name: 'web-3' }, { metadata: { annotations: { note: 'x' } } });
     await sources.patch('services', web, { metadata: { labels: { team: 'shop' } } });
     await sources.patch('endpointslices', { name: 'web-4' }, { endpoints: endpointsOf(addresses(21, '10.4.4')) });

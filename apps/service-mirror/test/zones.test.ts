@@ -3,8 +3,8 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { componentRules, globalRules, localRules } from './support/accounts.ts';
-import { addGlobals, type GoGlobal, globalName } from './support/go-globals.ts';
-import { it as itByFile } from './support/go-file.ts';
+import { addGlobals, type GoGlobal, globalName } from './support/go/globals.ts';
+import { it as itByFile } from './support/go/file.ts';
 
 const UNKNOWN =
   'listing Nodes is forbidden: hints of local endpoints name the zone "local", which has no Nodes, until a ClusterRole allows it';
@@ -18,7 +18,7 @@ type Hinted = {
 };
 
 const it = itByFile
-  /** May see what takes part, and no Nodes. */
+  /** May list Services and slices, but no Nodes. */
   .extend('zoneless', { scope: 'file' }, ({ local }) => {
     const globals = componentRules.map((rule) => ({
       ...rule,
@@ -38,7 +38,7 @@ const it = itByFile
       },
     };
   })
-  /** Where the endpoint of each address is hinted to. */
+  /** The hints of the endpoint of each address. */
   .extend('hints', ({ mirrors }) => async (): Promise<Hints> => {
     const endpoints = (await mirrors.slices(globalName('web'))).flatMap(
       (each) => each.endpoints ?? [],
@@ -47,7 +47,7 @@ const it = itByFile
       endpoints.map(({ addresses, hints }) => [addresses[0]!, hints?.forZones.map(({ name }) => name)]),
     );
   })
-  /** Nothing but what these tests change has it look again. */
+  /** Only changes in these tests cause a reconcile. */
   .extend(
     'startWithZones',
     ({ goStartFile }) =>

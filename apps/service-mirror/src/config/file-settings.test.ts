@@ -34,7 +34,7 @@ describe('settingsOfFile', () => {
         local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [], cidrs: [] },
         mirrorNamespace: 'sys',
         mirrorSelector: 'mirror=1',
-        // A file that doesn't say is one of the Go program, which hinted all.
+        // A file without the field is one of the Go program, which set hints on all endpoints.
         global: { selector: 'global=1', routingStrategyLabel: 'local-first=1', hints: 'always', slicesSync: false },
         serviceSync: false,
         remotes: [expect.objectContaining({ name: 'c2' })],

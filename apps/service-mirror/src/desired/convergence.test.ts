@@ -7,7 +7,7 @@ const cluster = fc.constantFrom(...prefixes.keys());
 /** `c2` and `a-b`, `c2-a` and `b` make one name. */
 const where = fc.record({ namespace: fc.constantFrom('a-b', 'b'), name: fc.constant('web') });
 
-/** Of one family each: the primary one can't be changed, and so depends on the past. */
+/** Of one family each: the primary one is immutable, and so depends on the past. */
 const families = ['IPv4', 'IPv6'] as const;
 const service = where
   .chain((at) => arbitrary.service(at))
@@ -78,7 +78,7 @@ describe('the mirrors of three clusters', () => {
         const fresh = new Simulation();
         for (const { what, run } of steps) {
           await run(lived);
-          // The fresh one sees the clusters as they are in the end, and nothing before.
+          // The fresh one sees only the final state of the clusters.
           if (/ (service|slice) /.test(what)) await run(fresh);
         }
         expect(await settle(lived)).toEqual(await settle(fresh));

@@ -16,7 +16,7 @@ describe('keysOfLocalName', () => {
     { name: 'gl-a-73736d-b-73736d-c', want: ['global/a/b-73736d-c', 'global/a-73736d-b/c'] },
     { name: 'c4-shop-73736d-web', want: [] },
     { name: 'c2-shop-web', want: [] },
-    // As releases before v0.3.0 called a mirror.
+    // The name of a mirror in releases before v0.3.0.
     { name: 'c2-web-6d6972726f720a-shop', want: [] },
     { name: 'kubernetes', want: [] },
   ])('finds $want in $name', ({ name, want }) => {

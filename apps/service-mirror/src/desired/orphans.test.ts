@@ -61,7 +61,7 @@ const endpoints = (name: string, labels: StringMap): ObservedEndpoints => ({
   addresses: [],
 });
 
-/** What goes of a namespace, as text. */
+/** The removals in a namespace, as text. */
 function left(
   namespace: Partial<Namespace>,
   { cluster = 'c9', served = [] }: { cluster?: string; served?: readonly string[] } = {},

@@ -10,7 +10,7 @@ import {
   serviceNameLabel,
   sourceAnnotation,
 } from '../names.ts';
-import type { Change } from './change.ts';
+import type { Change } from './diff/change.ts';
 import type { DesiredService } from './objects.ts';
 import { listOf, namesIn, retainedDefinition } from './global/retained.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './observed.ts';

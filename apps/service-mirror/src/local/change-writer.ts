@@ -7,7 +7,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../names.ts';
 import type { MirrorOptions } from '../config/options.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import type { Gaps } from '../metrics/gaps.ts';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
 import type { SourceClusters } from '../remote/clusters.ts';

@@ -11,10 +11,10 @@ import {
   type WrittenService,
 } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel } from '../names.ts';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
-import { annotationsOf } from '../desired/diff-service.ts';
-import type { Owner } from '../desired/diff-slices.ts';
+import { annotationsOf } from '../desired/diff/service.ts';
+import type { Owner } from '../desired/diff/slices.ts';
 import { familySpec } from '../desired/families.ts';
 import { NoNamespaceError } from './mirror-namespace.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';

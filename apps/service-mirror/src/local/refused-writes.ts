@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isStatus, type KubeApiError } from '@kube-semaphore/kube-client';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 
 /** A refused change. `why` is the API server's message. */
 export type Refused = { readonly change: Change; readonly why: string };

@@ -1,7 +1,7 @@
 import { isStatus, KubeApiError, type WriteOptions } from '@kube-semaphore/kube-client';
 import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
 import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '../names.ts';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
 

@@ -1,6 +1,6 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import { KeyWriter } from './writer.ts';
 import { RefusedWrites } from './refused-writes.ts';
 
@@ -18,7 +18,7 @@ const slice = (name: string, port = 80): Change => ({
 });
 const nameOf = (change: Change): string => ('to' in change ? change.to.name : change.from.name);
 
-/** An API server that answers so to changes of these names; `sent` is what it was asked. */
+/** An API server that refuses changes of these names with these errors; `sent` is what it received. */
 function server(errors: Readonly<Record<string, Error>>) {
   const sent: string[] = [];
   const refused = new RefusedWrites();

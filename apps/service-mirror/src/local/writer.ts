@@ -1,7 +1,7 @@
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/diff/change.ts';
 import { type ClusterDiagnostic, problemOf } from '../desired/diagnostic.ts';
 import type { ChangeContext } from './change-writer.ts';
 import { isRefusal, type Refused, type RefusedWrites } from './refused-writes.ts';

@@ -2,7 +2,7 @@ import { bothSides, scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from '../support/under-faults.ts';
 
-/** By which a silent watch is found soon. */
+/** So that a silent watch is found soon. */
 const flags = { 'watch-idle-timeout': '1s' };
 const unharmed = { gaps: [], errors: [], healthz: 200 };
 

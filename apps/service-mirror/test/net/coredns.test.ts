@@ -3,12 +3,12 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
 import type { Network, Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
-import { deployedCorefile, documentedCorefile } from '../support/net-corefile.ts';
-import type { RecordType } from '../support/net-dns-message.ts';
-import { globalLabels, it as itOnNetwork } from '../support/net-it.ts';
-import { ask } from '../support/net-programs.ts';
+import { deployedCorefile, documentedCorefile } from '../support/net/corefile.ts';
+import type { RecordType } from '../support/net/dns-message.ts';
+import { globalLabels, it as itOnNetwork } from '../support/net/it.ts';
+import { ask } from '../support/net/programs.ts';
 
-/** A node of its own, with CoreDNS on it. */
+/** A separate node with CoreDNS. */
 async function startDns({
   cluster,
   network,
@@ -48,7 +48,7 @@ const it = itOnNetwork
     return node;
   });
 
-/** Waits until a name has these records, and no other ones, and these addresses come along. */
+/** Waits until a name has exactly these records, and the answer has these addresses. */
 const resolves = (
   dns: Place,
   name: string,
@@ -68,7 +68,7 @@ const endpointOf = (hostname: string, address: string) => ({
   conditions: { ready: true },
 });
 
-// What CoreDNS answered once it answers for some seconds: so each test has a Service of its own.
+// CoreDNS caches answers for some seconds, so each test has its own Service.
 describe('a mirrored Service', () => {
   it.for([
     { server: 'the documented configuration', deployed: false, name: 'web' },
@@ -136,7 +136,7 @@ describe('a mirrored Service', () => {
 describe('a name', () => {
   it.for(['nobody.default.svc.cluster.c2', 'nobody.default.svc.cluster.global', 'nobody.default.svc.cluster.local'])(
     'that no Service has does not resolve: %s',
-    // CoreDNS may listen before it has read the cluster, and says SERVFAIL until then.
+    // CoreDNS may listen before it has read the cluster, and answers SERVFAIL until then.
     (name, { dns }) => eventually(() => ask(dns, name, 'A'), { status: 'NXDOMAIN', answers: [], additional: [] }),
   );
 

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { hostileService, hostileSlice } from '../support/hostile-sources.ts';
 import type { LocalServices } from '../support/local-services.ts';
-import { it as itOnNetwork } from '../support/net-it.ts';
-import { serve, whoAnswers } from '../support/net-programs.ts';
+import { it as itOnNetwork } from '../support/net/it.ts';
+import { serve, whoAnswers } from '../support/net/programs.ts';
 import type { RemoteServices } from '../support/remote-services.ts';
 
 type Mode = 'nftables' | 'iptables';
@@ -34,10 +34,10 @@ const it = itOnNetwork.extend('nodes', { scope: 'file' }, async ({ network, real
 
 const modes = ['nftables', 'iptables'] as const satisfies readonly Mode[];
 const http = { name: 'http', protocol: 'TCP', port: 8_080 };
-/** What a name may have at most, also together with the prefix and the namespace. */
+/** The longest name with the prefix and the namespace. */
 const longName = 's'.repeat(63 - 'c2-default-73736d-'.length);
 
-/** So many of them at least are what an API server accepts. */
+/** The least number that an API server must accept. */
 const [SOME_SERVICES, SOME_SLICES] = [10, 50];
 
 describe('what a remote has', () => {
@@ -104,7 +104,7 @@ async function addGood(localSources: RemoteServices, podIp: string): Promise<voi
   await localSources.addSlice({ name: 'good-a', service: 'good', labels, endpoints: [podIp] });
 }
 
-/** Who answers behind its address. */
+/** Which pods answer at its address. */
 async function served(client: Place, localSources: RemoteServices): Promise<readonly string[]> {
   const { clusterIP } = (await localSources.object('services', { name: 'good' }))['spec'] as { clusterIP: string };
   return whoAnswers(client, clusterIP, 80);

@@ -3,9 +3,9 @@ import { eventually } from '@kube-semaphore/eventually';
 import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
 import { describe } from 'vitest';
-import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net-it.ts';
-import { whoAnswers } from '../support/net-programs.ts';
-import { type Machine, runPod, setReady } from '../support/net-workload.ts';
+import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net/it.ts';
+import { whoAnswers } from '../support/net/programs.ts';
+import { type Machine, runPod, setReady } from '../support/net/workload.ts';
 
 /**
  * A test with a node of each cluster, `here` with kube-proxy and `there`, which route each other's pods; and a pod here
@@ -39,7 +39,7 @@ const it = itOnNetwork
     return here.node.addPod(['10.3.0.99', 'fd03::99']);
   });
 
-/** Waits until these, and no others, answer behind both addresses of a Service. */
+/** Waits until exactly these pods answer at both addresses of a Service. */
 async function becomesServedBy(client: Place, object: KubeObject, names: readonly string[]): Promise<void> {
   const { clusterIPs } = object['spec'] as { clusterIPs: readonly string[] };
   for (const address of clusterIPs) await eventually(() => whoAnswers(client, address, 80), names);

@@ -39,7 +39,7 @@ const it = test
     };
   });
 
-/** Over before requests are given up that were sent before, so that it is their answers by which a leader goes on. */
+/** Shorter than the timeout of requests sent before, so that a leader continues with their answers. */
 const SHORT: LeaseTimes = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
 
 /** One led, then the other, each wrote only while it led, and nothing went wrong. */
@@ -78,7 +78,7 @@ describe.concurrent('two replicas, in the audit log', () => {
     const unmade = names.filter((name) => !made.has(pair.mirrorName(name)));
     expect(unmade.length).toBeGreaterThan(0);
 
-    // What it was about to make is made by the other one, and goes with its source: to make it after that would be wrong.
+    // The other one creates what it was about to create, and deletes it with its source: a late create would be wrong.
     await pair.beBusy();
     await replicas.hasWritten(roles.standby);
     await Promise.all(unmade.map((name) => pair.sources.remove('services', { name })));

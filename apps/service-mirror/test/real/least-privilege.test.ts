@@ -14,7 +14,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
-import { mirrorName } from '../support/go-program.ts';
+import { mirrorName } from '../support/go/program.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { argvOf, mirrorLabels, type MirrorProcess, MIRRORS, usualFlags } from '../support/mirror-process.ts';
 
@@ -48,7 +48,7 @@ const it = itOnClusters
     return server;
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
-  /** All that a mirror does to mirrors, and all that it is asked on the command line. */
+  /** Everything that a mirror does, in a run and in its subcommands. */
   .extend('mirroring', ({ accounts, sources, mirrors, start, startWith }) => async () => {
     await mirrors.create('endpoints', {
       metadata: { name: WEB, labels: mirrorLabels },
@@ -86,7 +86,7 @@ const it = itOnClusters
     expect(complaintsOf(mirror)).toEqual(ONE_SERVER);
     await mirror.stop();
   })
-  /** What it takes besides where Services are global, and the zones are those of Nodes. */
+  /** What global Services need in addition, with the zones of Nodes. */
   .extend('merging', ({ server, accounts, sources, mirrors, startWith }) => async () => {
     const labels = { global: 'true', mirror: 'false' };
     await server.admin.create('/api/v1/nodes', node({ name: 'n1', zone: 'z1' }));
@@ -140,7 +140,7 @@ describe('the accounts of deploy/service-mirror', () => {
 
     await deployComponent(server, folders.local, folders.globals);
     await merging();
-    // Of what both a role and the component allow, neither is needed: so what the role is for was looked at before.
+    // A right of both the role and the component would count as needed for neither, so the role's were checked before.
     const both = deployedRights(folders.local, folders.globals);
     const component = rightsIn(both.grants).filter((right) => !rightsIn(local.grants).includes(right));
     const useBesides = async () => {

@@ -2,14 +2,14 @@ import { eventually } from '@kube-semaphore/eventually';
 import { mirrorServiceName } from '../../src/names.ts';
 import { bash, docBlocks, expressionWarnings } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { table } from '../support/name-length-cases.ts';
-import { NameLengthCluster } from '../support/name-length-cluster.ts';
-import { applyConstraint } from '../support/name-length-constraint.ts';
-import { gatekeeper, gatorVerify, verifyGroup } from '../support/name-length-gator.ts';
-import { generated } from '../support/name-length-generated.ts';
-import { verdict } from '../support/name-length-verdict.ts';
+import { table } from '../name-length/cases.ts';
+import { NameLengthCluster } from '../name-length/cluster.ts';
+import { applyConstraint } from '../name-length/constraint.ts';
+import { gatekeeper, gatorVerify, verifyGroup } from '../name-length/gator.ts';
+import { generated } from '../name-length/generated.ts';
+import { verdict } from '../name-length/verdict.ts';
 
-/** A Kubernetes message has 5 KiB at most. */
+/** A Kubernetes message has at most 5 KiB. */
 const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);
 
 const groups = [...table, generated];

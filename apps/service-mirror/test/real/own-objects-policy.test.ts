@@ -316,7 +316,7 @@ describe('the quota for Services', () => {
     const quota = `/api/v1/namespaces/${MIRRORS}/resourcequotas/semaphore-service-mirror-services`;
     const { hard } = (await cluster.admin.get(quota))['spec'] as { readonly hard: Readonly<Record<string, string>> };
     expect(hard).toEqual({ 'count/services': '5k' });
-    // As the controller of quotas would count. The API server hears of it a moment later.
+    // As the controller of quotas would count. The API server sees it a moment later.
     await cluster.admin.request('PATCH', `${quota}/status`, { status: { hard, used: hard } });
     const answer = async () => refusal(await account.request('POST', `${SERVICES}?dryRun=All`, service('one-more')));
     await eventually(

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from '../support/it.ts';
 
-/** As OpenShift runs: owners that block their end are for those who may update their finalizers. */
+/** As on OpenShift: only accounts that may update finalizers may set blocking owners. */
 const it = itOnClusters.extend('localOptions', { scope: 'file' }, () => ({
   admissionPlugins: ['OwnerReferencesPermissionEnforcement'],
 }));

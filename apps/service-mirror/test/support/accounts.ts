@@ -1,23 +1,23 @@
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf } from '@kube-semaphore/testkit';
 
-/** Whom a mirror is on each of its two clusters. */
+/** The accounts of a mirror on its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
-/** The folders of deploy/ that have its accounts, and what global services take besides. */
+/** The folders of deploy/ with its accounts, and with what global services need in addition. */
 export const folders = {
   local: 'service-mirror/base',
   globals: 'service-mirror/components/global',
   remote: 'service-mirror/remote',
 } as const;
 
-/** All that is ever needed locally, in the mirror namespace. */
+/** All rights in the mirror namespace. */
 export const localRules = rulesOf(deployedRights(folders.local));
 
-/** All that is ever needed locally where there are global services; of that, some is needed in all namespaces. */
+/** All local rights with global services; some are for all namespaces. */
 export const globalRules = rulesOf(deployedRights(folders.local, folders.globals));
 
-/** What of that is needed in all namespaces. */
+/** Those for all namespaces. */
 export const componentRules = globalRules.slice(localRules.length);
 
 /** All rights that a remote must grant. */
@@ -36,7 +36,7 @@ export async function createAccounts({ local, remote }: Record<'local' | 'remote
   return { local: writer, remote: reader };
 }
 
-/** The same with the component for global services. */
+/** As `createAccounts`, with the component for global services. */
 export async function createGlobalAccounts(clusters: Record<'local' | 'remote', TestCluster>): Promise<Accounts> {
   const accounts = await createAccounts(clusters);
   await deployComponent(clusters.local, folders.local, folders.globals);

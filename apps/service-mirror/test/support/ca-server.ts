@@ -5,16 +5,16 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAuthority, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 
-/** Where a cluster's CA can be had. */
+/** A server of a cluster's CA. */
 export type CaServer = {
   /** `https:` */
   readonly url: string;
-  /** Of the CA that signed this server's own certificate: for `SSL_CERT_FILE`, in the place of the public ones. */
+  /** The CA of this server's own certificate, for `SSL_CERT_FILE`. */
   readonly rootsFile: string;
   readonly stop: () => void;
 };
 
-/** Serves a cluster's CA, as the Go program's configuration has it. */
+/** Serves a cluster's CA, as the Go program's configuration requires. */
 export async function startCaServer({ caFile, dir }: TestCluster): Promise<CaServer> {
   const authority = await createAuthority('public CA');
   const certificate = await authority.issue({ usage: 'server', commonName: 'ca', ips: ['127.0.0.1'] });

@@ -1,9 +1,9 @@
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { clusterKind, startRealCluster } from '@kube-semaphore/testkit';
 
-/** What a test needs of its local cluster. */
+/** Requirements of a test for its local cluster. */
 export type LocalOptions = {
-  /** Families that Services may have, the cluster's own first. Default: both. */
+  /** Families that Services may have, the cluster's primary one first. Default: both. */
   readonly ipFamilies?: readonly ('IPv4' | 'IPv6')[];
   /**
    * On a real cluster, run the garbage collector and these besides. The embedded one has a garbage collector, and nothing
@@ -16,7 +16,7 @@ export type LocalOptions = {
 
 const RANGES = { IPv4: '10.96.0.0/16', IPv6: 'fd00:10:96::/112' } as const;
 
-/** A cluster of the kind that the suite runs on. */
+/** A cluster of the kind that the suite runs on: embedded or real. */
 export function startLocal({
   ipFamilies = ['IPv4', 'IPv6'],
   controllers,

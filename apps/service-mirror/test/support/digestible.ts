@@ -1,4 +1,4 @@
-import type { Change } from '../../src/desired/change.ts';
+import type { Change } from '../../src/desired/diff/change.ts';
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 

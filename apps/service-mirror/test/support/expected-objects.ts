@@ -17,7 +17,7 @@ type ServiceView = {
 
 /** A local slice. */
 type SliceView = {
-  /** The Service that it belongs to, by its label and by its owner's UID. */
+  /** Its Service, by its label and by its owner's UID. */
   readonly service: string;
   /** `<cluster>/<namespace>/<name>` */
   readonly source: string;
@@ -47,7 +47,7 @@ async function objectsIn(
   return { services: all, slices: allSlices as unknown as readonly Slice[] };
 }
 
-/** What is there. */
+/** The existing objects. */
 export async function observedView(local: TestCluster): Promise<LocalView> {
   const { services, slices } = await objectsIn(local, MIRRORS);
   const uids = new Map(services.map(({ metadata }) => [metadata.uid, metadata.name]));
@@ -71,7 +71,7 @@ export async function observedView(local: TestCluster): Promise<LocalView> {
   });
 }
 
-/** What the Services of now make: a mirror of each of `c2`, and one for all global ones of a name. Their definitions agree. */
+/** The objects for the present sources: a mirror for each of `c2`, and a global Service for each name. Definitions agree. */
 export async function wantedView({
   local,
   remote,
@@ -126,7 +126,7 @@ function definitionOf(object: { readonly [field: string]: unknown }): {
   return { headless: clusterIP === 'None', ports };
 }
 
-/** The order of endpoints means nothing. */
+/** The order of endpoints has no meaning. */
 function contentOf({ addressType, ports, endpoints }: Slice) {
   return {
     addressType,

@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
 import fc from 'fast-check';
 
-/** For property tests: Services and slices that no cluster of good will has, but that its API server may well show. */
+/** For property tests: hostile Services and slices that an API server may return. */
 
 const label = fc.stringMatching(/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/);
 
@@ -12,7 +12,7 @@ const odd = ['', '..', 'a..b', 'a.b', '*', '-', '_', ...unquoted, ...tooLong];
 /** Texts that an attacker might choose. */
 const text = fc.oneof(label, fc.constantFrom(...odd), fc.string({ maxLength: 300 }));
 
-/** What is legal nine times of ten: an API server refuses all of an object for one thing that it checks. */
+/** Legal nine times out of ten: an API server refuses an object for one invalid field. */
 const mostly = <T>(legal: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight: 9, arbitrary: legal }, { weight: 1, arbitrary: other });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -26,7 +26,7 @@ const limits = [-2_147_483_648, -1, 0, 1, 80, 8_080, 65_535, 65_536, 70_000, 2_1
 const number = fc.oneof(fc.constantFrom(...limits), fc.integer({ min: -1, max: 70_000 }));
 const legalNumber = fc.integer({ min: 1, max: 65_535 });
 const protocol = mostly(fc.constantFrom('TCP', 'UDP', 'SCTP'), fc.constantFrom('TCP', 'tcp', 'ICMP', ''));
-/** Few, so that slices have the ports of their Services. */
+/** Few, so that slices and Services share ports. */
 const portName = mostly(fc.constantFrom('http', 'admin', 'p'.repeat(63), ''), fc.oneof(label, text));
 const appProtocol = maybe(mostly(fc.constantFrom('http', 'kubernetes.io/h2c'), text));
 

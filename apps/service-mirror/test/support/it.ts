@@ -12,7 +12,7 @@ import { RemoteServices } from './remote-services.ts';
 /** How a start differs from the usual. */
 type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** Resolve when the process is ready, and not at once. Default true. */
+  /** Whether to wait until the process is ready. Default true. */
   readonly ready?: boolean;
 };
 
@@ -50,7 +50,7 @@ export const it = test
     onCleanup(() => history.stop());
     return history;
   })
-  // What a program writes has to go after it: so this asks for both, and is cleaned up before them.
+  // Programs stop before their objects are removed: so this depends on both, and is cleaned up first.
   .extend('startWith', ({ sources: _sources, mirrors: _mirrors, task }, { onCleanup }) => {
     const started: MirrorProcess[] = [];
     onCleanup(async () => {
@@ -71,7 +71,7 @@ export const it = test
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   );
 
-/** A test with a fault proxy before the remote cluster, and the flags that lead a mirror through it. */
+/** A test with a fault proxy before the remote cluster, and the flags to use it. */
 export const itBehindProxy = it
   .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
     const proxy = await startFaultProxy(remote);

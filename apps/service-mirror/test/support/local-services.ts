@@ -6,7 +6,7 @@ import { readyAddresses, type Slice } from './slices.ts';
 /** The kinds of objects in the mirror namespace. */
 export type LocalKind = 'services' | 'endpointslices' | 'endpoints';
 
-/** What is in the mirror namespace, as its users see it, and what they do to it. */
+/** The objects in the mirror namespace, and foreign edits of them. */
 export class LocalServices {
   readonly #cluster: TestCluster;
 
@@ -22,14 +22,14 @@ export class LocalServices {
     return this.#cluster.admin.get(pathOf('services', name));
   }
 
-  /** Those of one Service, or all. */
+  /** The slices of one Service, or all. */
   async slices(service?: string): Promise<readonly Slice[]> {
     const selector =
       service === undefined ? '' : `?labelSelector=${encodeURIComponent(`kubernetes.io/service-name=${service}`)}`;
     return (await this.#cluster.admin.list(`${pathOf('endpointslices')}${selector}`)) as unknown as readonly Slice[];
   }
 
-  /** Names of the Endpoints that are there. */
+  /** The names of existing Endpoints. */
   async endpointsObjects(): Promise<readonly string[]> {
     const endpoints = await this.#cluster.admin.list(pathOf('endpoints'));
     return endpoints.map(({ metadata }) => metadata.name).toSorted();
@@ -44,7 +44,7 @@ export class LocalServices {
     return { ...Object.fromEntries(services.map(({ metadata: { name } }) => [name, []])), ...readyAddresses(slices) };
   }
 
-  /** Waits until the Services and their ready addresses are just these. */
+  /** Waits until the Services and their ready addresses are exactly these. */
   become(expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
     return eventually(() => this.endpoints(), expected);
   }
@@ -53,7 +53,7 @@ export class LocalServices {
     return this.#cluster.admin.create(pathOf(kind), object);
   }
 
-  /** Merges into an object that is there. */
+  /** Patches an existing object. */
   async patch(kind: LocalKind, name: string, body: object): Promise<void> {
     const answer = await this.#cluster.admin.request('PATCH', pathOf(kind, name), body);
     if (answer.status !== 200) throw new Error(`PATCH ${name}: ${answer.status} ${String(answer.body['message'])}`);
@@ -63,7 +63,7 @@ export class LocalServices {
     await this.#cluster.admin.delete(pathOf(kind, name));
   }
 
-  /** Removes everything, also what controllers make of it meanwhile, and what was on its way when a program was killed. */
+  /** Removes everything, also what controllers or late requests of killed programs create meanwhile. */
   async clear(): Promise<void> {
     await eventually(async () => (await this.#removeAll()) === 0, true, { what: 'an empty mirror namespace' });
   }

@@ -1,11 +1,11 @@
-import { accountInNamespace, controllers, GoProgram, goRemoteRules, goRules, type GoSource } from './go-program.ts';
+import { accountInNamespace, controllers, GoProgram, goRemoteRules, goRules, type GoSource } from './go/program.ts';
 import { itBehindProxy } from './it.ts';
 import type { RemoteServices } from './remote-services.ts';
 
-/** What is said of the flags and files of the Go program, which can't restrict a remote. */
+/** The warning about the Go program's flags and files, which can't restrict a remote. */
 export const UNRESTRICTED = 'remote may announce any address: set its allowedPodCIDRs (-allowed-pod-cidrs)';
 
-/** A test in which the Go program, and then ours, keep the mirrors of one cluster, under the roles of the Go program's manifests. */
+/** A test with the Go program, and then ours, under the roles of the Go program's manifests. */
 export const it = itBehindProxy
   .extend('localOptions', { scope: 'file' }, () => ({ controllers }))
   .extend('goAccount', { scope: 'file' }, ({ local }) => accountInNamespace(local, 'go', goRules.latest))
@@ -41,7 +41,7 @@ export const it = itBehindProxy
       );
   });
 
-/** Makes the Services that a Go program saw, with slices as their cluster's own controllers make them. */
+/** Creates the Services that a Go program saw, with the slices that their cluster's own controllers would create. */
 export async function addSources(sources: RemoteServices, all: readonly GoSource[]): Promise<void> {
   for (const { name, headless = false, addresses, ports } of all) {
     await sources.add({ name, headless, ...(ports && { ports }) });

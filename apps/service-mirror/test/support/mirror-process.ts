@@ -11,10 +11,10 @@ export type MirrorFlags = Readonly<Record<string, string | number | undefined>>;
 /** The mirror namespace of all tests. */
 export const MIRRORS = 'sys-semaphore';
 
-/** What every mirror of `c2` is labelled with, also one that the Go program made. */
+/** The labels of every mirror of `c2`, also of the Go program's. */
 export const mirrorLabels = { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': 'c2' } as const;
 
-/** What every test but those of flags starts a mirror with. */
+/** The flags that most tests start a mirror with. */
 export const usualFlags = ({ local, remote }: Accounts): MirrorFlags => ({
   'kube-config': local.kubeconfig,
   'target-kube-config': remote.kubeconfig,
@@ -32,6 +32,6 @@ export function argvOf(flags: MirrorFlags): string[] {
 
 const launcher = fileURLToPath(new URL('../../bin/semaphore-service-mirror.js', import.meta.url));
 
-/** Starts it with these words and variables, and none of the variables that the tests run with. */
+/** Starts it with these arguments and variables, without the variables of the test process. */
 export const spawnMirror = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): MirrorProcess =>
   spawnProgram(launcher, argv, env);

@@ -3,12 +3,12 @@ import { endpointSlice, type EndpointSliceOptions, service, type ServiceOptions 
 
 type RemoteKind = 'services' | 'endpointslices';
 
-/** Where an object is; in default, if nothing is said. */
+/** The name of an object, and its namespace; `default` without one. */
 type Place = { readonly namespace?: string; readonly name: string };
 
 const labels = { mirror: 'true' };
 
-/** Services of a cluster, with their slices, as its own controllers would make them; they go after a test. */
+/** Services of a cluster, with the slices that its own controllers would create; removed after a test. */
 export class RemoteServices {
   readonly #cluster: TestCluster;
   readonly #paths = new Set<string>();
@@ -17,19 +17,19 @@ export class RemoteServices {
     this.#cluster = cluster;
   }
 
-  /** A Service without a selector, that is to be mirrored. */
+  /** Adds a Service to mirror, without a selector. */
   async add(options: ServiceOptions): Promise<void> {
     const object = service({ selector: null, ...options, labels: { ...labels, ...options.labels } });
     await this.#create(`/api/v1/namespaces/${object.metadata.namespace}/services`, object);
   }
 
-  /** A slice of one of them. */
+  /** Adds a slice of a Service. */
   async addSlice(options: EndpointSliceOptions): Promise<void> {
     const object = endpointSlice({ ...options, labels: { ...labels, ...options.labels } });
     await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);
   }
 
-  /** Whether it is there. */
+  /** Whether it exists. */
   async has(kind: RemoteKind, at: Place): Promise<boolean> {
     const { status } = await this.#cluster.admin.request('GET', pathOf(kind, at));
     if (status !== 200 && status !== 404) throw new Error(`GET ${pathOf(kind, at)}: ${status}`);
@@ -58,7 +58,7 @@ export class RemoteServices {
     return accepted;
   }
 
-  /** Merges into a Service or slice that is there. */
+  /** Patches an existing Service or slice. */
   async patch(kind: RemoteKind, at: Place, body: object): Promise<void> {
     const path = pathOf(kind, at);
     const answer = await this.#cluster.admin.request('PATCH', path, body);
@@ -71,7 +71,7 @@ export class RemoteServices {
     this.#paths.delete(path);
   }
 
-  /** Removes all that it made. */
+  /** Removes everything that it created. */
   async clear(): Promise<void> {
     await Promise.all(Array.from(this.#paths, (path) => this.#cluster.admin.request('DELETE', path)));
     this.#paths.clear();

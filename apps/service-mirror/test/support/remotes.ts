@@ -8,7 +8,7 @@ import { it } from './it.ts';
 import { MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 
-/** What a test says about a remote cluster of its config file; the credentials are the fixture's. */
+/** A remote cluster in a test's config file; the credentials are the fixture's. */
 export type RemoteEntry = {
   readonly name: string;
   readonly kubeConfigPath: string;
@@ -25,7 +25,7 @@ type FileStart = {
   readonly kubeconfig?: string;
 };
 
-/** A test with a second remote, `c2-a`, whose prefix begins as that of `c2` does, and both in a config file. */
+/** A test with a config file for `c2` and a second remote, `c2-a`, whose prefix begins like the first one's. */
 export const itWithTwoRemotes = it
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('secondName', { scope: 'file' }, 'c2-a')

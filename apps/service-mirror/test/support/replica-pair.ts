@@ -5,7 +5,7 @@ import { LocalServices } from './local-services.ts';
 import { argvOf, spawnMirror, usualFlags } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 
-/** Two replicas of a mirror, and what they are there for. */
+/** Two replicas of a mirror, and their sources. */
 export class MirrorPair {
   readonly replicas: ReplicaPair;
   readonly sources: RemoteServices;
@@ -19,7 +19,7 @@ export class MirrorPair {
     this.sources = new RemoteServices(remote);
   }
 
-  /** Starts both at once. Pairs whose remotes have different names don't get into each other's way. */
+  /** Starts both at once. Pairs with different remote names don't conflict. */
   static async start(local: RealCluster, remote: TestCluster, times?: LeaseTimes): Promise<MirrorPair> {
     const reader = await remote.account('reader', remoteRules);
     const replicas = await ReplicaPair.start({
@@ -35,7 +35,7 @@ export class MirrorPair {
     return new MirrorPair({ replicas, local, remote });
   }
 
-  /** From now on there is always something to write. */
+  /** Makes changes all the time from now on. */
   async beBusy(): Promise<void> {
     await this.sources.add({ name: 'busy' });
     await this.sources.addSlice({ name: 'busy-a', service: 'busy', endpoints: [] });
@@ -48,7 +48,7 @@ export class MirrorPair {
     );
   }
 
-  /** Names of the mirrors that the pair is there for, sorted. */
+  /** The names of the expected mirrors, sorted. */
   async mirrorNames(): Promise<readonly string[]> {
     const names = (await new LocalServices(this.#local).services()).map(({ metadata }) => metadata.name);
     return names.filter((name) => name.startsWith(`${this.#prefix}-`)).toSorted();

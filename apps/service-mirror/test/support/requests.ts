@@ -1,9 +1,9 @@
 import type { MirrorProcess } from './mirror-process.ts';
 
-/** A program that starts with an empty mirror namespace tries a creation, to see whether the namespace is there. */
+/** A program that starts with an empty mirror namespace does a dry run, to check whether the namespace exists. */
 export const DRY_RUNS = 1;
 
-/** How many requests of these methods a mirror has sent to all clusters, whatever the answers were; by its own metric. */
+/** How many requests of these methods a mirror has sent to all clusters, by its own metric. */
 export async function requestsOf(mirror: MirrorProcess, methods: readonly string[]): Promise<number> {
   const { body } = await mirror.get('/metrics');
   const series = body

@@ -2,12 +2,12 @@ import type { Dice } from '@kube-semaphore/fault-proxy';
 import { RandomChanges } from '@kube-semaphore/testkit';
 import type { RemoteServices } from './remote-services.ts';
 
-/** The Services of the remote cluster, and those of the local one that are for global Services. */
+/** The sources in the remote cluster, and in the local one for global Services. */
 export type Sources = { readonly c2: RemoteServices; readonly c1: RemoteServices };
 
 type Cluster = keyof Sources;
 
-/** A Service that may come and go, and one of its slices that does. */
+/** A Service that may be added and removed, and one of its slices. */
 type Place = {
   readonly cluster: Cluster;
   readonly service: string;
@@ -15,17 +15,17 @@ type Place = {
   readonly isGlobal: boolean;
 };
 
-/** A Service with slices of these ready addresses, and what it makes locally. */
+/** A Service with slices of these ready addresses, and the name of its local Service. */
 type Staying = Pick<Place, 'cluster' | 'service' | 'isGlobal'> & {
   readonly headless: boolean;
   readonly slices: readonly (readonly string[])[];
   readonly makes: string;
 };
 
-/** The label that makes a Service global, and no mirror of it. */
+/** The label that makes a Service global, and not a mirror. */
 const globalLabels = { global: 'true', mirror: 'false' };
 
-/** What there is from the beginning, and stays as it is; what it makes must never be missing. */
+/** Sources that never change: their local objects must never be missing. */
 export const staying: readonly Staying[] = [
   {
     cluster: 'c2',
@@ -61,7 +61,7 @@ export const staying: readonly Staying[] = [
   },
 ];
 
-/** Slices that come, change and go; those of `job` and `api` do so with their Services, or without. */
+/** Slices that are added, changed and removed; those of `job` and `api` with their Services, or without. */
 const COMING: readonly Place[] = [
   { cluster: 'c2', service: 'shop', slice: 'shop-x', isGlobal: false },
   { cluster: 'c2', service: 'cart', slice: 'cart-x', isGlobal: false },
@@ -73,10 +73,10 @@ const COMING: readonly Place[] = [
   { cluster: 'c1', service: 'api', slice: 'api-x', isGlobal: true },
 ];
 
-/** Those that nothing of what stays belongs to. */
+/** The Services without any staying slice. */
 const COMING_SERVICES = ['job', 'api'];
 
-/** Makes what stays. */
+/** Creates the sources that stay. */
 export async function addStaying(sources: Sources): Promise<void> {
   for (const { cluster, service, headless, slices, isGlobal } of staying) {
     const labels = isGlobal ? globalLabels : {};
@@ -86,7 +86,7 @@ export async function addStaying(sources: Sources): Promise<void> {
   }
 }
 
-/** Services and slices that come, change and go, at random but by a seed, beside what stays. */
+/** Random changes of Services and slices, by a seed, beside those that stay. */
 export function serviceChanges(sources: Sources, seed: number): RandomChanges {
   const makeOne = async (dice: Dice): Promise<void> => {
     const place = dice.pick(COMING);
@@ -98,7 +98,7 @@ export function serviceChanges(sources: Sources, seed: number): RandomChanges {
   return new RandomChanges({ seed, makeOne });
 }
 
-/** It comes, or goes. */
+/** Adds or removes it. */
 async function changeService(sources: RemoteServices, { service: name, isGlobal }: Place): Promise<void> {
   if (await sources.has('services', { name })) await sources.remove('services', { name });
   else await sources.add({ name, labels: isGlobal ? globalLabels : {} });
@@ -126,7 +126,7 @@ async function changeSlice(
   else await sources.patch('endpointslices', { name }, { endpoints });
 }
 
-/** Few addresses, so that two slices have one at times. */
+/** Few addresses, so that two slices sometimes share one. */
 function endpointOf(dice: Dice) {
   const last = dice.integer(1, 30);
   const ready = dice.integer(1, 4) > 1;

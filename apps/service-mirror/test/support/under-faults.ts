@@ -45,7 +45,7 @@ export const it = itBehindProxy
         const scenario = new FaultScenario({
           program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
           prefix: 'semaphore_service_mirror',
-          // Services and slices, of either selector; and what is in the mirror namespace.
+          // Services and slices of each selector; and three in the mirror namespace.
           watches: { remote: 4, local: 3 },
           changes: serviceChanges(all, seed),
           wanted: () => wantedView(clusters),

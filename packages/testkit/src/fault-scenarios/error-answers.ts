@@ -65,7 +65,7 @@ export async function strikeWrites(
   scenario: FaultScenario,
   fault: Fault,
 ): Promise<void> {
-  // The answer to one of before would say that writes work again when others have failed.
+  // A late answer to an earlier write would count as a recovery while others fail.
   await eventually(() => local.underWay().filter(({ method }) => method !== 'GET'), []);
   for (const filter of writes) await local.set(fault, filter);
   await scenario.changeUntil(() => struck(local).length >= STRUCK);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as arbitrary from '../../../test/arbitraries.ts';
 import type { DesiredObjects } from '../objects.ts';
-import { diffService } from '../diff-service.ts';
-import { diffSlices } from '../diff-slices.ts';
+import { diffService } from '../diff/service.ts';
+import { diffSlices } from '../diff/slices.ts';
 import { familySpec } from '../families.ts';
 import { desiredGlobal, type GlobalInput, type GlobalParticipant } from './service.ts';
 import { retainedOf, NOTHING_RETAINED } from './retained.ts';
@@ -73,7 +73,7 @@ const nothing: GlobalInput = {
 };
 const global = (input: Partial<GlobalInput>) => desiredGlobal({ ...nothing, ...input });
 
-/** The objects that should be there, where it is known that there should be some. */
+/** The desired objects, for inputs that want some. */
 function objects(input: Partial<GlobalInput>): DesiredObjects {
   const { wanted } = global(input);
   if (typeof wanted === 'string') throw new Error(`the global Service is ${wanted}`);
@@ -326,7 +326,7 @@ describe('desiredGlobal, while a cluster is unknown', () => {
   });
 });
 
-/** What the API server has once it was written. */
+/** What the API server has after a write. */
 function observed({ service, slices }: DesiredObjects): { service: ObservedService; slices: readonly ObservedSlice[] } {
   const { ipFamilyPolicy, ipFamilies } = familySpec(service.definition.families);
   // It has one family, whatever a Service prefers.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DesiredSlice } from './objects.ts';
-import type { ObservedSlice } from './observed.ts';
+import type { DesiredSlice } from '../objects.ts';
+import type { ObservedSlice } from '../observed.ts';
 
 /** The Service that slices belong to. */
 export type Owner = { readonly name: string; readonly uid: string };

@@ -2,18 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { createGlobalAccounts } from './accounts.ts';
-import { it as itOnClusters } from './it.ts';
-import { MIRRORS } from './mirror-process.ts';
-import { RemoteServices } from './remote-services.ts';
+import { createGlobalAccounts } from '../accounts.ts';
+import { it as itOnClusters } from '../it.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import { RemoteServices } from '../remote-services.ts';
 
 /** The zone of the local cluster's nodes. */
 export const ZONE = 'z1';
 
-/** What makes a Service global, and no mirror of it. */
+/** Makes a Service global, and not a mirror. */
 export const globalLabels = { global: 'true', mirror: 'false' };
 
-/** And what makes its clients prefer endpoints of their own cluster. */
+/** Makes its clients prefer endpoints of their own cluster. */
 export const localFirst = { 'local-first': 'true' };
 
 type Lab = { readonly clusters: Record<'local' | 'remote', RealCluster>; readonly network: Network };

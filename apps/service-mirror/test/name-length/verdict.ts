@@ -11,7 +11,7 @@ export type Parameters = {
   readonly globalMatchLabels?: Labels;
 };
 
-/** What of a Service may change, and counts. */
+/** The part of a Service that the policies check. */
 export type Version = { readonly labels?: Labels | undefined; readonly isExternal?: boolean | undefined };
 
 /** A Service that is created, or changed from what it was before. */
@@ -22,7 +22,7 @@ export type Change = {
   readonly after: Version;
 };
 
-/** What both policies have to say of a change, in order; nothing where they have to let it through. */
+/** The messages that both policies must give for a change, in order; empty if they must allow it. */
 export function verdict(
   { prefixes, matchLabels = {}, globalMatchLabels }: Parameters,
   { namespace, service, before, after }: Change,
@@ -41,7 +41,7 @@ export function verdict(
   });
 }
 
-/** Whether the service mirror would read a Service for the selector that these labels make. */
+/** Whether the service mirror would read a Service, by a selector for these labels. */
 function isChosen({ labels = {}, isExternal = false }: Version, wanted: Labels): boolean {
   const selector = parseLabelSelector(
     Object.entries(wanted)

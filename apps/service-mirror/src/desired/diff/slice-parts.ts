@@ -1,7 +1,7 @@
-import { mirrorClusterLabel, sourceAnnotation } from '../names.ts';
+import { mirrorClusterLabel, sourceAnnotation } from '../../names.ts';
 import type { Change } from './change.ts';
-import type { DesiredSlice } from './objects.ts';
-import type { SlicePhases } from './diff-slices.ts';
+import type { DesiredSlice } from '../objects.ts';
+import type { SlicePhases } from './slices.ts';
 
 /** The changes of one cluster's slices of a local Service. A mirror's slices are all of one cluster. */
 export type SlicePart = SlicePhases & {

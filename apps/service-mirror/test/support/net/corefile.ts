@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const page = fileURLToPath(new URL('../../../../docs/service-mirror.md', import.meta.url));
+const page = fileURLToPath(new URL('../../../../../docs/service-mirror.md', import.meta.url));
 
 /** The Corefile that the page of the app shows: the only fenced block with the plugin `kubernetes`. */
 export function documentedCorefile(): string {

@@ -1,26 +1,26 @@
 import { createPod, pod, type RealCluster } from '@kube-semaphore/testkit';
 import type { NetworkNode } from '@kube-semaphore/testnet';
-import { serve } from './net-programs.ts';
+import { serve } from './programs.ts';
 
-/** Where pods run: a Node of a cluster, and the node of the network that is it. */
+/** Where pods run: a Node of a cluster, and its node of the network. */
 export type Machine = { readonly cluster: RealCluster; readonly node: NetworkNode };
 
 export type WorkloadOptions = Machine & {
-  /** Of the pod, and what it answers with. */
+  /** The name of the pod, which is also its answer. */
   readonly name: string;
-  /** One of each family at most. */
+  /** At most one of each family. */
   readonly ips: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 };
 
-/** A pod that answers every connection to port 8080, and that its cluster knows as ready. */
+/** A ready pod that answers every connection to port 8080. */
 export async function runPod({ cluster, node, name, ips, labels }: WorkloadOptions): Promise<void> {
   await serve(await node.addPod(ips), name);
   const object = pod({ name, ips, labels, nodeName: node.name });
   await createPod(cluster.admin, { ...object, status: { ...(object['status'] as object), ...readiness(true) } });
 }
 
-/** What its kubelet would say of a pod. */
+/** The status that a kubelet would report for a pod. */
 export async function setReady(cluster: RealCluster, name: string, isReady: boolean): Promise<void> {
   const path = `/api/v1/namespaces/default/pods/${name}/status`;
   const { status } = await cluster.admin.request('PATCH', path, { status: readiness(isReady) });

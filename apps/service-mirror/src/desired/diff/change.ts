@@ -1,6 +1,6 @@
-import type { ServiceChange } from './diff-service.ts';
-import type { SliceChange } from './diff-slices.ts';
-import type { ObservedEndpoints } from './observed.ts';
+import type { ServiceChange } from './service.ts';
+import type { SliceChange } from './slices.ts';
+import type { ObservedEndpoints } from '../observed.ts';
 
 /** One write to the mirror namespace. */
 export type Change =

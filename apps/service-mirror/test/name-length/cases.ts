@@ -1,17 +1,17 @@
 import { mirrorServiceName } from '../../src/names.ts';
-import type { Change, Labels, Parameters, Version } from './name-length-verdict.ts';
+import type { Change, Labels, Parameters, Version } from './verdict.ts';
 
-/** A change under a name by which a failure is found. */
+/** A named change. */
 export type Case = Change & { readonly name: string };
 
-/** What is judged by the same parameters. */
+/** Cases with the same parameters. */
 export type Group<C extends Case = Case> = {
   readonly name: string;
   readonly parameters: Parameters;
   readonly cases: readonly C[];
 };
 
-/** A case with the prefixes of the names that can't be, `gl` for that of a global Service. */
+/** A case with the prefixes of illegal names; `gl` is that of a global Service. */
 type Known = Case & { readonly wrong: readonly string[] };
 
 type Row = Version & {
@@ -23,18 +23,18 @@ type Row = Version & {
   readonly wrong: readonly string[];
 };
 
-/** What Services are chosen by in most groups. */
+/** The selectors in most groups. */
 export const mirror = { 'mirror.semaphore.uw.io/mirror-service': 'true' };
 export const global = { 'mirror.semaphore.uw.io/global-service': 'true' };
 const team = { team: 'a' };
 const manager = 'endpointslice.kubernetes.io/managed-by';
 
-/** What any parameters here choose. */
+/** Selected by all parameters here. */
 export const everyLabel: Labels = { ...mirror, ...global, ...team };
 
 const forty = Array.from({ length: 40 }, (_, i) => `cluster-number-${i + 10}-${'x'.repeat(20)}`);
 
-/** Every rule and its limits, with what comes of it. */
+/** Every rule and its limits, with the result. */
 export const table: readonly Group<Known>[] = [
   group('one prefix', { prefixes: ['europe'], matchLabels: mirror, globalMatchLabels: global }, [
     { name: 'a mirror of 63 characters', spelled: ['europe', 63], labels: mirror, wrong: [] },
@@ -165,7 +165,7 @@ function group(name: string, parameters: Parameters, rows: readonly Row[]): Grou
   const cases = rows.map(
     ({ name: title, before, spelled = ['europe', 64], namespace = 'shop', wrong, labels, isExternal }, i): Known => {
       const room = spelled[1] - mirrorServiceName(spelled[0], namespace, '').length;
-      // No two have one name, so that all can be there at once.
+      // Names are unique, so that all can exist at once.
       return {
         name: title,
         namespace,

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** One of three servers is missed by so many calls once in ten million times. */
+/** So many calls miss one of three servers once in ten million times. */
 const CALLS = 40;
 
 const [, , host, port] = process.argv;

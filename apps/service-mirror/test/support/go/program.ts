@@ -1,9 +1,9 @@
 import type { KubeObject, PolicyRule, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
-import { MIRRORS, mirrorLabels } from './mirror-process.ts';
-import { readyAddresses, type Slice } from './slices.ts';
-import { upsert } from './upsert.ts';
+import { MIRRORS, mirrorLabels } from '../mirror-process.ts';
+import { readyAddresses, type Slice } from '../slices.ts';
+import { upsert } from '../upsert.ts';
 
 /** A remote Service, as the Go program saw it. */
 export type GoSource = {
@@ -34,7 +34,7 @@ export const goRemoteRules = {
   older: [seen],
 } as const satisfies Record<string, readonly PolicyRule[]>;
 
-/** An account that may do this in the mirror namespace, and nothing elsewhere. */
+/** An account with these rights in the mirror namespace, and none elsewhere. */
 export async function accountInNamespace(
   cluster: TestCluster,
   name: string,
@@ -74,7 +74,7 @@ export class GoProgram {
     this.#client = local.clientFor(token);
   }
 
-  /** Resolves when its Endpoints have become slices. */
+  /** Resolves when its Endpoints have slices. */
   async sync(sources: readonly GoSource[]): Promise<void> {
     for (const source of sources) {
       await this.#writeService(source);

@@ -1,19 +1,19 @@
 import type { Answer } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
-import { type Case, everyLabel, type Group } from './name-length-cases.ts';
-import { serviceOf } from './name-length-service.ts';
-import type { Change, Parameters, Version } from './name-length-verdict.ts';
+import { type Case, everyLabel, type Group } from './cases.ts';
+import { serviceOf } from './service.ts';
+import type { Change, Parameters, Version } from './verdict.ts';
 
 const POLICY = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/semaphore-mirror-name-length';
 const PARAMETERS = '/apis/mirror.semaphore.uw.io/v1/mirrornamelengths';
 const DENIED =
   "ValidatingAdmissionPolicy 'semaphore-mirror-name-length' with binding 'semaphore-mirror-name-length' denied request: ";
 
-/** Whatever the parameters are, they refuse it. */
+/** A name that any parameters refuse. */
 const hopeless = { namespace: 'default', service: 'x'.repeat(63), after: { labels: everyLabel } };
 
-/** A cluster with the policy, as docs/admission.md has people install it. */
+/** A cluster with the policy, installed as in docs/admission.md. */
 export class NameLengthCluster {
   readonly cluster: RealCluster;
 
@@ -41,7 +41,7 @@ export class NameLengthCluster {
     }
   }
 
-  /** What the policy says of each case of a group, by name; '' if it lets it through. */
+  /** The policy's message for each case of a group, by name; '' if it is allowed. */
   async judge({ parameters, cases }: Group): Promise<Readonly<Record<string, string>>> {
     await this.forget();
     for (const each of cases)
@@ -68,14 +68,14 @@ export class NameLengthCluster {
     await this.#refusesHopeless(true);
   }
 
-  /** What the policy says of a Service that is new; nothing comes of it. */
+  /** The policy's message for a new Service, by a dry run. */
   async create(service: Pick<Change, 'namespace' | 'service'>, version: Version): Promise<string> {
     return saidOf(
       await this.cluster.admin.request('POST', `${pathOf(service)}?dryRun=All`, serviceOf(service, version)),
     );
   }
 
-  /** Leaves the policy with parameters of a kind that there isn't yet, or no longer. */
+  /** Leaves the policy with parameters of a kind that doesn't exist. */
   async loseKind(): Promise<void> {
     const { status } = await this.cluster.admin.request('PATCH', POLICY, {
       spec: { paramKind: { kind: 'NotYetKnown' } },
@@ -94,7 +94,7 @@ export class NameLengthCluster {
     return admin.request('PUT', `${pathOf(each)}/${each.service}?dryRun=All`, object);
   }
 
-  /** The API server looks for new kinds every 30 s only. */
+  /** The API server discovers new kinds only every 30 s. */
   #refusesHopeless(expected: boolean): Promise<void> {
     return eventually(async () => (await this.create(hopeless, hopeless.after)) !== '', expected, {
       timeoutMs: 60_000,
@@ -104,7 +104,7 @@ export class NameLengthCluster {
 
 const pathOf = ({ namespace }: Pick<Change, 'namespace'>): string => `/api/v1/namespaces/${namespace}/services`;
 
-/** What a policy said; an answer that is neither consent nor its refusal is a mistake of the test. */
+/** A policy's message. @throws {Error} for an answer that is neither consent nor its refusal */
 function saidOf({ status, body }: Answer): string {
   if (status < 300) return '';
   const message = String(body['message']);

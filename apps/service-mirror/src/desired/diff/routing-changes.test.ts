@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Change } from './change.ts';
-import type { DesiredSlice } from './objects.ts';
+import type { DesiredSlice } from '../objects.ts';
 import { routingChanges } from './routing-changes.ts';
 
 const owner = { name: 'gl-a', uid: 'u' };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { serviceNameLabel } from '../names.ts';
+import { serviceNameLabel } from '../../names.ts';
 import type { Change } from './change.ts';
-import type { DesiredEndpoint } from './objects.ts';
+import type { DesiredEndpoint } from '../objects.ts';
 
 /**
  * A Service whose traffic would go elsewhere: to local endpoints first, to all endpoints, or to other zones first. No node

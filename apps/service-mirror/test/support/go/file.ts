@@ -1,20 +1,20 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGlobalAccounts } from './accounts.ts';
-import { startCaServer } from './ca-server.ts';
-import { GoGlobals, type GoGlobalsOptions } from './go-globals.ts';
-import { it as itMigrating } from './migration.ts';
-import { MIRRORS } from './mirror-process.ts';
-import { RemoteServices } from './remote-services.ts';
+import { createGlobalAccounts } from '../accounts.ts';
+import { startCaServer } from '../ca-server.ts';
+import { GoGlobals, type GoGlobalsOptions } from './globals.ts';
+import { it as itMigrating } from '../migration.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import { RemoteServices } from '../remote-services.ts';
 
-/** How the example of the Go program's README says which Services are meant. */
+/** The selectors in the example of the Go program's README. */
 export const goSelectors = {
   globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',
   globalSvcRoutingStrategyLabel: 'mirror.semaphore.uw.io/global-service-routing-strategy=local-first',
   mirrorSvcLabelSelector: 'mirror.semaphore.uw.io/mirror-service=true',
 } as const;
 
-/** What a test says of the file; undefined leaves a field out. */
+/** Fields of the file; undefined leaves a field out. */
 type GoFile = {
   readonly global?: object | undefined;
   readonly localCluster?: object | undefined;
@@ -38,7 +38,7 @@ export const it = itMigrating
     return sources;
   })
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
-  /** May do what is deployed where there are global services. */
+  /** With the deployed rights for global services. */
   .extend('globalAccount', { scope: 'file' }, ({ accounts }) => accounts.local)
   .extend(
     'sliceNames',
@@ -55,7 +55,7 @@ export const it = itMigrating
     return (options: Partial<GoGlobalsOptions> = {}) =>
       new GoGlobals(local, goAccount, { endpointSliceSync: true, zones: ['local'], ...options });
   })
-  /** Started by its variables alone; only where to listen is ours. */
+  /** Started with variables only; only the listen address is ours. */
   .extend(
     'goStartFile',
     ({ local, remote, goAccount, goRemoteAccount, caServer, startWith, localSources: _localSources }) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { everyLabel, global, type Group, mirror } from './name-length-cases.ts';
-import type { Labels, Version } from './name-length-verdict.ts';
+import { everyLabel, global, type Group, mirror } from './cases.ts';
+import type { Labels, Version } from './verdict.ts';
 
 const labels = fc.subarray(Object.entries(everyLabel)).map((entries): Labels => Object.fromEntries(entries));
 const version: fc.Arbitrary<Version> = fc.record({
@@ -14,7 +14,7 @@ const change = fc.record({
   after: version,
 });
 
-// The same each time, so that a failure can be seen again.
+// The same each time, so that a failure can be reproduced.
 const sample = fc.sample(fc.noBias(change), { numRuns: 150, seed: 63 });
 
 /** Changes of all kinds, with names from well below to well above the limit; a third of them are refused. */

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Place } from '@kube-semaphore/testnet';
-import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './net-dns-message.ts';
+import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './dns-message.ts';
 
 const programs = {
-  ask: fileURLToPath(new URL('./net-ask.ts', import.meta.url)),
-  call: fileURLToPath(new URL('./net-call.ts', import.meta.url)),
+  ask: fileURLToPath(new URL('./ask.ts', import.meta.url)),
+  call: fileURLToPath(new URL('./call.ts', import.meta.url)),
 };
 
-/** Longer than any of these takes, on a machine that does much else: what doesn't end fails a test at once. */
+/** Longer than any of these takes on a busy machine. */
 const timeoutMs = 30_000;
 
-/** Asks the DNS server of a place. */
+/** Queries the DNS server of a node or pod. */
 export async function ask(place: Place, name: string, type: RecordType): Promise<DnsAnswer> {
   const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')], {
     timeoutMs,
@@ -19,14 +19,14 @@ export async function ask(place: Place, name: string, type: RecordType): Promise
   return decodeAnswer(Buffer.from(answer, 'hex'));
 }
 
-/** Who answers, among many connections from a place; sorted. */
+/** Which pods answer many connections from a node or pod; sorted. */
 export async function whoAnswers(place: Place, host: string, port: number): Promise<readonly string[]> {
   return JSON.parse(
     await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs }),
   ) as readonly string[];
 }
 
-/** Lets a place answer every connection to port 8080 with its name, also after a caller that hung up first. */
+/** Lets a node or pod answer every connection to port 8080 with its name, even if a caller hangs up first. */
 export async function serve(place: Place, name: string): Promise<void> {
   const script = `require('node:net')
     .createServer((socket) => socket.on('error', () => {}).end(process.argv[1]))

@@ -6,10 +6,10 @@ import {
   sourceAnnotation,
   topologyHintsAnnotation,
   topologyModeAnnotation,
-} from '../names.ts';
-import type { DesiredService } from './objects.ts';
-import { familySpec, meetsFamilies } from './families.ts';
-import type { ObservedService } from './observed.ts';
+} from '../../names.ts';
+import type { DesiredService } from '../objects.ts';
+import { familySpec, meetsFamilies } from '../families.ts';
+import type { ObservedService } from '../observed.ts';
 
 /** Annotations that only we set: removed if they aren't desired. */
 const OWN_ANNOTATIONS: readonly string[] = [

@@ -1,4 +1,4 @@
-/** A program for the net tests: sends a DNS query, in hexadecimal, to 127.0.0.1:53, and prints the answer so. */
+/** A program for the net tests: sends a DNS query, in hexadecimal, to 127.0.0.1:53, and prints the answer in hexadecimal. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 

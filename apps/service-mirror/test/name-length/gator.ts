@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
-import type { Case, Group } from './name-length-cases.ts';
-import { serviceOf } from './name-length-service.ts';
-import { verdict, type Parameters } from './name-length-verdict.ts';
+import type { Case, Group } from './cases.ts';
+import { serviceOf } from './service.ts';
+import { verdict, type Parameters } from './verdict.ts';
 
-/** What is given to people to deploy. */
+/** The files to deploy. */
 export const gatekeeper = fileURLToPath(
   new URL('../../../../gatekeeper/semaphore-mirror-name-length', import.meta.url),
 );
 
 const run = promisify(execFile);
 
-/** What Gatekeeper's own test program says of the suites in a folder: every case that fails, and how. */
+/** The failed cases of the suites in a folder, by Gatekeeper's own test program. */
 export async function gatorVerify(folder: string): Promise<string> {
   const binaries = findBinaries(['gator']);
   if (!binaries.ok) throw new Error(binaries.reason);
@@ -26,7 +26,7 @@ export async function gatorVerify(folder: string): Promise<string> {
   return stdout;
 }
 
-/** The same, where Gatekeeper has to say of each case exactly what `verdict` does. */
+/** The same for suites that expect exactly the messages of `verdict`. */
 export async function verifyGroup({ name, parameters, cases }: Group): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gator-'));
   try {
@@ -65,7 +65,7 @@ function constraintOf(parameters: Parameters): object {
   };
 }
 
-/** What the API server asks of Gatekeeper's webhook when a Service changes. */
+/** The API server's request to Gatekeeper's webhook for a changed Service. */
 function reviewOf(change: Case): object {
   const { namespace, service: name, before = {}, after } = change;
   const [group, version] = ['', 'v1'];
@@ -83,7 +83,7 @@ function reviewOf(change: Case): object {
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request };
 }
 
-/** Each message once, and none besides. No character of theirs means anything else in a regular expression. */
+/** Exactly these messages, each once. They have no special characters of regular expressions. */
 function caseOf(each: Case, parameters: Parameters, object: string): object {
   const messages = verdict(parameters, each);
   const assertions = messages.map((message) => ({ violations: 1, message: `^${message}$` }));

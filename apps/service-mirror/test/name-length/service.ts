@@ -1,6 +1,6 @@
-import type { Change, Version } from './name-length-verdict.ts';
+import type { Change, Version } from './verdict.ts';
 
-/** A Service that takes up no address, and that any API server takes. */
+/** A Service without an address, which any API server accepts. */
 export function serviceOf(
   { namespace, service: name }: Pick<Change, 'namespace' | 'service'>,
   { labels, isExternal = false }: Version,

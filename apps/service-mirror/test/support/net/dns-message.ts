@@ -1,4 +1,4 @@
-/** DNS messages for the types that Services have: node:dns doesn't tell whose record an answer is. */
+/** DNS messages for the record types of Services: node:dns doesn't return the owner of a record. */
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet';
 
 export type RecordType = 'A' | 'AAAA' | 'SRV';
@@ -15,7 +15,7 @@ export type DnsAnswer = {
   readonly additional: readonly string[];
 };
 
-/** That a long answer may come: 4096 bytes instead of 512. */
+/** Allows an answer of 4096 bytes instead of 512. */
 const longAnswers = {
   name: '.',
   type: 'OPT',

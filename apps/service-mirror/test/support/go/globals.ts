@@ -1,7 +1,7 @@
 import type { KubeObject, TestAccount, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { MIRRORS } from './mirror-process.ts';
-import type { RemoteServices } from './remote-services.ts';
-import { upsert } from './upsert.ts';
+import { MIRRORS } from '../mirror-process.ts';
+import type { RemoteServices } from '../remote-services.ts';
+import { upsert } from '../upsert.ts';
 
 /** A Service of namespace default that is global, with the addresses of its slices by their names. */
 export type GoGlobal = {
@@ -11,7 +11,7 @@ export type GoGlobal = {
   readonly slices: Readonly<Record<string, readonly string[]>>;
 };
 
-/** The labels that the example of the Go program's README goes by. */
+/** The labels in the example of the Go program's README. */
 export const goLabels = {
   mirror: { 'mirror.semaphore.uw.io/mirror-service': 'true' },
   global: { 'mirror.semaphore.uw.io/global-service': 'true' },
@@ -43,7 +43,7 @@ export class GoGlobals {
     this.#options = options;
   }
 
-  /** The runner of one cluster starts, and works all of its Services. */
+  /** The runner of one cluster starts, and reconciles all of its Services. */
   async sync(
     { cluster, isLocal = false }: { readonly cluster: string; readonly isLocal?: boolean },
     sources: readonly GoGlobal[],
@@ -115,7 +115,7 @@ export class GoGlobals {
   }
 }
 
-/** Makes the Services that the Go program saw in a cluster, with their slices. */
+/** Creates the Services that the Go program saw in a cluster, with their slices. */
 export async function addGlobals(sources: RemoteServices, all: readonly GoGlobal[]): Promise<void> {
   for (const { name, headless = false, localFirst = false, slices } of all) {
     const labels = { mirror: 'false', ...goLabels.global, ...(localFirst && goLabels.localFirst) };
@@ -128,5 +128,5 @@ export async function addGlobals(sources: RemoteServices, all: readonly GoGlobal
 /** Of Services in default. */
 export const globalName = (name: string): string => `gl-default-73736d-${name}`;
 
-/** What the Go program calls its slice of one that has this name in its own cluster. */
+/** The Go program's name for the slice of a source slice with this name. */
 export const goSliceName = (name: string): string => `gl-${name}`;

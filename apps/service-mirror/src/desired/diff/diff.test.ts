@@ -1,14 +1,14 @@
 import { hash10 } from '@kube-semaphore/naming';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as arbitrary from '../../test/arbitraries.ts';
-import type { DesiredObjects, DesiredService } from './objects.ts';
-import { desiredMirror } from './mirror.ts';
-import { diffService } from './diff-service.ts';
-import { diffSlices } from './diff-slices.ts';
-import { familySpec } from './families.ts';
-import type { ObservedService, ObservedSlice } from './observed.ts';
-import type { Family } from './source.ts';
+import * as arbitrary from '../../../test/arbitraries.ts';
+import type { DesiredObjects, DesiredService } from '../objects.ts';
+import { desiredMirror } from '../mirror.ts';
+import { diffService } from './service.ts';
+import { diffSlices } from './slices.ts';
+import { familySpec } from '../families.ts';
+import type { ObservedService, ObservedSlice } from '../observed.ts';
+import type { Family } from '../source.ts';
 
 const where = { namespace: 'shop', service: 'web', name: 'web' };
 const source = fc.record({
@@ -18,7 +18,7 @@ const source = fc.record({
   slices: fc.uniqueArray(arbitrary.slice(where), { selector: ({ name }) => name }),
 });
 
-/** What the API server has once it was written, on a dual-stack cluster. */
+/** What the API server has after a write, on a dual-stack cluster. */
 function written({ name, labels, annotations, definition }: DesiredService, before?: ObservedService): ObservedService {
   const { ipFamilyPolicy, ipFamilies } = familySpec(definition.families, before?.definition.families);
   const second: Family = ipFamilies[0] === 'IPv4' ? 'IPv6' : 'IPv4';
@@ -64,7 +64,7 @@ describe('diffService', () => {
         expect(change?.kind === 'replace-service').toBe(isFlip);
         const after = change?.kind === 'update-service' ? written(service, before) : isFlip ? written(service) : before;
         expect(diffService(after, service)).toBeUndefined();
-        // The primary family can't be changed.
+        // The primary family is immutable.
         expect(isFlip || after.definition.families[0] === before.definition.families[0]).toBe(true);
       }),
     );
@@ -137,7 +137,7 @@ describe('diffSlices', () => {
         expect(new Set(touched).size).toBe(touched.length);
         for (const change of deletes) {
           const wanted = after.slices.find(({ name }) => 'from' in change && name === change.from.name);
-          // A family can't be changed: such a slice goes first.
+          // A family is immutable: such a slice is deleted first.
           expect(wanted === undefined || ('from' in change && wanted.family !== change.from.family)).toBe(true);
         }
       }),
