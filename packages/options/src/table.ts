@@ -32,8 +32,9 @@ type Row<T> = {
 
 type Presence<T> = undefined extends T
   ? { readonly fallback?: undefined; readonly required?: undefined }
-  : | { readonly fallback: T; readonly required?: undefined }
-    | { readonly fallback?: undefined; readonly required: true };
+  :
+      | { readonly fallback: T; readonly required?: undefined }
+      | { readonly fallback?: undefined; readonly required: true };
 
 /** Of an option that has no flag, as a command line is no place for its value: a token. */
 type VariableOnly = { readonly flag?: undefined; readonly variable: string };
