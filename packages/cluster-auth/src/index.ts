@@ -1,6 +1,6 @@
-export { connect, type ConnectOptions } from './connect.ts';
+export { connect } from './connect.ts';
 export type { Authorization, Connection } from './connection.ts';
 export { deniedHint } from './denied.ts';
 export type { Clock, Environment, Logger } from './dependencies.ts';
-export { type ClusterAuthCode, ClusterAuthError, tlsFailure } from './errors.ts';
+export { ClusterAuthError, tlsFailure } from './errors.ts';
 export type { ClusterReference } from './reference.ts';

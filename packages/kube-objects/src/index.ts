@@ -3,7 +3,6 @@ export { Codec, type Page, type TooLarge, type WatchEvent } from './codec.ts';
 export { type Endpoints, endpointsKind } from './kinds/endpoints.ts';
 export {
   type Endpoint,
-  type EndpointPort,
   type EndpointSlice,
   endpointSliceKind,
   type WrittenEndpoint,
@@ -11,12 +10,12 @@ export {
 } from './kinds/endpoint-slice.ts';
 export { DecodeError, TooLargeError } from './errors.ts';
 export { FrameSplitter } from './frames.ts';
-export { type CalicoApi, calicoApis, type GlobalNetworkSet, globalNetworkSetKind } from './kinds/global-network-set.ts';
+export { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from './kinds/global-network-set.ts';
 export { asRecord, isDeeper } from './json.ts';
 export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts';
 export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
 export { parseJson } from './parse-json.ts';
-export type { OwnerReference, WrittenMetadata } from './kinds/metadata.ts';
+export type { OwnerReference } from './kinds/metadata.ts';
 export { type Node, nodeKind } from './kinds/node.ts';
 export { type Pod, podKind } from './kinds/pod.ts';
 export { type Service, serviceKind, type ServicePort, type WrittenService } from './kinds/service.ts';

@@ -11,11 +11,10 @@ export {
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
-export { connectAll } from './connect-all.ts';
 export { listAll } from './list-all.ts';
 export { LeaderController } from './local/leader-controller.ts';
 export { leadershipOf } from './local/leadership.ts';
-export { type LocalWrite, LocalWrites } from './local/local-writes.ts';
+export { LocalWrites } from './local/local-writes.ts';
 export { localServiceRanges } from './local/service-ranges.ts';
 export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
@@ -25,7 +24,6 @@ export { type Diagnostic, DiagnosticRegister } from './remote/diagnostic-registe
 export { remoteBudget } from './remote/remote-budget.ts';
 export { RemoteState } from './remote/remote-state.ts';
 export { reportRestriction } from './remote/restriction.ts';
-export { warnOfSameCluster } from './remote/same-cluster.ts';
 export { type LocalSide, Runner } from './runner.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
 export { withClusters } from './with-clusters.ts';

@@ -1,4 +1,4 @@
-export { addressRefusal, type AddressRefusal, type AddressRules } from './allowed.ts';
+export { addressRefusal, type AddressRules } from './allowed.ts';
 export { addressAt, containsCidr, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';
@@ -7,4 +7,4 @@ export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';
 export { compareCidrs, compareIps } from './order.ts';
 export { bad, good, type Parsed } from './parsed.ts';
-export { isLoopbackHost, specialUse, type SpecialUse } from './special.ts';
+export { isLoopbackHost, specialUse } from './special.ts';

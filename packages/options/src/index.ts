@@ -22,16 +22,4 @@ export {
   rowsOf,
   spellingOf,
 } from './table.ts';
-export {
-  absoluteUrl,
-  apiServerUrl,
-  boolean,
-  checkedText,
-  cidrList,
-  duration,
-  integer,
-  keyHashList,
-  listenAddress,
-  oneOf,
-  text,
-} from './types.ts';
+export { boolean, checkedText, duration, integer, keyHashList, listenAddress, oneOf, text } from './types.ts';

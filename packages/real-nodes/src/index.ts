@@ -1,5 +1,5 @@
 export { dnsImage, dnsManifests } from './cluster-dns.ts';
-export { builtImage, fileImage, type FileImageOptions, type ImageSource } from './image-source.ts';
+export { builtImage, fileImage, type ImageSource } from './image-source.ts';
 export { NodeCluster, type NodeClusterOptions } from './node-cluster.ts';
-export { type KubeletTimes, PAUSE_IMAGE } from './node-files.ts';
+export { PAUSE_IMAGE } from './node-files.ts';
 export type { RealNode } from './real-node.ts';

@@ -45,25 +45,12 @@ export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
 export { RandomChanges } from './fault-scenarios/changes.ts';
 export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
-export { halfOpen, hiddenEdit, restarts, watchCuts } from './fault-scenarios/connections.ts';
 export { lapsesIn, ObjectHistory } from './fault-scenarios/history.ts';
 export { type Lab, type ScenarioStart, useUpVersions } from './fault-scenarios/lab.ts';
-export { randomFaults } from './fault-scenarios/random-faults.ts';
-export { realCluster, restoreEtcd } from './fault-scenarios/restored-etcd.ts';
+export { realCluster } from './fault-scenarios/restored-etcd.ts';
 export { bothSides } from './fault-scenarios/sides.ts';
-export {
-  errorAnswers,
-  failWrites,
-  loseAnswers,
-  pausesOf,
-  refuseWrites,
-  strikeWrites,
-  struck,
-  surviveErrorAnswers,
-  throttleWrites,
-  writeFailures,
-} from './fault-scenarios/error-answers.ts';
-export { expireToken, letTokenExpire, renewToken, replaceToken, tokensOf } from './fault-scenarios/tokens.ts';
+export { errorAnswers, pausesOf, strikeWrites, struck, writeFailures } from './fault-scenarios/error-answers.ts';
+export { expireToken, replaceToken, tokensOf } from './fault-scenarios/tokens.ts';
 export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario.ts';
 export { harmIn, quotingRefusal, STEERING, TOKEN } from './hostile/harm.ts';
 export { startHostileServer } from './hostile/hostile-server.ts';

@@ -40,7 +40,7 @@ export type EndpointSlice = KubeObject<typeof endpointSliceKind>;
 
 export type Endpoint = Projected<typeof endpoint>;
 
-export type EndpointPort = Projected<typeof port>;
+type EndpointPort = Projected<typeof port>;
 
 /** An endpoint to write, without unset fields: the API server refuses empty ones (422). */
 export type WrittenEndpoint = {

@@ -15,7 +15,7 @@ const fields = {
   spec: message(2, { nets: strings(1, 1_048_576) }),
 } as const;
 
-export const calicoApis = ['projectcalico.org/v3', 'crd.projectcalico.org/v1'] as const;
+const calicoApis = ['projectcalico.org/v3', 'crd.projectcalico.org/v1'] as const;
 export type CalicoApi = (typeof calicoApis)[number];
 
 /**
