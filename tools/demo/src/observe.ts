@@ -6,9 +6,8 @@ import { ObjectHistory } from '@kube-semaphore/testkit';
 import { contentOf, type Copy, type Expected, partOf } from './copies.ts';
 import { formatDuration } from './text/duration.ts';
 
-/** Where the mirrors of other clusters' Services are, and the global Services. */
+/** Where mirrors and global Services are. */
 export const mirrorNamespace = 'sys-semaphore';
-
 /** Where sets are in the API. */
 export const setsPath = '/apis/projectcalico.org/v3/globalnetworksets';
 
@@ -35,10 +34,7 @@ const paths = [
   `/apis/discovery.k8s.io/v1/namespaces/${mirrorNamespace}/endpointslices`,
 ];
 
-/**
- * The apps write an object at most once in 200 ms. After this pause they are idle, so a measurement doesn't contain the
- * wait of the previous change.
- */
+/** After this pause the apps are idle, so a measurement doesn't contain the wait of the previous change. */
 const QUIET_MS = 250;
 
 /** Watches the copies in a cluster, so that the demo doesn't rely on the apps. */
@@ -95,8 +91,8 @@ export function versionsSince({ moments }: Pick<History, 'moments'>, name: strin
   });
 }
 
-type Cost = { readonly versions: readonly unknown[]; readonly changeMs: number };
-
 /** The number of writes, and how long the change itself took: `in 1 write (the update took 14 ms of it)`. */
-export const costOf = ({ versions: { length }, changeMs }: Cost, change: string): string =>
-  `in ${length} ${length === 1 ? 'write' : 'writes'} (${change} took ${formatDuration(changeMs)} of it)`;
+export const costOf = (
+  { versions: { length }, changeMs }: { versions: { length: number }; changeMs: number },
+  change: string,
+): string => `in ${length} ${length === 1 ? 'write' : 'writes'} (${change} took ${formatDuration(changeMs)} of it)`;

@@ -11,10 +11,6 @@ export function table(
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const isRight = (column: number) => lastColumn === 'right' && column === columns - 1;
   const pad = (cell: string, width: number, i: number) => (isRight(i) ? cell.padStart(width) : cell.padEnd(width));
-  return rows.map((row) =>
-    widths
-      .map((width, i) => pad(row[i] ?? '', width, i))
-      .join('  ')
-      .trimEnd(),
-  );
+  const line = (row: readonly string[]) => widths.map((width, i) => pad(row[i] ?? '', width, i)).join('  ');
+  return rows.map((row) => line(row).trimEnd());
 }
