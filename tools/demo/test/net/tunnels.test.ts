@@ -62,7 +62,7 @@ it('carries packets between the clusters, and with --keep continues to do so', {
     expect.stringMatching(/^the agent is ready again: of \d+ pings in that time, none was lost$/),
     'n1 has no peer',
   ]);
-  expect(demo.output).toMatch(/up {5}n2 {2}172\.31\.0\.\d:51820 {2}handshake \d+ s ago {2}/);
+  expect(demo.output).toMatch(/up {7}n2 {2}172\.31\.0\.\d:51820 {2}handshake \d+ s ago {2}/);
 
   const commands = demo.output.split('\n').filter((line) => line.startsWith('     nsenter '));
   const { stdout } = await run('sh', ['-ec', commands.join('\n')]);
