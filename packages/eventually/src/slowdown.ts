@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 export const SLOWDOWN = 'KUBE_SEMAPHORE_SLOWDOWN';
 
 /** What {@link measureSlowdown} takes on an idle machine with two cores. */
-const REFERENCE_MS = 300;
+const REFERENCE_MS = 400;
 
 /** More would only delay the report of a test that hangs. */
 const MAX_SLOWDOWN = 10;

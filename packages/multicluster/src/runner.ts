@@ -23,7 +23,7 @@ type RemoteSide = {
   readonly cluster: string;
   readonly synced: boolean;
   /** The app works without it, as it is forbidden to watch it: nothing waits for it. */
-  readonly isLeftOut?: boolean;
+  readonly isForbidden?: boolean;
   /** Resolves when the first lists are complete, or the remote is forbidden. */
   readonly firstSync: Promise<void>;
   /** Milliseconds since the last activity of its most silent watch. */
@@ -87,7 +87,10 @@ export class Runner {
     const since = this.#watchingSince;
     return readiness({
       localSynced: local.isSynced(),
-      remotes: remotes().map(({ cluster, synced, isLeftOut }) => ({ name: cluster, synced: synced || !!isLeftOut })),
+      remotes: remotes().map(({ cluster, synced, isForbidden }) => ({
+        name: cluster,
+        synced: synced || !!isForbidden,
+      })),
       watchedMs: since === undefined ? undefined : performance.now() - since,
     });
   }

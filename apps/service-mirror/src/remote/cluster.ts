@@ -100,7 +100,7 @@ export class SourceCluster {
   }
 
   /** Whether nothing waits for it: it is the local cluster, and our Role is for the mirror namespace only. */
-  get isLeftOut(): boolean {
+  get isForbidden(): boolean {
     return this.#state.watches.isForbidden;
   }
 
@@ -111,7 +111,7 @@ export class SourceCluster {
       cluster,
       reached: synced,
       failure: synced ? undefined : this.#state.watches.failure,
-      forbidden: !synced && this.isLeftOut,
+      forbidden: !synced && this.isForbidden,
       heldDeletions: synced ? this.#held : 0,
       unmatched: synced
         ? this.#watches.filter(({ source }) => source.matching === 0).map(({ selector }) => selector)
@@ -196,7 +196,7 @@ export class SourceCluster {
       },
       onRestart: (restart) => {
         hooks.onRestart?.(restart);
-        if (this.isLeftOut) this.#firstSync.resolve();
+        if (this.isForbidden) this.#firstSync.resolve();
       },
     };
   }
