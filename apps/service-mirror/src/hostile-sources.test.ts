@@ -7,8 +7,8 @@ import { hostileService, hostileSlice } from '../test/support/hostile-sources.ts
 import type { Change } from './desired/diff/change.ts';
 import { globalTarget } from './desired/global/target.ts';
 import { mirrorTarget } from './desired/mirror-target.ts';
-import { readService } from './remote/read-service.ts';
-import { readSlice } from './remote/read-slice.ts';
+import { readService } from './remote/read/service.ts';
+import { readSlice } from './remote/read/slice.ts';
 import { ServiceReconciler } from './reconciler.ts';
 import type { Target } from './desired/target.ts';
 

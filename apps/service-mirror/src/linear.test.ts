@@ -3,8 +3,8 @@ import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { globalSlices } from './desired/global/slices.ts';
 import { mergeDefinitions, type Participant } from './desired/global/merge-definitions.ts';
-import { readService } from './remote/read-service.ts';
-import { readSlice } from './remote/read-slice.ts';
+import { readService } from './remote/read/service.ts';
+import { readSlice } from './remote/read/slice.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);

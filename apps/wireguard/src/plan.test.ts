@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { diffDevice } from './desired/diff-device.ts';
+import { diffDevice } from './desired/diff/device.ts';
 import { observedOf } from './local/observe.ts';
 import {
   changesOf,

@@ -7,7 +7,7 @@ import type { WireGuardOptions } from './config/options.ts';
 import type { RemoteSettings } from './config/settings.ts';
 import { announcementsOf, desiredDevice, deviceDiagnostics } from './desired/device.ts';
 import type { NodeDiagnostic } from './desired/diagnostic.ts';
-import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty, summaryOf } from './desired/diff-device.ts';
+import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty, summaryOf } from './desired/diff/device.ts';
 import type { HandshakeClock } from './desired/handshake.ts';
 import { type AnnotationPatch, annotationPatch } from './desired/own-node.ts';
 import type { DeviceHealth, DeviceOutcome } from './health/device-health.ts';

@@ -49,7 +49,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/net/src/special.test.ts', 'finds every IPv4 address in an IPv6 notation'],
     ['apps/policy/src/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
     [
-      'apps/service-mirror/src/remote/read-slice.test.ts',
+      'apps/service-mirror/src/remote/read/slice.test.ts',
       'is skipped if no Pod has such an address ($addressType), even without allowed CIDRs',
     ],
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name'],
@@ -59,8 +59,8 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'block valid objects by invalid ones': [
     ['apps/policy/src/desired/member.test.ts', 'never throws, with any input'],
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'is skipped alone if it is $address ($addressType)'],
-    ['apps/service-mirror/src/remote/read.test.ts', 'skips $name'],
+    ['apps/service-mirror/src/remote/read/slice.test.ts', 'is skipped alone if it is $address ($addressType)'],
+    ['apps/service-mirror/src/remote/read/read.test.ts', 'skips $name'],
     ['apps/wireguard/src/desired/peers.test.ts', 'each Node has all of its blocks, or a reason why not'],
   ],
   'stop kube-proxy or CoreDNS': [
@@ -79,14 +79,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'open node ports, external IPs or load balancers': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'has neither the node nor the zone of another cluster'],
+    ['apps/service-mirror/src/remote/read/slice.test.ts', 'has neither the node nor the zone of another cluster'],
     [
       'apps/service-mirror/src/desired/global/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
     ],
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'of a remote Pod has no namespace'],
+    ['apps/service-mirror/src/remote/read/slice.test.ts', 'of a remote Pod has no namespace'],
   ],
-  'pass on mirrors': [['apps/service-mirror/src/remote/read.test.ts', 'ignores our own objects, by the label %s']],
+  'pass on mirrors': [['apps/service-mirror/src/remote/read/read.test.ts', 'ignores our own objects, by the label %s']],
   'delay or delete what other clusters have': [
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],
@@ -215,7 +215,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'choose labels of sets or mirrors': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read.test.ts', 'skips $name'],
+    ['apps/service-mirror/src/remote/read/read.test.ts', 'skips $name'],
   ],
   'bring in all Pods of a node by': [
     ['apps/policy/test/host-network.test.ts', 'is not a member (Go allowed its whole node)'],
@@ -248,7 +248,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'Its endpoints may have any address': [
-    ['apps/service-mirror/src/remote/read-slice.test.ts', 'may have any address if it is local'],
+    ['apps/service-mirror/src/remote/read/slice.test.ts', 'may have any address if it is local'],
   ],
   'break kube-proxy through us': [
     [

@@ -8,7 +8,7 @@ import type { MirrorOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { Stale } from '../desired/global/stale-endpoints.ts';
 import type { RemotePlan } from '../plan.ts';
-import type { ServiceRules } from './read-service.ts';
+import type { ServiceRules } from './read/service.ts';
 import { keyOf, type ServiceKeys, type Use } from './service-keys.ts';
 import { type Seed, ServiceSource } from './services.ts';
 import { Staleness } from './staleness.ts';

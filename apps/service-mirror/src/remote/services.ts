@@ -3,8 +3,8 @@ import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { endpointSliceKind, serviceKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
-import { readService, type ServiceRules } from './read-service.ts';
-import { readSlice, type SliceRules } from './read-slice.ts';
+import { readService, type ServiceRules } from './read/service.ts';
+import { readSlice, type SliceRules } from './read/slice.ts';
 import type { MirrorOptions } from '../config/options.ts';
 import { SliceIndex } from '../desired/slice-index.ts';
 import { type Reading, type SourceService, type SourceSlice, YOUNGEST } from '../desired/source.ts';

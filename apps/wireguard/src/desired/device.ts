@@ -3,7 +3,7 @@ import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Link, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { deviceAddresses } from './device-address.ts';
-import type { DesiredDevice } from './diff-device.ts';
+import type { DesiredDevice } from './diff/device.ts';
 import { problemOf } from './diagnostic.ts';
 import { type Announcement, mtuWarning, ownEndpoint, type OwnNode } from './own-node.ts';
 import type { DeviceSettings } from './settings.ts';

@@ -7,7 +7,7 @@ import {
   WireGuardToolsError,
 } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
-import type { DesiredDevice, DeviceDiff } from '../desired/diff-device.ts';
+import type { DesiredDevice, DeviceDiff } from '../desired/diff/device.ts';
 
 /** A device isn't ours, can't be created, or can't have its port. The message is for the operator. */
 export class DeviceError extends Error {

@@ -1,5 +1,5 @@
 import type { CallOptions, Device, Link, Route, WireGuardTools } from '@kube-semaphore/wireguard-tools';
-import type { ObservedDevice } from '../desired/diff-device.ts';
+import type { ObservedDevice } from '../desired/diff/device.ts';
 
 /** What `wg` and `ip` show of the node. */
 export type ObservedNode = { readonly links: readonly Link[]; readonly devices: readonly Device[] };

@@ -1,12 +1,12 @@
-import { routeProtocol } from '../names.ts';
+import { routeProtocol } from '../../names.ts';
 import { compareCidrs } from '@kube-semaphore/net';
 import type { LinkAddress, Peer, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { DesiredPeer } from './peers.ts';
-import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty, type ObservedDevice } from './diff-device.ts';
-import type { EndpointMemory } from './diff-peers.ts';
-import { key, observedDevice, observedLink, observedPeer } from '../../test/support/builders.ts';
+import type { DesiredPeer } from '../peers.ts';
+import { type DesiredDevice, type DeviceDiff, diffDevice, isEmpty, type ObservedDevice } from './device.ts';
+import type { EndpointMemory } from './peers.ts';
+import { key, observedDevice, observedLink, observedPeer } from '../../../test/support/builders.ts';
 
 const DEVICE = 'wireguard.c2';
 const SUBNET = '10.4.0.0/16';

@@ -1,9 +1,9 @@
 import { compareText } from '@kube-semaphore/naming';
 import { hostCidr } from '@kube-semaphore/net';
 import type { Device, Link, LinkAddress, LinkChange, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './peers.ts';
-import { diffPeers, type EndpointMemory } from './diff-peers.ts';
-import { diffRoutes, type RouteChanges } from './diff-routes.ts';
+import type { DesiredPeer } from '../peers.ts';
+import { diffPeers, type EndpointMemory } from './peers.ts';
+import { diffRoutes, type RouteChanges } from './routes.ts';
 
 /** The device that a remote should have. */
 export type DesiredDevice = {

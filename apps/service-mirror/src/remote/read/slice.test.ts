@@ -1,7 +1,7 @@
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { readSlice } from './read-slice.ts';
+import { readSlice } from './slice.ts';
 
 const codec = new Codec(endpointSliceKind);
 const rules = {

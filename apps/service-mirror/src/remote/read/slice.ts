@@ -1,14 +1,14 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { compareText, isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
-import { serviceNameLabel } from '../names.ts';
+import { serviceNameLabel } from '../../names.ts';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
-import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
-import { isFamily } from '../desired/families.ts';
-import { skip } from './read-service.ts';
-import { isOwnProduct } from '../desired/own-product.ts';
-import { MAX_PORTS, portProblem, slicePortOf } from '../desired/ports.ts';
-import type { Endpoint, Family, Reading, SlicePort, SourceSlice } from '../desired/source.ts';
+import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../../desired/compact.ts';
+import { isFamily } from '../../desired/families.ts';
+import { skip } from './service.ts';
+import { isOwnProduct } from '../../desired/own-product.ts';
+import { MAX_PORTS, portProblem, slicePortOf } from '../../desired/ports.ts';
+import type { Endpoint, Family, Reading, SlicePort, SourceSlice } from '../../desired/source.ts';
 
 export type SliceRules = {
   /** The addresses that a remote may announce. */

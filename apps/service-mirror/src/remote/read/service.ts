@@ -1,10 +1,10 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
-import { familiesOf } from '../desired/families.ts';
-import { isOwnProduct } from '../desired/own-product.ts';
-import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../desired/ports.ts';
-import type { Definition, Reading, SourceService } from '../desired/source.ts';
+import { familiesOf } from '../../desired/families.ts';
+import { isOwnProduct } from '../../desired/own-product.ts';
+import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../../desired/ports.ts';
+import type { Definition, Reading, SourceService } from '../../desired/source.ts';
 
 export type ServiceRules = {
   /** Whether a Service with these labels asks for local-first routing. */

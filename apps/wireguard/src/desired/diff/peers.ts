@@ -1,7 +1,7 @@
 import { compareText } from '@kube-semaphore/naming';
 import type { Peer, PeerChange } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './peers.ts';
-import { type HandshakeClock, tunnelState } from './handshake.ts';
+import type { DesiredPeer } from '../peers.ts';
+import { type HandshakeClock, tunnelState } from '../handshake.ts';
 
 /** As the Go program: keeps the path open through NATs and firewalls between two nodes. */
 const KEEPALIVE_SECONDS = 25;

@@ -1,8 +1,8 @@
 import { type EndpointSlice, endpointSliceKind, Codec, type Service, serviceKind } from '@kube-semaphore/kube-objects';
 import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { readService } from './read-service.ts';
-import { readSlice } from './read-slice.ts';
+import { readService } from './service.ts';
+import { readSlice } from './slice.ts';
 
 const metadata = { name: 'web', namespace: 'shop', uid: 'u', resourceVersion: '1' };
 const services = new Codec(serviceKind);

@@ -1,4 +1,4 @@
-import { routeProtocol } from '../names.ts';
+import { routeProtocol } from '../../names.ts';
 import { compareCidrs } from '@kube-semaphore/net';
 import type { DeviceRoute, Route } from '@kube-semaphore/wireguard-tools';
 
