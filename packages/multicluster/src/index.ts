@@ -11,6 +11,7 @@ export {
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
+export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';
 export { LeaderController } from './local/leader-controller.ts';
 export { leadershipOf } from './local/leadership.ts';

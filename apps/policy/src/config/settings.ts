@@ -1,6 +1,6 @@
-import { durationOf, localReference, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
+import { durationOf, localReference, Problems, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { bad, type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
+import { bad, type Cidr, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
@@ -43,9 +43,10 @@ export function settingsOfFile(
   { local, remotes }: ConfigFile,
   options: Pick<PolicyOptions, 'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs'>,
 ): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
-  const problems: string[] = [];
-  const localCidrs = cidrsOf('local.cidrs', local?.cidrs ?? [], problems);
-  const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, problems }));
+  const found = new Problems();
+  const { problems } = found;
+  const localCidrs = found.cidrs('local.cidrs', local?.cidrs ?? []);
+  const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, found }));
   const names = remotes.map(({ name }) => name);
   for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i)))
     problems.push(`remotes: ${name} is there twice`);
@@ -54,32 +55,21 @@ export function settingsOfFile(
   return { ok: true, value: { local: reference, localCidrs: options.localCidrs ?? localCidrs, remotes: settings } };
 }
 
-type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; problems: string[] };
+type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; found: Problems };
 
-function remoteSettings(entry: RemoteEntry, { at, options, problems }: Context): RemoteSettings {
-  const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T => {
-    if (parsed.ok) return parsed.value;
-    problems.push(`${at}.${field}: ${parsed.reason}`);
-    return fallback;
-  };
+function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): RemoteSettings {
+  const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T =>
+    found.check(`${at}.${field}`, parsed, fallback);
   const { podResyncPeriod, allowedPodCIDRs } = entry;
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
-    allowedPodCidrs: allowedPodCIDRs && cidrsOf(`${at}.allowedPodCIDRs`, allowedPodCIDRs, problems),
+    allowedPodCidrs: allowedPodCIDRs && found.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     podResyncPeriodMs:
       podResyncPeriod === undefined
         ? options.podResyncPeriodMs
         : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
   };
-}
-
-function cidrsOf(at: string, texts: readonly string[], problems: string[]): readonly Cidr[] {
-  return texts.flatMap((text, i) => {
-    const cidr = parseCidr(text);
-    if (!cidr.ok) problems.push(`${at}[${i}]: ${cidr.reason}`);
-    return cidr.ok ? [cidr.value] : [];
-  });
 }
 
 const positive = (parsed: Parsed<number>): Parsed<number> =>

@@ -1,4 +1,4 @@
-import { type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
+import { Problems } from '@kube-semaphore/multicluster';
 import type { OptionType } from '@kube-semaphore/options';
 
 /** A place that may set a text: a field of the file, or a flag with its variable. An empty text counts as unset. */
@@ -10,25 +10,9 @@ export type Place = {
 };
 
 /** Collects the problems and warnings of a config file while its settings are read. */
-export class Findings {
-  /** Sentences for the operator. With any of them, the settings must not be used. */
-  readonly problems: string[] = [];
+export class Findings extends Problems {
   /** Sentences for the log. */
   readonly warnings: string[] = [];
-
-  /** The value; or a problem, and `otherwise` in its place. */
-  check<T>(at: string, parsed: Parsed<T>, otherwise: T): T {
-    if (parsed.ok) return parsed.value;
-    this.problems.push(`${at}: ${parsed.reason}`);
-    return otherwise;
-  }
-
-  /** The CIDRs of a list; each invalid one is a problem. */
-  cidrs(at: string, texts: readonly string[]): readonly Cidr[] {
-    return texts
-      .map((text, i) => this.check(`${at}[${i}]`, parseCidr(text), undefined))
-      .filter((cidr) => cidr !== undefined);
-  }
 
   /** The first text that is set. Older and overridden spellings get a warning. @param places the strongest first */
   first(places: readonly Place[], type: OptionType<string>): string | undefined {

@@ -1,4 +1,4 @@
-import { localReference } from '@kube-semaphore/multicluster';
+import { localReference, Problems } from '@kube-semaphore/multicluster';
 import { contains, overlaps } from '@kube-semaphore/net';
 import type { ClustersFile } from './file.ts';
 import { clusterName } from './option-types.ts';
@@ -12,10 +12,11 @@ export type FileSettings =
 
 /** Settings of a config file. Finds every problem that needs neither the node nor a cluster. */
 export function settingsOfFile({ local = {}, remotes: entries }: ClustersFile): FileSettings {
-  const problems: string[] = [];
+  const found = new Problems();
+  const { problems } = found;
   const name = clusterName.parse(local.name ?? '');
   if (!name.ok) problems.push(`local.name: ${name.reason}`);
-  const remotes = entries.map((entry, i) => remoteOf(entry, { at: `remotes[${i}]`, problems }));
+  const remotes = entries.map((entry, i) => remoteOf(entry, { at: `remotes[${i}]`, found }));
   const conflicts = [...duplicates(remotes), ...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
   if (name.ok && remotes.some((remote) => remote.name === name.value))
     conflicts.push(`remotes: name ${name.value} is that of the local cluster`);

@@ -1,4 +1,4 @@
-import { durationOf, remoteReference } from '@kube-semaphore/multicluster';
+import { durationOf, type Problems, remoteReference } from '@kube-semaphore/multicluster';
 import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
 import { bad, type Cidr, good, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
@@ -18,24 +18,18 @@ const MAX_MTU = 65_535;
 const families = oneOf(['ipv4', 'ipv6']);
 const sources = oneOf(['podCIDRs', 'calico-blocks']);
 
-/** The place of an entry in the file, and the list of problems. */
-type Context = { readonly at: string; readonly problems: string[] };
+/** The place of an entry in the file, and the problems of the file. */
+type Context = { readonly at: string; readonly found: Problems };
 
-/** The settings of one remote in a file. Adds what is wrong to `problems`; then the result must not be used. */
-export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteSettings {
-  const check = <T>(field: string, parsed: Parsed<T>, otherwise: T): T => {
-    if (parsed.ok) return parsed.value;
-    problems.push(`${at}.${field}: ${parsed.reason}`);
-    return otherwise;
-  };
-  const listed = (field: string, texts: readonly string[], parse: (raw: string) => Parsed<Cidr>): readonly Cidr[] =>
-    texts.map((raw, i) => check(`${field}[${i}]`, parse(raw), undefined)).filter((cidr) => cidr !== undefined);
+/** The settings of one remote in a file. Adds what is wrong to `found`; then the result must not be used. */
+export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSettings {
+  const check: Check = (field, parsed, otherwise) => found.check(`${at}.${field}`, parsed, otherwise);
   const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
   const subnets =
     typeof podSubnet === 'string'
       ? [check('podSubnet', parseSubnet(podSubnet), undefined)]
-      : listed('podSubnet', podSubnet, parseSubnet);
+      : found.cidrs(`${at}.podSubnet`, podSubnet, parseSubnet);
   const podSubnets = subnets.filter((cidr) => cidr !== undefined);
   if (subnets.length === 0 && podSubnet.length === 0) check('podSubnet', parseSubnet(''), undefined);
   const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
@@ -54,7 +48,7 @@ export function remoteOf(entry: RemoteEntry, { at, problems }: Context): RemoteS
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
-    allowedEndpoints: allowedEndpointCIDRs && listed('allowedEndpointCIDRs', allowedEndpointCIDRs, parseCidr),
+    allowedEndpoints: allowedEndpointCIDRs && found.cidrs(`${at}.allowedEndpointCIDRs`, allowedEndpointCIDRs),
     deviceAddress: check('deviceAddress', parseAddress(entry.deviceAddress || 'none'), 'none'),
   };
 }
