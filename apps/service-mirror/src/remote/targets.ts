@@ -22,9 +22,11 @@ const withoutPart = ({ known }: Services): Services => ({ known, service: () => 
 /** From a key to what it wants, by what is known about the clusters. */
 export class Targets {
   readonly #options: TargetsOptions;
+  readonly #prefixes: ReadonlyMap<string, string>;
 
   constructor(options: TargetsOptions) {
     this.#options = options;
+    this.#prefixes = prefixesOf(options.settings);
   }
 
   /** What a key wants now; undefined if no cluster of the config has such keys. */
@@ -36,8 +38,7 @@ export class Targets {
 
   #mirror(key: string, { cluster, namespace, name }: Extract<ServiceKey, { kind: 'mirror' }>): Target | undefined {
     const { settings, clusters, keys } = this.#options;
-    const prefixes = prefixesOf(settings);
-    const prefix = prefixes.get(cluster);
+    const prefix = this.#prefixes.get(cluster);
     const remote = clusters.get(cluster);
     const source = remote?.source('mirror');
     if (remote === undefined || source === undefined || prefix === undefined) return undefined;
@@ -48,7 +49,7 @@ export class Targets {
         prefix,
         mirrorNamespace: settings.mirrorNamespace,
         source,
-        prefixes: [...prefixes.values()],
+        prefixes: [...this.#prefixes.values()],
         retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
         retainsEndpoints: !remote.settled,
       },
