@@ -59,7 +59,7 @@ export function shardName({ suffixed }: SetNames, n: number): string {
   return `${suffixed}-s${n}`;
 }
 
-/** Which shard an object of this name is: 0 for the plain and the suffixed name; undefined if it is none of these. */
+/** Which shard an object of this name is: 0 for the plain and the suffixed name; undefined if it can't be a shard. */
 export function shardOf({ plain, suffixed }: SetNames, objectName: string): number | undefined {
   if (objectName === plain || objectName === suffixed) return 0;
   if (!objectName.startsWith(suffixed)) return undefined;

@@ -54,7 +54,7 @@ const NEW_KEY = '(the new key)';
 
 const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
 
-/** A shutdown doesn't interrupt a change of a device: a partial change helps nobody, and a whole one is quick. */
+/** A shutdown doesn't interrupt a change of a device: a partial change is of no use, and a whole one is quick. */
 const UNINTERRUPTED = { signal: new AbortController().signal };
 
 /**

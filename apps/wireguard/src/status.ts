@@ -25,7 +25,7 @@ type PeerStatus = {
 export type RemoteStatus = {
   readonly remote: string;
   readonly deviceName: string;
-  /** Null if there is none. Without our mark, it belongs to somebody else or isn't adopted yet. */
+  /** Null without a device. Without our mark, the device belongs to somebody else or isn't adopted yet. */
   readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
   /** Whether its Nodes were listed in time. */
   readonly reached: boolean;

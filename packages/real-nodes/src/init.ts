@@ -2,9 +2,8 @@
  * The first process of a node in its namespaces, for `sh -c`. It mounts, and starts containerd, the kubelet and
  * kube-proxy. It starts each again when it ends. When it is killed, the kernel kills all that runs on the node.
  *
- * Arguments: the folder of the node's files, its name, its address, the kubelet, kube-proxy, and Calico's
- * Felix if it has one. The
- * default paths of all programs are right inside, and nothing outside of the folder changes:
+ * Arguments: the folder of the node's files, its name, its address, the kubelet, kube-proxy, and Calico's Felix if it has
+ * one. The default paths of all programs are right inside, and nothing outside of the folder changes:
  *
  * - /var/lib and /var/log are in the folder. /run is empty after each start.
  * - By the cgroup namespace, the root of each hierarchy is the node's own control group.

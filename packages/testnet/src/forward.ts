@@ -7,7 +7,7 @@ import type { Place } from './namespace.ts';
 const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url));
 
 /**
- * Listens on 127.0.0.1:`port` in a place, and leads whoever connects to 127.0.0.1:`port` out here. A socket belongs to
+ * Listens on 127.0.0.1:`port` in a place, and leads each connection to 127.0.0.1:`port` out here. A socket belongs to
  * the namespace that it was made in: a short-lived process makes it there, and hands it over.
  *
  * @returns the server, to be closed

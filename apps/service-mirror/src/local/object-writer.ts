@@ -72,7 +72,7 @@ export class ObjectWriter {
     return this.#client.update(services, this.#service(to, from), options);
   }
 
-  /** A slice, whoever made it; undefined if it has no address family. */
+  /** A slice, ours or not; undefined if it has no address family. */
   async readSlice(name: string, { signal }: RunOptions): Promise<ObservedSlice | undefined> {
     return observedSlice(await this.#client.get(slices, { namespace: this.#namespace, name, signal }));
   }

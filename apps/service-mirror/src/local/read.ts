@@ -5,7 +5,7 @@ import type { DesiredEndpoint } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { servicePortOf, slicePortOf } from '../desired/ports.ts';
 
-/** A Service in the mirror namespace, whoever made it. */
+/** A Service in the mirror namespace, ours or not. */
 export function observedService({ metadata, spec }: Service): ObservedService {
   const {
     name,

@@ -80,7 +80,7 @@ export class LocalNode implements LocalSide {
     return view.synced ? view.objects.get(this.#input.options.nodeName) : undefined;
   }
 
-  /** Why there is no Node, if it is known that there is none. */
+  /** Why our Node is missing, if it is known to be missing. */
   get problem(): string | undefined {
     return this.isSynced() && this.node === undefined
       ? `there is no Node ${this.#input.options.nodeName} in the local cluster: -node-name or SWG_NODE_NAME`

@@ -23,7 +23,7 @@ export type Lab = {
   readonly begin: (start?: ScenarioStart) => Promise<FaultScenario>;
 };
 
-/** Uses up versions: whoever knows none of these will miss them when an API server forgets its history. */
+/** Uses up versions, so that a watch which starts before them expires when an API server forgets its history. */
 export async function useUpVersions({ admin }: Pick<TestCluster, 'admin'>, count: number): Promise<void> {
   for (let note = 0; note < count; note += 1) {
     const patch = { metadata: { annotations: { note: String(Math.random()) } } };

@@ -17,7 +17,7 @@ export async function tokensOf({ clusters, rules }: Pick<Lab, 'clusters' | 'rule
   return { file, first, next };
 }
 
-/** Replaces a file in one step, as whoever renews tokens does. */
+/** Replaces a file in one step, as programs that renew tokens do. */
 export async function replaceToken(file: string, { token }: TestAccount): Promise<void> {
   await writeFile(`${file}.new`, token, { mode: 0o600 });
   await rename(`${file}.new`, file);
