@@ -119,7 +119,7 @@ function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: P
 type Config = { readonly settings: Settings; readonly file: ConfigSource | undefined };
 
 /** @throws {ConfigError} with every problem of the file */
-function readConfig({ options, notices }: PolicyCommand): Config {
+function readConfig({ options, warningLog }: PolicyCommand): Config {
   if (options.config === undefined) return { settings: settingsOfOptions(options), file: undefined };
   const file = readConfigSource(options.config);
   const { path } = file;
@@ -127,6 +127,6 @@ function readConfig({ options, notices }: PolicyCommand): Config {
   const settings = parsed.ok ? settingsOfFile(parsed.value, options) : parsed;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
   for (const warning of parsed.ok ? overriddenAddresses(parsed.value.remotes, 'remotes') : [])
-    notices.warn({ path }, warning);
+    warningLog.warn({ path }, warning);
   return { settings: settings.value, file };
 }

@@ -123,18 +123,18 @@ function localOf(reference: NamedReference['reference'], { config, kubeConfig }:
 type ConfigSource = ReturnType<typeof readConfigSource>;
 
 /** The settings, and the config file as it was read, if there is one. */
-function readSettings({ options, notices }: MirrorCommand): { settings: Settings; file: ConfigSource | undefined } {
+function readSettings({ options, warningLog }: MirrorCommand): { settings: Settings; file: ConfigSource | undefined } {
   if (options.config === undefined) return { settings: settingsOfOptions(options), file: undefined };
   const file = readConfigSource(options.config);
-  return { settings: settingsOf(file, options, notices), file };
+  return { settings: settingsOf(file, options, warningLog), file };
 }
 
-function settingsOf({ path, content }: ConfigSource, options: MirrorOptions, notices: Logger): Settings {
+function settingsOf({ path, content }: ConfigSource, options: MirrorOptions, warningLog: Logger): Settings {
   const file = parseMirrorFile(content);
   const isPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
   const settings = file.ok ? settingsOfFile(file.value, { options, isPod, canRead }) : file;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) notices.warn({ path }, warning);
+  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) warningLog.warn({ path }, warning);
   return settings.value;
 }
 

@@ -69,12 +69,12 @@ export async function runStatus(command: WireGuardCommand, run: RunOptions): Pro
 
 /** Removes what is ours from this node: of one remote, or of all. */
 export async function runCleanup(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  const { options, notices, print, userAgent } = command;
+  const { options, warningLog, print, userAgent } = command;
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
   // A remote that is in the config may be cleaned up: then it is the node that goes.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
-  const { settings, references } = readSettings(options, notices);
+  const { settings, references } = readSettings(options, warningLog);
   return withClusters({ ...references, remotes: [] }, command, run, async ({ local }) => {
     const removals = await removalsOf({
       cluster,
@@ -97,11 +97,11 @@ type Parts = { readonly registry: ReturnType<typeof createMetrics>['registry']; 
 
 /** Connects all clusters, hands the input of the app to `use`, and closes the connections again. */
 async function withInput(
-  { options, log, notices, secrets, userAgent }: WireGuardCommand,
+  { options, log, warningLog, secrets, userAgent }: WireGuardCommand,
   run: RunOptions,
   use: (input: Omit<WireGuardInput, 'purpose'>, parts: Parts) => Promise<number>,
 ): Promise<number> {
-  const { file, settings, references } = readSettings(options, notices);
+  const { file, settings, references } = readSettings(options, warningLog);
   const names = settings.remotes.map(({ name }) => name);
   const device = settings.remotes.map((remote) => remote.device);
   const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device });
@@ -110,7 +110,7 @@ async function withInput(
   const clientOf = (connection: Connection): KubeClient =>
     new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   const staleSeconds = options.staleHandshakeMs / 1_000;
-  return withClusters(references, { notices, secrets, userAgent }, run, ({ local, remotes }) => {
+  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes }) => {
     const input = {
       options,
       localClient: clientOf(local),
@@ -128,13 +128,13 @@ async function withInput(
 }
 
 /** Reads the config file. @throws {ConfigError} with all problems in it */
-function readSettings({ clustersConfig: path }: WireGuardOptions, notices: Logger) {
+function readSettings({ clustersConfig: path }: WireGuardOptions, warningLog: Logger) {
   const file = readConfigSource(path);
   const parsed = parseClustersFile(file.content);
   const result = parsed.ok ? settingsOfFile(parsed.value) : parsed;
   if (!result.ok) throw new ConfigError(result.problems.map((problem) => `${path}: ${problem}`));
   for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : [])
-    notices.warn({ path }, warning);
+    warningLog.warn({ path }, warning);
   const settings = result.value;
   const references = {
     local: { at: `${path}: local.kubeConfigPath`, reference: settings.local.reference },

@@ -9,7 +9,7 @@ import { type NamedReference, sharedServers } from './config/cluster-references.
  */
 export async function connectAll(
   clusters: readonly NamedReference[],
-  { notices: log, secrets }: Pick<Command<unknown>, 'notices' | 'secrets'>,
+  { warningLog: log, secrets }: Pick<Command<unknown>, 'warningLog' | 'secrets'>,
 ): Promise<readonly Connection[]> {
   const options = { env: process.env, log, secrets };
   const attempts = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));

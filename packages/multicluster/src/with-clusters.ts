@@ -17,15 +17,15 @@ type Clusters<T> = { readonly local: T; readonly remotes: readonly T[] };
  */
 export async function withClusters<T>(
   { local, remotes }: Clusters<NamedReference>,
-  { notices, secrets, userAgent }: Pick<Command<unknown>, 'notices' | 'secrets' | 'userAgent'>,
+  { warningLog, secrets, userAgent }: Pick<Command<unknown>, 'warningLog' | 'secrets' | 'userAgent'>,
   run: RunOptions,
   use: (connections: Clusters<Connection>) => Promise<T>,
 ): Promise<T> {
   const clusters = [local, ...remotes];
-  const connections = await connectAll(clusters, { notices, secrets });
+  const connections = await connectAll(clusters, { warningLog, secrets });
   const [first, ...others] = connections;
   const compared =
-    remotes.length === 0 ? undefined : warnOfSameCluster({ clusters, connections, notices, userAgent }, run);
+    remotes.length === 0 ? undefined : warnOfSameCluster({ clusters, connections, warningLog, userAgent }, run);
   try {
     const result = await use({ local: first!, remotes: others });
     await compared;

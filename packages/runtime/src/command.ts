@@ -31,7 +31,7 @@ export type Command<C> = {
   readonly subcommand: string | undefined;
   readonly log: Logger;
   /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
-  readonly notices: Logger;
+  readonly warningLog: Logger;
   /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
   readonly print: (page: string) => void;
   /** Our credentials, which log and `print` strip. */
@@ -75,11 +75,11 @@ export async function runCommand<C extends CommonOptions>(
   const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat, strip });
   const print = (page: string): void => void process.stdout.write(strip(page));
   const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
-  const notices = quiet ? lineLog(complain) : log;
-  for (const warning of resolution.warnings) notices.warn({}, warning);
+  const warningLog = quiet ? lineLog(complain) : log;
+  for (const warning of resolution.warnings) warningLog.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'core dumps of this process contain its keys and tokens');
   const userAgent = `${program.name}/${version}`;
-  const command: Command<C> = { options, given, subcommand, log, notices, print, secrets, version, userAgent };
+  const command: Command<C> = { options, given, subcommand, log, warningLog, print, secrets, version, userAgent };
   let exitCode = 0;
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     try {

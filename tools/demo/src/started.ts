@@ -50,7 +50,7 @@ export class Started {
     if (failed !== undefined) throw new Error('a server did not stop', { cause: failed.reason });
   }
 
-  /** A step may still run after an interruption. It must not start anything that nobody stops. */
+  /** A step may still run after an interruption. It must not start a process that would never be stopped. */
   #assertOpen(): void {
     if (!this.#isOpen) throw new Error('the demo has ended');
   }

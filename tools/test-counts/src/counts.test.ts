@@ -22,6 +22,18 @@ it('counts a broken file without tests as one failure', () => {
   expect(countsOf({ ...report, testResults: [{ ...file, assertionResults: [] }] })).toEqual({ passed: 3, failed: 2 });
 });
 
+it('counts a file whose cleanup failed after its tests passed as one failure', () => {
+  const passed = [{ fullName: 'a test', status: 'passed' }];
+  expect(
+    countsOf({
+      numPassedTests: 1,
+      numFailedTests: 0,
+      numTotalTests: 1,
+      testResults: [{ ...file, assertionResults: passed }],
+    }),
+  ).toEqual({ passed: 1, failed: 1 });
+});
+
 it('adds up counts', () => {
   expect(
     sum([

@@ -4,7 +4,7 @@ import { isBroken, type Report } from './report.ts';
 export type Counts = { readonly passed: number; readonly failed: number };
 
 /**
- * Counts the tests of a run. A file that failed before it ran a test counts as one failure. A skipped test counts as
+ * Counts the tests of a run. A file that failed outside of its tests counts as one failure. A skipped test counts as
  * failed, because CI skips none.
  */
 export function countsOf({ numPassedTests, numFailedTests, numTotalTests, testResults }: Report): Counts {

@@ -42,6 +42,12 @@ it('names a file that failed before it ran a test', () => {
   ]);
 });
 
+it('names a file whose cleanup failed after its tests passed', () => {
+  const passed = { fullName: 'a pod of c2 is in a set', status: 'passed' };
+  const broken = { ...file, message: 'etcd did not stop', assertionResults: [passed] };
+  expect(failuresOf(report(broken), '/checkout')).toEqual(['apps/policy/test/sync.test.ts\n  etcd did not stop']);
+});
+
 it('omits tests that passed', () => {
   const passed = { fullName: 'a pod of c2 is in a set', status: 'passed', failureMessages: [] };
   expect(failuresOf(report({ ...file, status: 'passed', assertionResults: [passed] }), '/checkout')).toEqual([]);

@@ -10,7 +10,7 @@ export type FileResult = {
   /** Absolute path. */
   readonly name: string;
   readonly status: string;
-  /** Why the file failed before it ran a test. */
+  /** Why the file failed outside of its tests. */
   readonly message: string;
   readonly assertionResults: readonly {
     readonly fullName: string;
@@ -19,6 +19,6 @@ export type FileResult = {
   }[];
 };
 
-/** Whether a file failed before it ran a test: in an import or a hook. */
+/** Whether a file failed outside of its tests: in an import, or in a hook before or after them. */
 export const isBroken = ({ status, assertionResults }: FileResult): boolean =>
-  status === 'failed' && assertionResults.length === 0;
+  status === 'failed' && assertionResults.every((test) => test.status !== 'failed');

@@ -101,7 +101,7 @@ export class Remote {
     if (!identity.ok) {
       // At the start this ends the process; now it would end the service to other remotes.
       const problem = { kind: 'problem', reason: 'two-identities', detail: identity.reason } as const;
-      this.#state.skips.replace(WHOLE_CLUSTER, [problem]);
+      this.#state.skipped.replace(WHOLE_CLUSTER, [problem]);
       return;
     }
     if (identity.value !== undefined) {
@@ -111,7 +111,7 @@ export class Remote {
     const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
-      this.#state.skips.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      this.#state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
       log.warn({ cluster: this.cluster, ...choice }, 'pods skipped that have only the name label of another domain');
     }
     this.#choose(identityOfDomain(choice.domain, options));
@@ -138,7 +138,7 @@ export class Remote {
       failure: this.#synced ? undefined : this.#state.watches.failure,
       heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
       heldDeletions: this.#held ?? 0,
-      skipped: this.#state.skips.all(),
+      skipped: this.#state.skipped.all(),
       sets: sets.map(({ name }) => name).toSorted(),
     };
   }
@@ -146,13 +146,13 @@ export class Remote {
   /** Replaces the diagnostics about its sets of a key. */
   report(key: string, diagnostics: readonly SetDiagnostic[]): void {
     const own = diagnostics.filter(({ cluster }) => cluster === this.cluster);
-    this.#state.skips.replace(`set ${key}`, own);
+    this.#state.skipped.replace(`set ${key}`, own);
   }
 
   /** Replaces the diagnostics about its sets of v0.1.0. */
   reportFirstRelease(): void {
     const sets = this.#options.localSets.all().filter(({ labels }) => clusterOfFirstRelease(labels) === this.cluster);
-    this.#state.skips.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
+    this.#state.skipped.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
   }
 
   /** Watches until `signal` is aborted. */
@@ -197,7 +197,7 @@ export class Remote {
     const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
-    this.#state.skips.replace(WHOLE_CLUSTER, []);
+    this.#state.skipped.replace(WHOLE_CLUSTER, []);
     for (const other of this.#watched) if (other !== pods) other.end();
     this.#watched = [pods];
     pods.begin();
@@ -221,7 +221,7 @@ export class Remote {
           hasSet: (key) => localSets.ofKey(key).some(({ cluster }) => cluster === this.cluster),
           onCandidate: () => this.settle(),
           onFirstPod: () => {
-            this.#state.skips.replace(WHOLE_CLUSTER, []);
+            this.#state.skipped.replace(WHOLE_CLUSTER, []);
             onKnown();
           },
           onChange: (keys) => {
@@ -230,9 +230,9 @@ export class Remote {
             metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
             onChange(keys);
           },
-          onSkippedPod: (pod, skipped) => this.#state.skips.replace(`pod ${pod}`, skipped),
+          onSkippedPod: (pod, skipped) => this.#state.skipped.replace(`pod ${pod}`, skipped),
           onSkippedSet: (pair, isSkipped) =>
-            this.#state.skips.replace(`set of ${pair}`, isSkipped ? [tooManySets(options.maxRemoteSets)] : []),
+            this.#state.skipped.replace(`set of ${pair}`, isSkipped ? [tooManySets(options.maxRemoteSets)] : []),
         }),
     );
   }
@@ -260,7 +260,7 @@ export class Remote {
     this.settle();
     if (this.#chosen !== undefined) return;
     const { log } = this.#options;
-    if (this.#choiceByPods() === undefined) this.#state.skips.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    if (this.#choiceByPods() === undefined) this.#state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
     if (!this.#synced)
       log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#setSynced();
@@ -269,7 +269,7 @@ export class Remote {
   #listed({ store: { held, size } }: RemotePods): void {
     const { localSets, onKnown } = this.#options;
     if (this.#isHeldWithoutPods)
-      this.#state.skips.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
+      this.#state.skipped.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
     this.#state.listed('remote pods listed', { pods: size - held }, held);
     this.#state.setHeld(held);
     this.#setSynced();

@@ -116,7 +116,7 @@ export class SourceCluster {
       unmatched: synced
         ? this.#watches.filter(({ source }) => source.matching === 0).map(({ selector }) => selector)
         : [],
-      skipped: this.#state.skips.all(),
+      skipped: this.#state.skipped.all(),
     };
   }
 
@@ -139,7 +139,7 @@ export class SourceCluster {
 
   /** Replaces the diagnostics of a key. */
   diagnose(key: string, diagnostics: readonly Diagnostic[]): void {
-    this.#state.skips.replace(key, diagnostics);
+    this.#state.skipped.replace(key, diagnostics);
   }
 
   /** Watches until `signal` is aborted; to be called once. */
@@ -177,7 +177,7 @@ export class SourceCluster {
         ),
       onObject: (watch, change, size) => counts[watch].changed(change, size),
       // A Service that both selectors find is skipped twice, and reported for each.
-      onSkipped: (object, skipped) => this.#state.skips.replace(`${subject} ${object}`, skipped),
+      onSkipped: (object, skipped) => this.#state.skipped.replace(`${subject} ${object}`, skipped),
     });
   }
 
@@ -206,7 +206,7 @@ export class SourceCluster {
     this.#state.listed('services listed', { services }, this.#held);
     for (const { selector, source } of this.#watches)
       if (source.unconfirmed > 0)
-        this.#state.skips.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
+        this.#state.skipped.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
     this.#firstSync.resolve();
     this.#settle();
     this.#options.onAll(performance.now());
@@ -214,7 +214,7 @@ export class SourceCluster {
 
   /** The selector finds a Service, so what was held for lack of one can be decided. */
   #firstService(selector: string): void {
-    this.#state.skips.replace(subjectOf(selector), []);
+    this.#state.skipped.replace(subjectOf(selector), []);
     if (this.synced) this.#options.onAll(performance.now());
   }
 

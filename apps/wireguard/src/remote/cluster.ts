@@ -68,7 +68,7 @@ export class Remote {
       onChange: () => this.#changed(),
     };
     const onSkipped = (node: string, skipped: readonly Diagnostic[]) =>
-      this.#state.skips.replace(`node ${node}`, skipped);
+      this.#state.skipped.replace(`node ${node}`, skipped);
     this.#nodes = watchNodes(watching, { rules: remote.rules, onSkipped });
     this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
     this.#watches = [this.#nodes, ...(this.#blocks?.watches ?? [])];
@@ -105,7 +105,7 @@ export class Remote {
 
   /** What is skipped now, by Node. */
   get skipped(): readonly NodeDiagnostic[] {
-    return this.#state.skips
+    return this.#state.skipped
       .all()
       .map(({ subject, ...skipped }) => ({ node: subject.slice(subject.indexOf(' ') + 1), ...skipped }));
   }
@@ -124,8 +124,8 @@ export class Remote {
   /** Replaces the diagnostics of its peers and of its device. */
   setDiagnostics(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
     const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
-    for (const subject of this.#peerSubjects) if (!byNode.has(subject)) this.#state.skips.replace(subject, []);
-    for (const [subject, skipped] of byNode) this.#state.skips.replace(subject, skipped);
+    for (const subject of this.#peerSubjects) if (!byNode.has(subject)) this.#state.skipped.replace(subject, []);
+    for (const [subject, skipped] of byNode) this.#state.skipped.replace(subject, skipped);
     this.#peerSubjects = new Set(byNode.keys());
     this.#deviceDiagnostics.replace(this.settings.device, device);
   }

@@ -16,7 +16,7 @@ export class RemoteState {
   readonly cluster: string;
   /** For what the remote causes: limited. */
   readonly log: Logger;
-  readonly skips: DiagnosticRegister;
+  readonly skipped: DiagnosticRegister;
   readonly watches: ClusterWatches;
   readonly #options: RemoteStateOptions;
 
@@ -26,7 +26,7 @@ export class RemoteState {
     this.cluster = cluster;
     this.log = limitedLog(options.log, { cluster });
     this.watches = new ClusterWatches({ ...options, log: this.log });
-    this.skips = new DiagnosticRegister({
+    this.skipped = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (subject, { kind, reason, detail }) =>
         this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'skipped'),

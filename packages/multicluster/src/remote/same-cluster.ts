@@ -16,7 +16,7 @@ export type SameClusterInput = {
   readonly clusters: readonly NamedReference[];
   /** In the same order. */
   readonly connections: readonly Connection[];
-  readonly notices: Logger;
+  readonly warningLog: Logger;
   readonly userAgent: string;
 };
 
@@ -26,7 +26,7 @@ export type SameClusterInput = {
  * may read them. Skips a cluster that refuses them or doesn't answer in time. Never rejects.
  */
 export async function warnOfSameCluster(
-  { clusters, connections, notices, userAgent }: SameClusterInput,
+  { clusters, connections, warningLog, userAgent }: SameClusterInput,
   { signal }: RunOptions,
 ): Promise<void> {
   const limited = { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) };
@@ -37,12 +37,12 @@ export async function warnOfSameCluster(
       try {
         return { at, server, keyIds: await readKeyIds(new KubeClient({ connection, userAgent }), limited) };
       } catch (error) {
-        notices.debug({ at, error }, 'signing keys of the cluster not read');
+        warningLog.debug({ at, error }, 'signing keys of the cluster not read');
         return { at, server, keyIds: [] };
       }
     }),
   );
-  for (const warning of sameClusters(found)) notices.warn({}, warning);
+  for (const warning of sameClusters(found)) warningLog.warn({}, warning);
 }
 
 /**

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 45_000;
 
 export type RandomChangesOptions = {
   readonly seed: number;
-  /** Makes one change, of whatever kind the dice say. Rejects if it can't be made now. */
+  /** Makes one random change. Rejects if it can't be made now. */
   readonly makeOne: (dice: Dice) => Promise<void>;
 };
 

@@ -21,7 +21,7 @@ export type FaultScenarioOptions = {
   readonly watches: Readonly<Record<Side, number>>;
   /** What changes in its sources. */
   readonly changes: Pick<RandomChanges, 'make'>;
-  /** What its sources of now ask for; whatever can be compared with `observed`. */
+  /** What its sources of now ask for; anything that can be compared with `observed`. */
   readonly wanted: () => Promise<unknown>;
   readonly observed: () => Promise<unknown>;
   /** Everything that should have been there all the time, and wasn't; nothing, if all is well. */
@@ -42,7 +42,7 @@ export type FaultOutcome = {
   readonly healthz: number;
 };
 
-/** A program that meets faults while its sources change, and what must hold of it whatever the faults are. */
+/** A program that meets faults while its sources change, and what must hold under any fault. */
 export class FaultScenario {
   readonly program: Program;
   readonly #options: FaultScenarioOptions;

@@ -110,7 +110,7 @@ export class ObjectHistory<T> {
     const url = `${cluster.url}${path}?watch=true&resourceVersion=${resourceVersion}`;
     const request = get(url, { ca, headers, agent: false, signal: this.#stopped.signal });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
-    // Once there is an answer, whatever ends it is told by the answer.
+    // Once there is an answer, the answer tells what ends it.
     request.on('error', () => {});
     if (response.statusCode !== 200) throw new Error(`watching ${path} was answered ${response.statusCode}`);
     return response;
@@ -156,7 +156,7 @@ function differences(known: ReadonlyMap<string, KubeObject>, listed: readonly Ku
   return [...gone.map((object) => ({ type: 'DELETED', object }) as const), ...events];
 }
 
-/** One text for the versions of some objects, in whatever order they come. */
+/** One text for the versions of some objects, in any order. */
 function versionsOf(objects: readonly KubeObject[]): string {
   const versions = objects.map(({ metadata }) => `${metadata.uid}@${metadata.resourceVersion}`);
   return versions.toSorted().join(' ');

@@ -33,7 +33,7 @@ export function etcd(paths: Paths, files: Files): Component {
   return component('etcd', paths, files, {
     'data-dir': files.etcdData,
     'listen-client-urls': `unix://${files.etcdSocket}`,
-    // Has to be said, has to be host:port, and is asked for by nobody.
+    // Required, as host:port; nothing connects to it.
     'advertise-client-urls': 'http://127.0.0.1:2379',
     'listen-peer-urls': 'http://127.0.0.1:0',
     // The only member elects itself as soon as an election may begin.

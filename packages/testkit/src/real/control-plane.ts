@@ -59,7 +59,7 @@ export class ControlPlane {
 
   /** Resolves once the API server serves requests. */
   async start(): Promise<void> {
-    // etcd first: a client that finds nobody at its address tries again only a second later.
+    // etcd first: a client whose first connection is refused tries again only a second later.
     await this.#startEtcd();
     const { machine } = this.#options;
     if (machine !== undefined) {

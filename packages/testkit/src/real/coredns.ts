@@ -26,7 +26,7 @@ const rules: readonly PolicyRule[] = [
 const SERVICE_ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Names a resolver that nobody can reach instead of the machine's, which CoreDNS could take for itself: 127.0.0.53 is
+ * Names an unreachable resolver instead of the machine's, which CoreDNS could take for itself: 127.0.0.53 is
  * the node's own there. The file may be a link into /run, which is empty.
  */
 const withoutResolver = `

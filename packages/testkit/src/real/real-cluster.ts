@@ -49,7 +49,7 @@ export interface RealCluster extends TestCluster {
   readonly internalUrl: string;
   /** kubectl as it belongs to this server; it may be missing where KUBEBUILDER_ASSETS is set. */
   readonly kubectl: string;
-  /** The socket file on which etcd answers whoever comes, for those who have more to write than the API takes. */
+  /** The socket file on which etcd answers without credentials, for tests that write what the API server refuses. */
   readonly etcdSocket: string;
   /** A certificate by which the API server knows its holder as `user`, a member of `groups`. */
   issueClientCertificate(user: string, groups?: readonly string[]): Promise<Certificate>;

@@ -63,7 +63,7 @@ async function joinByTunnel({ out, started, ability, c1, c2 }: Demo): Promise<No
 
 async function readTheWire({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
   out.step(
-    'A pod of c1 reaches a pod of c2, and nobody in between can read the packets',
+    'A pod of c1 reaches a pod of c2, and nothing in between can read the packets',
     `The pod of
     c1 pings the addresses of the pod of c2, a hundred times a second, with the text “${SECRET}”. tcpdump records all
     packets on the Ethernet between the nodes.`,
@@ -80,7 +80,7 @@ async function readTheWire({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
   const { encrypted, readable, others } = inspect(await capture.stop(), SECRET);
   if (encrypted === 0 || readable > 0) throw new Error(`${encrypted} encrypted packets, ${readable} readable ones`);
   const detail = ', and no ping was lost. These packets crossed the Ethernet:';
-  out.result('nobody could read the pings', performance.now() - startMs, detail);
+  out.result('the pings were encrypted', performance.now() - startMs, detail);
   const counts = {
     'encrypted packets': encrypted,
     'others, such as handshakes and ARP': others,
@@ -128,8 +128,8 @@ async function removeNode({ out, c2 }: Demo, [n1]: Nodes): Promise<void> {
 /** Prints what is missing for tunnels, and if possible, what the agent would do on this machine. */
 async function planOnly({ out, ability, c1, c2 }: Demo): Promise<void> {
   out.step(title, purpose);
-  out.say(`With nodes in network namespaces, the demo shows how pods reach each other through a tunnel, that nobody can
-    read the packets, and that none is lost when an agent is killed. For this, the following is missing here:
+  out.say(`With nodes in network namespaces, the demo shows how pods reach each other through a tunnel, that the
+    packets are encrypted, and that none is lost when an agent is killed. For this, the following is missing here:
     ${ability.lacks.join('; ')}.`);
   if (!ability.canPlan) return;
   // Addresses for documentation (RFC 5737), and a random key.

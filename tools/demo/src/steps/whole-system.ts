@@ -89,7 +89,7 @@ async function install({ out, started }: Demo): Promise<Scenarios> {
   if (!isSecret || answer.seen !== callerIp) throw new Error(JSON.stringify({ wire, answer }));
   const nets = await system.netsOf('c1-shop-checkout');
   out.say(
-    `Between the nodes, ${wire.encrypted} packets were encrypted, and nobody could read them. In c2, the caller is
+    `Between the nodes, ${wire.encrypted} packets were encrypted, and none was readable. In c2, the caller is
     in a set that policies select:`,
     [`c1-shop-checkout: ${nets?.join(', ')}`],
   );
