@@ -25,6 +25,7 @@ export async function startConnectProxy(options: Options, certificate?: Certific
       : createTlsServer({ cert: certificate.certPem, key: certificate.keyPem });
   server.on('connect', (request: IncomingMessage, client: Socket) => {
     asked.push(request.url ?? '');
+    client.on('error', () => client.destroy());
     const wanted = options.credentials && `Basic ${Buffer.from(options.credentials).toString('base64')}`;
     if (wanted && request.headers['proxy-authorization'] !== wanted) {
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
