@@ -23,7 +23,6 @@ import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import type { WireGuardOptions } from './config/options.ts';
-import type { RemoteSettings } from './config/settings.ts';
 import { systemDevices } from './local/device.ts';
 import { observeMetrics } from './metrics/device.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
@@ -116,7 +115,7 @@ async function withInput(
       localClient: clientOf(local),
       localName: settings.local.name,
       remotes: settings.remotes,
-      clientOf: (remote: RemoteSettings) => clientOf(remotes[settings.remotes.indexOf(remote)]!),
+      remoteClients: remotes.map(clientOf),
       devices: systemDevices(options),
       watchLinks,
       clock: () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds }),

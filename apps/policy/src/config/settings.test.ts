@@ -98,9 +98,9 @@ describe('settingsOfFile', () => {
     ).toEqual([
       expect.stringMatching(/^remotes\[0\]\.name: "C2" is not a name/),
       expect.stringMatching(/^remotes\[0\]\.allowedPodCIDRs\[1\]: /),
-      'remotes[0].podResyncPeriod: must not be negative',
+      'remotes[0].podResyncPeriod: it must not be negative',
       'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
-      'remotes: c4 is there twice',
+      'remotes: name c4 is used twice',
     ]);
   });
 });

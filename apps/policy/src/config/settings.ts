@@ -1,6 +1,6 @@
 import { durationOf, localReference, Problems, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { bad, type Cidr, type Parsed } from '@kube-semaphore/net';
+import type { Cidr, Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
@@ -47,9 +47,7 @@ export function settingsOfFile(
   const { problems } = found;
   const localCidrs = found.cidrs('local.cidrs', local?.cidrs ?? []);
   const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, found }));
-  const names = remotes.map(({ name }) => name);
-  for (const name of new Set(names.filter((candidate, i) => names.indexOf(candidate) !== i)))
-    problems.push(`remotes: ${name} is there twice`);
+  found.unique(remotes, { 'remotes: name': ({ name }) => name });
   if (problems.length > 0) return { ok: false, problems };
   const reference = localReference(options.localKubeConfig ?? local?.kubeConfigPath);
   return { ok: true, value: { local: reference, localCidrs: options.localCidrs ?? localCidrs, remotes: settings } };
@@ -68,9 +66,6 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
     podResyncPeriodMs:
       podResyncPeriod === undefined
         ? options.podResyncPeriodMs
-        : check('podResyncPeriod', positive(durationOf(podResyncPeriod)), 0),
+        : check('podResyncPeriod', durationOf(podResyncPeriod), 0),
   };
 }
-
-const positive = (parsed: Parsed<number>): Parsed<number> =>
-  parsed.ok && parsed.value < 0 ? bad('must not be negative') : parsed;

@@ -1,5 +1,4 @@
 import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/multicluster';
-import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { oneOf, text } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
 import type { Findings } from './problems.ts';
@@ -20,10 +19,10 @@ export function remotesOf(
 ): readonly RemoteSettings[] {
   const remotes = entries.map((entry, i) => remoteOf(entry, `remoteClusters[${i}]`, findings));
   findings.warnings.push(...overriddenAddresses(entries, 'remoteClusters'));
-  for (const name of repeated(remotes.map((remote) => remote.name)))
-    findings.problems.push(`remoteClusters: name ${name} is used twice`);
-  for (const prefix of repeated(remotes.map((remote) => remote.prefix)))
-    findings.problems.push(`remoteClusters: servicePrefix ${prefix} is used twice`);
+  findings.unique(remotes, {
+    'remoteClusters: name': ({ name }) => name,
+    'remoteClusters: servicePrefix': ({ prefix }) => prefix,
+  });
   if (remotes.some(({ name }) => name === localName))
     findings.problems.push(`remoteClusters: name ${localName} is that of the local cluster`);
   return remotes;
@@ -45,19 +44,8 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
       kind: 'in-cluster',
     }),
     allowedPodCidrs: allowedPodCIDRs && findings.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
-    resyncPeriodMs: findings.check(`${at}.resyncPeriod`, periodOf(entry.resyncPeriod), 0),
-    staleAfterMs: findings.check(`${at}.staleAfter`, periodOf(entry.staleAfter), 0),
+    resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod ?? 0), 0),
+    staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter ?? 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),
   };
 }
-
-function periodOf(value: string | number | undefined): Parsed<number> {
-  if (value === undefined) return good(0);
-  const parsed = durationOf(value);
-  return parsed.ok && parsed.value < 0 ? bad('it must not be negative') : parsed;
-}
-
-/** Texts that occur more than once; empty ones are reported elsewhere. */
-const repeated = (texts: readonly string[]): readonly string[] => [
-  ...new Set(texts.filter((each, i) => each !== '' && texts.indexOf(each) !== i)),
-];

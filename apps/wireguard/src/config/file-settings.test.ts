@@ -190,7 +190,7 @@ describe('settingsOfFile', () => {
     {
       name: 'a negative period',
       entry: { ...c2, resyncPeriod: '-1s' },
-      want: /^remotes\[0\]\.resyncPeriod: it is negative$/,
+      want: /^remotes\[0\]\.resyncPeriod: it must not be negative$/,
     },
     {
       name: 'an unknown family',

@@ -17,25 +17,16 @@ export function settingsOfFile({ local = {}, remotes: entries }: ClustersFile): 
   const name = clusterName.parse(local.name ?? '');
   if (!name.ok) problems.push(`local.name: ${name.reason}`);
   const remotes = entries.map((entry, i) => remoteOf(entry, { at: `remotes[${i}]`, found }));
-  const conflicts = [...duplicates(remotes), ...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
+  found.unique(remotes, {
+    'remotes: name': (remote) => remote.name,
+    'remotes: device': ({ device }) => device,
+    'remotes: wgListenPort': ({ listenPort }) => listenPort,
+  });
+  const conflicts = [...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
   if (name.ok && remotes.some((remote) => remote.name === name.value))
     conflicts.push(`remotes: name ${name.value} is that of the local cluster`);
   if (!name.ok || problems.length + conflicts.length > 0) return { ok: false, problems: [...problems, ...conflicts] };
   return { ok: true, value: { local: { name: name.value, reference: localReference(local.kubeConfigPath) }, remotes } };
-}
-
-/** What only one remote can have. Ignores values that couldn't be read, which are problems already. */
-function duplicates(remotes: readonly RemoteSettings[]): readonly string[] {
-  const fields = [
-    ['name', 'name'],
-    ['device', 'device'],
-    ['listenPort', 'wgListenPort'],
-  ] as const;
-  return fields.flatMap(([key, field]) => {
-    const values = remotes.map((remote) => remote[key]).filter((value) => value !== '' && value !== 0);
-    const repeated = new Set(values.filter((value, i) => values.indexOf(value) !== i));
-    return [...repeated].map((value) => `remotes: ${field} ${value} is used twice`);
-  });
 }
 
 /** With an overlap, two devices have a route for one packet. Only the first of each subnet: 1,000 equal ones have 500,000. */

@@ -44,7 +44,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
       DEFAULT_MTU,
     ),
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, { min: 1, max: 65_535 }), 0),
-    resyncPeriodMs: check('resyncPeriod', periodOf(entry.resyncPeriod), 0),
+    resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod ?? 0), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
@@ -84,9 +84,4 @@ function whole(value: number, { min, max }: { min: number; max: number }): Parse
   return Number.isInteger(value) && value >= min && value <= max
     ? good(value)
     : bad(`${value} is not a whole number from ${min} to ${max}`);
-}
-
-function periodOf(value: string | number = 0): Parsed<number> {
-  const parsed = durationOf(value);
-  return parsed.ok && parsed.value < 0 ? bad('it is negative') : parsed;
 }

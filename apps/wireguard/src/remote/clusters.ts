@@ -11,7 +11,8 @@ import type { RemoteSettings } from '../config/settings.ts';
 
 export type RemotesOptions = {
   readonly remotes: readonly RemoteSettings[];
-  readonly clientOf: (remote: RemoteSettings) => KubeClient;
+  /** In the order of `remotes`. */
+  readonly remoteClients: readonly KubeClient[];
   /** The local cluster's name, which annotations are for. */
   readonly localName: string;
   readonly options: WireGuardOptions;
@@ -30,13 +31,13 @@ export class Remotes {
   #readWith: string | undefined;
 
   constructor(input: RemotesOptions) {
-    const { options, log, metrics, clientOf, onChange } = input;
+    const { options, log, metrics, remoteClients, onChange } = input;
     this.#options = input;
     this.all = input.remotes.map(
-      (settings) =>
+      (settings, i) =>
         new Remote({
           settings,
-          client: clientOf(settings),
+          client: remoteClients[i]!,
           options,
           rules: () => this.#rules(settings),
           log,

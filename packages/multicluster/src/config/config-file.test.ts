@@ -139,7 +139,7 @@ describe('durationOf', () => {
     expect(durationOf(value)).toEqual({ ok: true, value: want });
   });
 
-  it.each(['1', 'soon', Infinity])('refuses %s', (value) => {
+  it.each(['1', 'soon', Infinity, '-1h', -1])('refuses %s', (value) => {
     expect(durationOf(value)).toMatchObject({ ok: false });
   });
 });

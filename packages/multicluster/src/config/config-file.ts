@@ -126,11 +126,14 @@ export const durationField = z.optional(
   z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
 );
 
-/** Reads a `durationField`. @returns milliseconds */
+/** Reads a `durationField`. @returns milliseconds, not negative */
 export function durationOf(value: string | number): Parsed<number> {
-  if (typeof value === 'string') return parseDuration(value);
-  return Number.isFinite(value) ? good(value / 1e6) : bad(`${value} is not a number of nanoseconds`);
+  const parsed = typeof value === 'string' ? parseDuration(value) : nanoseconds(value);
+  return parsed.ok && parsed.value < 0 ? bad('it must not be negative') : parsed;
 }
+
+const nanoseconds = (value: number): Parsed<number> =>
+  Number.isFinite(value) ? good(value / 1e6) : bad(`${value} is not a number of nanoseconds`);
 
 type UnknownKeys = Extract<z.core.$ZodIssue, { code: 'unrecognized_keys' }>;
 

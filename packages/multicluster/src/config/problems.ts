@@ -12,6 +12,19 @@ export class Problems {
     return otherwise;
   }
 
+  /**
+   * Each value that two items share is a problem. An empty text or 0 is an unset or invalid field, with its own problem.
+   *
+   * @param fields by their place, such as `remotes: name`
+   */
+  unique<T>(items: readonly T[], fields: Readonly<Record<string, (item: T) => string | number>>): void {
+    for (const [at, valueOf] of Object.entries(fields)) {
+      const values = items.map(valueOf);
+      const repeated = values.filter((value, i) => value !== '' && value !== 0 && values.indexOf(value) !== i);
+      for (const value of new Set(repeated)) this.problems.push(`${at} ${value} is used twice`);
+    }
+  }
+
   /** The CIDRs of a list; each invalid one is a problem. */
   cidrs(at: string, texts: readonly string[], parse: (text: string) => Parsed<Cidr> = parseCidr): readonly Cidr[] {
     return texts
