@@ -46,7 +46,7 @@ async function observe(client: KubeClient, at: RunOptions & { readonly namespace
   ]);
   return {
     services: services.map(observedService),
-    slices: slices.map(observedSlice).filter((slice) => slice !== undefined),
+    slices: slices.map((slice) => observedSlice(slice)).filter((slice) => slice !== undefined),
     endpoints: endpoints.map(observedEndpoints),
   };
 }

@@ -55,6 +55,7 @@ const endpointOf = (of: Family): fc.Arbitrary<Endpoint> =>
     target: fc.option(fc.constant({ kind: 'Pod', namespace: 'shop', name: 'web-0' }), { nil: undefined }),
     nodeName: fc.constant(undefined),
     zone: fc.constant(undefined),
+    zones: fc.constant(undefined),
   });
 
 const slicePorts: fc.Arbitrary<SlicePort[]> = fc.uniqueArray(

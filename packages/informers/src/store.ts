@@ -86,10 +86,16 @@ export class Store<V extends Stored> {
     this.#put(key, current);
   }
 
-  /** An object from an event or the answer to a write: skipped if the store has a newer version. */
+  /**
+   * An object from an event or the answer to a write: skipped if the store has this version or a newer one. The watch
+   * reports each of our writes once more.
+   */
   update(key: string, current: V): void {
     const known = this.#objects.get(key);
-    if (known?.uid === current.uid && isOlder(current.resourceVersion ?? '', known.resourceVersion ?? '')) return;
+    if (known?.uid === current.uid && current.resourceVersion !== undefined) {
+      const isKnown = current.resourceVersion === known.resourceVersion && !this.#held.has(key);
+      if (isKnown || isOlder(current.resourceVersion, known.resourceVersion ?? '')) return;
+    }
     this.set(key, current);
   }
 

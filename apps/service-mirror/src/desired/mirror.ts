@@ -44,7 +44,7 @@ export function desiredMirror({ cluster, prefix, service, slices }: MirrorSource
         annotations: annotationsOf(slice.name),
         family: slice.family,
         ports: slice.ports,
-        endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones: undefined })),
+        endpoints: slice.endpoints,
       }))
       .toSorted((a, b) => compareText(a.name, b.name)),
   };

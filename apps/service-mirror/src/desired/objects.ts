@@ -11,21 +11,26 @@ export type DesiredService = {
   readonly definition: Definition;
 };
 
-/** An endpoint of a local slice. */
-export type DesiredEndpoint = Endpoint & {
-  /** Zones whose nodes should use it (`hints.forZones`), sorted; undefined: no hints. */
-  readonly zones: readonly string[] | undefined;
-};
+/** Whether two slices have the same endpoints. Slices of a source and of its mirror share them, so most are identical. */
+export function isSameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]): boolean {
+  return a === b || (a.length === b.length && a.every((endpoint, i) => isSameEndpoint(endpoint, b[i]!)));
+}
 
-/** The source of a local endpoint: everything except the hints, which are ours. */
-export const sourceEndpoint = ({
-  addresses,
-  conditions,
-  hostname,
-  target,
-  nodeName,
-  zone,
-}: DesiredEndpoint): Endpoint => ({ addresses, conditions, hostname, target, nodeName, zone });
+const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
+  isSameTexts(a.addresses, b.addresses) &&
+  a.conditions.ready === b.conditions.ready &&
+  a.conditions.serving === b.conditions.serving &&
+  a.conditions.terminating === b.conditions.terminating &&
+  a.hostname === b.hostname &&
+  a.target?.kind === b.target?.kind &&
+  a.target?.namespace === b.target?.namespace &&
+  a.target?.name === b.target?.name &&
+  a.nodeName === b.nodeName &&
+  a.zone === b.zone &&
+  isSameTexts(a.zones, b.zones);
+
+const isSameTexts = (a: readonly string[] | undefined, b: readonly string[] | undefined): boolean =>
+  a === b || (a?.length === b?.length && a?.every((text, i) => text === b?.[i]) === true);
 
 /** A local EndpointSlice as it should be; all of its labels and annotations. It is owned by its Service. */
 export type DesiredSlice = {
@@ -34,7 +39,7 @@ export type DesiredSlice = {
   readonly annotations: StringMap;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  readonly endpoints: readonly DesiredEndpoint[];
+  readonly endpoints: readonly Endpoint[];
 };
 
 /** Consumers take an unknown `ready` for true (EndpointConditions of discovery.k8s.io/v1). */

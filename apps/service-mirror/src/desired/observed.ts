@@ -1,6 +1,6 @@
 import type { OwnerReference } from '@kube-semaphore/kube-objects';
-import type { DesiredEndpoint, StringMap } from './objects.ts';
-import type { Definition, Family, SlicePort } from './source.ts';
+import type { StringMap } from './objects.ts';
+import type { Definition, Endpoint, Family, SlicePort } from './source.ts';
 
 /** What every local object has. */
 export type Identity = { readonly name: string; readonly uid: string; readonly resourceVersion: string };
@@ -30,7 +30,7 @@ export type ObservedSlice = Identity & {
   readonly owners: readonly string[];
   readonly family: Family;
   readonly ports: readonly SlicePort[];
-  readonly endpoints: readonly DesiredEndpoint[];
+  readonly endpoints: readonly Endpoint[];
 };
 
 /** An Endpoints object in the mirror namespace; a Go program made it. */

@@ -67,6 +67,8 @@ export type Endpoint = {
   readonly target: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
   readonly nodeName: string | undefined;
   readonly zone: string | undefined;
+  /** Of a local slice: the zones whose nodes should use it (`hints.forZones`), sorted. Undefined: no hints. */
+  readonly zones: readonly string[] | undefined;
 };
 
 /** An EndpointSlice of a Service, as stored. */

@@ -12,12 +12,13 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel } from '../names.ts';
 import type { Change } from '../desired/diff/change.ts';
-import type { DesiredEndpoint, DesiredService, DesiredSlice } from '../desired/objects.ts';
+import type { DesiredService, DesiredSlice } from '../desired/objects.ts';
 import { annotationsOf } from '../desired/diff/service.ts';
 import type { Owner } from '../desired/diff/slices.ts';
 import { familySpec } from '../desired/families.ts';
 import { NoNamespaceError } from './mirror-namespace.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
+import type { Endpoint } from '../desired/source.ts';
 import { observedSlice } from './read.ts';
 
 const services = new Codec(serviceKind);
@@ -115,7 +116,7 @@ export class ObjectWriter {
         type: 'ClusterIP',
         ...(headless && { clusterIP: 'None' }),
         ...familySpec(families, from?.definition.families),
-        ports: ports.map((port) => withoutUndefined({ ...port })),
+        ports,
         ...(affinitySeconds === undefined
           ? { sessionAffinity: 'None' }
           : { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } }),
@@ -138,39 +139,15 @@ export class ObjectWriter {
         ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
       },
       addressType: family,
-      ports: ports.map((port) => withoutUndefined({ ...port })),
+      ports,
       endpoints: to.endpoints.map(writtenEndpoint),
     };
   }
 }
 
-function writtenEndpoint({
-  addresses,
-  conditions,
-  hostname,
-  target,
-  nodeName,
-  zone,
-  zones,
-}: DesiredEndpoint): WrittenEndpoint {
-  return withoutUndefined({
-    addresses,
-    conditions: withoutUndefined(conditions),
-    hostname,
-    targetRef: target && withoutEmpty(target),
-    nodeName,
-    zone,
-    hints: zones && { forZones: zones.map((name) => ({ name })) },
-  });
-}
-
-/** Without the fields that have no value: the API server refuses empty ones. */
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-}
-
-function withoutEmpty<T extends object>(value: T): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== '')) as Partial<T>;
-}
+/** The API server refuses empty texts. */
+const writtenEndpoint = ({ target, zones, ...endpoint }: Endpoint): WrittenEndpoint => ({
+  ...endpoint,
+  targetRef: target && { kind: target.kind || undefined, namespace: target.namespace || undefined, name: target.name },
+  hints: zones && { forZones: zones.map((name) => ({ name })) },
+});

@@ -14,8 +14,10 @@ import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManag
 import type { MirrorOptions } from '../config/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
+import type { DesiredSlice } from '../desired/objects.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { SliceIndex } from '../desired/slice-index.ts';
+import type { Endpoint } from '../desired/source.ts';
 import { observedEndpoints, observedService, observedSlice } from './read.ts';
 
 /** What is watched in the mirror namespace. */
@@ -45,6 +47,8 @@ export class LocalObjects {
   readonly #services: Store<ObservedService>;
   readonly #slices: Store<ObservedSlice>;
   readonly #endpoints: Store<ObservedEndpoints>;
+  /** The endpoints of slices that are being written, by the slice's name. */
+  readonly #written = new Map<string, readonly Endpoint[]>();
   readonly #slicesByService = new SliceIndex<ObservedSlice>(({ labels }) => labels[serviceNameLabel] ?? '');
   readonly #reflectors: {
     readonly services: Reflector<typeof serviceKind, ObservedService>;
@@ -66,7 +70,7 @@ export class LocalObjects {
       slices: this.#reflector({
         kind: endpointSliceKind,
         store: this.#slices,
-        project: observedSlice,
+        project: (slice) => observedSlice(slice, this.#written.get(slice.metadata.name)),
         labelSelector: `${sliceManagedByLabel}=${sliceManager}`,
       }),
       endpoints: this.#reflector({
@@ -126,8 +130,14 @@ export class LocalObjects {
     this.#reflectors.services.wrote(service);
   }
 
-  wroteSlice(slice: EndpointSlice): void {
-    this.#reflectors.slices.wrote(slice);
+  /** Writes a slice, and stores the answer as `wroteService` does. */
+  async writeSlice({ name, endpoints }: DesiredSlice, write: () => Promise<EndpointSlice>): Promise<void> {
+    this.#written.set(name, endpoints);
+    try {
+      this.#reflectors.slices.wrote(await write());
+    } finally {
+      this.#written.delete(name);
+    }
   }
 
   /** Removes a deleted object, before the watch reports it. A deleted Service may still be terminating. */

@@ -1,9 +1,10 @@
 import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
 import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
 import { familiesOf, isFamily } from '../desired/families.ts';
-import type { DesiredEndpoint } from '../desired/objects.ts';
+import { isSameEndpoints } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { servicePortOf, slicePortOf } from '../desired/ports.ts';
+import type { Endpoint } from '../desired/source.ts';
 
 /** A Service in the mirror namespace, ours or not. */
 export function observedService({ metadata, spec }: Service): ObservedService {
@@ -44,11 +45,20 @@ export function observedService({ metadata, spec }: Service): ObservedService {
   };
 }
 
-/** One of our EndpointSlices; undefined for an address family that we never write. */
-export function observedSlice({ metadata, addressType, ports, endpoints }: EndpointSlice): ObservedSlice | undefined {
+/**
+ * One of our EndpointSlices; undefined for an address family that we never write.
+ *
+ * @param written the endpoints that were written to it. If it has the same, it shares them: a source and its mirror may
+ *   have half a million
+ */
+export function observedSlice(
+  { metadata, addressType, ports, endpoints: raw }: EndpointSlice,
+  written?: readonly Endpoint[],
+): ObservedSlice | undefined {
   if (!isFamily(addressType)) return undefined;
   const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
   const shared = sharedTexts();
+  const endpoints = raw.map((endpoint) => observedEndpoint(endpoint, shared));
   return {
     name,
     uid,
@@ -58,7 +68,7 @@ export function observedSlice({ metadata, addressType, ports, endpoints }: Endpo
     owners: ownerReferences.map((owner) => owner.uid),
     family: addressType,
     ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
-    endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, shared)),
+    endpoints: written !== undefined && isSameEndpoints(written, endpoints) ? written : endpoints,
   };
 }
 
@@ -76,7 +86,7 @@ export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEnd
 function observedEndpoint(
   { addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number],
   shared: Shared,
-): DesiredEndpoint {
+): Endpoint {
   const zones = hints.forZones.map(({ name }) => name);
   return {
     addresses: tight(addresses),

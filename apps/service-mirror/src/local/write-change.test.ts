@@ -40,7 +40,10 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
     },
     local: {
       wroteService: store('service'),
-      wroteSlice: store('slice'),
+      writeSlice: async (_, write) => {
+        await write();
+        stored.push('slice');
+      },
       deletedSlice: store('no slice'),
       deletedEndpoints: store('no endpoints'),
       recheck: store('recheck'),

@@ -10,7 +10,7 @@ export type WriteTargets = {
     ObjectWriter,
     'createService' | 'updateService' | 'readSlice' | 'createSlice' | 'updateSlice' | 'delete'
   >;
-  readonly local: Pick<LocalObjects, 'wroteService' | 'wroteSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'>;
+  readonly local: Pick<LocalObjects, 'wroteService' | 'writeSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'>;
 };
 
 /** Makes one change, and updates the stores so that the next reconcile sees it. @returns a Service that was written */
@@ -30,10 +30,10 @@ export async function writeChange(
       return service;
     }
     case 'create-slice':
-      local.wroteSlice(await createSlice(change, { writer, local }, options));
+      await local.writeSlice(change.to, () => createSlice(change, { writer, local }, options));
       return undefined;
     case 'update-slice':
-      local.wroteSlice(await writer.updateSlice(change.from, change.to, change.owner, options));
+      await local.writeSlice(change.to, () => writer.updateSlice(change.from, change.to, change.owner, options));
       return undefined;
   }
   await writer.delete(change, options);

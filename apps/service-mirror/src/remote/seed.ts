@@ -12,9 +12,8 @@ import {
 } from '../names.ts';
 import { namesIn } from '../desired/global/retained.ts';
 import { keysOfLocalName, sourcesOf } from '../desired/local-names.ts';
-import { sourceEndpoint } from '../desired/objects.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import { type SourceService, type SourceSlice, YOUNGEST } from '../desired/source.ts';
+import { type Endpoint, type SourceService, type SourceSlice, YOUNGEST } from '../desired/source.ts';
 import type { Seed } from './services.ts';
 
 /** What is in the mirror namespace. */
@@ -97,8 +96,14 @@ function seedSlice(
   { namespace, name }: Source,
   service: string,
 ): SourceSlice {
-  return { uid: '', namespace, name, service, family, ports, endpoints: endpoints.map(sourceEndpoint) };
+  return { uid: '', namespace, name, service, family, ports, endpoints: withoutHints(endpoints) };
 }
+
+/** Hints are ours, and not the source's. Slices without hints, as those of mirrors, share their endpoints with the seed. */
+const withoutHints = (endpoints: readonly Endpoint[]): readonly Endpoint[] =>
+  endpoints.every(({ zones }) => zones === undefined)
+    ? endpoints
+    : endpoints.map((endpoint) => ({ ...endpoint, zones: undefined }));
 
 /** The slice that a local one names as its source; undefined if it isn't one of this cluster. */
 function sourceIn({ annotations }: ObservedSlice, ofCluster: string): Source | undefined {

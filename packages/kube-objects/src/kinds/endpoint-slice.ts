@@ -1,6 +1,6 @@
 import { message, messages, optionalBool, optionalInt, type Projected, string, strings } from '../fields.ts';
 import type { Kind, KubeObject } from '../kind.ts';
-import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
+import { ownedMetadata, type Written, type WrittenMetadata } from './metadata.ts';
 
 /**
  * Numbers from k8s.io/api/discovery/v1/generated.proto, those of targetRef from core/v1. The limits are maxAddresses,
@@ -42,15 +42,15 @@ export type Endpoint = Projected<typeof endpoint>;
 
 type EndpointPort = Projected<typeof port>;
 
-/** An endpoint to write, without unset fields: the API server refuses empty ones (422). */
+/** An endpoint to write. The API server refuses empty texts (422). */
 export type WrittenEndpoint = {
   readonly addresses: readonly string[];
-  readonly conditions?: Partial<Endpoint['conditions']>;
-  readonly hostname?: string;
-  readonly targetRef?: Partial<Endpoint['targetRef']>;
-  readonly nodeName?: string;
-  readonly zone?: string;
-  readonly hints?: { readonly forZones: readonly { readonly name: string }[] };
+  readonly conditions?: Written<Endpoint['conditions']>;
+  readonly hostname?: string | undefined;
+  readonly targetRef?: Written<Endpoint['targetRef']> | undefined;
+  readonly nodeName?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly hints?: { readonly forZones: readonly { readonly name: string }[] } | undefined;
 };
 
 /** An EndpointSlice to write. `addressType` can't be changed once it is set. */
@@ -58,5 +58,5 @@ export type WrittenEndpointSlice = {
   readonly metadata: WrittenMetadata;
   readonly addressType: string;
   readonly endpoints: readonly WrittenEndpoint[];
-  readonly ports?: readonly Partial<EndpointPort>[];
+  readonly ports?: readonly Written<EndpointPort>[];
 };

@@ -31,6 +31,9 @@ export const ownedMetadata = {
   finalizers: strings(14),
 } as const;
 
+/** Fields to write. JSON lacks those that are undefined. */
+export type Written<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
 /** The metadata of an object to write. With `resourceVersion`, an update fails (409) if the stored object is newer. */
 export type WrittenMetadata = {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { bool, int, intOrString, message, messages, type Projected, string, stringMap, strings } from '../fields.ts';
 import type { Kind, KubeObject } from '../kind.ts';
-import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
+import { ownedMetadata, type Written, type WrittenMetadata } from './metadata.ts';
 
 /** Numbers from k8s.io/api/core/v1/generated.proto. */
 const port = {
@@ -59,7 +59,7 @@ export type WrittenService = {
     readonly clusterIPs?: readonly string[];
     readonly ipFamilies?: readonly string[];
     readonly ipFamilyPolicy?: string;
-    readonly ports?: readonly (Partial<ServicePort> & { readonly port: number })[];
+    readonly ports?: readonly (Written<ServicePort> & { readonly port: number })[];
     readonly selector?: Readonly<Record<string, string>>;
     readonly sessionAffinity?: string;
     readonly sessionAffinityConfig?: { readonly clientIP: { readonly timeoutSeconds: number } };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { serviceNameLabel } from '../../names.ts';
 import type { Change } from './change.ts';
-import type { DesiredEndpoint } from '../objects.ts';
+import type { Endpoint } from '../source.ts';
 
 /**
  * A Service whose traffic would go elsewhere: to local endpoints first, to all endpoints, or to other zones first. No node
@@ -13,7 +13,7 @@ export type RoutingChange = {
   readonly zones: readonly string[];
 };
 
-type Slice = { readonly labels: Readonly<Record<string, string>>; readonly endpoints: readonly DesiredEndpoint[] };
+type Slice = { readonly labels: Readonly<Record<string, string>>; readonly endpoints: readonly Endpoint[] };
 
 /** The Services whose endpoints would get other hints, or gain or lose them; sorted by name. */
 export function routingChanges(changes: readonly Change[]): readonly RoutingChange[] {

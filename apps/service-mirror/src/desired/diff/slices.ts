@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DesiredSlice } from '../objects.ts';
+import { type DesiredSlice, isSameEndpoints } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
 
 /** The Service that slices belong to. */
@@ -51,6 +51,6 @@ function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner): boolean {
     isDeepStrictEqual(from.labels, to.labels) &&
     isDeepStrictEqual(from.annotations, to.annotations) &&
     isDeepStrictEqual(from.ports, to.ports) &&
-    isDeepStrictEqual(from.endpoints, to.endpoints)
+    isSameEndpoints(from.endpoints, to.endpoints)
   );
 }

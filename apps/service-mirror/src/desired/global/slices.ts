@@ -10,7 +10,7 @@ import {
   sliceManager,
   sourceAnnotation,
 } from '../../names.ts';
-import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
+import type { DesiredSlice } from '../objects.ts';
 import type { PortNames } from './merge-ports.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { Definition, Endpoint, SlicePort, SourceSlice } from '../source.ts';
@@ -59,7 +59,7 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
       annotations: { [sourceAnnotation]: mirrorKey(cluster, namespace, name) },
       family,
       ports,
-      endpoints: endpoints.map((endpoint): DesiredEndpoint => ({
+      endpoints: endpoints.map((endpoint): Endpoint => ({
         ...(isLocal ? endpoint : placeless(endpoint)),
         zones,
       })),

@@ -113,6 +113,7 @@ function readEndpoint(
     target: targetOf(targetRef, { isLocal, shared }),
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
+    zones: undefined,
   };
 }
 
