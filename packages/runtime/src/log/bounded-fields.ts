@@ -17,11 +17,14 @@ const MAX_STACK = 4 * 1024;
 /** A credential may begin before the cut and end after it, so twice the text is read before credentials are stripped. */
 const READ = 2;
 
+/** Names of fields that are never written. */
+const SECRETS = new Set(['token', 'authorization', 'Authorization', 'password', 'privateKey', 'presharedKey']);
+
 type Walk = { readonly strip: (text: string) => string; left: number };
 
 /**
  * Fields that fit into a line: errors as plain fields, each text cut to 1,024 code units, and all together to 8,192. The
- * rest, and what is nested too deep, is `…`.
+ * rest, and what is nested too deep, is `…`. Fields that name a secret are `[Redacted]`.
  *
  * @param strip removes our own credentials from a text
  */
@@ -32,6 +35,7 @@ export function boundedFields(fields: LogFields, strip: (text: string) => string
 function bounded(value: unknown, walk: Walk, depth: number, max = MAX_TEXT): unknown {
   walk.left -= ELEMENT;
   if (typeof value === 'string') return boundedText(value, walk, max);
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '…';
   if (value instanceof Error) return boundedObject(errorFields(value), walk, depth);
@@ -62,7 +66,8 @@ function boundedObject(object: object, walk: Walk, depth: number): Record<string
   for (const [name, value] of Object.entries(object)) {
     if (walk.left <= 0) return Object.fromEntries([...short, ['…', '…']]);
     const max = name === 'stack' ? MAX_STACK : MAX_TEXT;
-    short.push([boundedText(name, walk, MAX_TEXT), bounded(value, walk, depth, max)]);
+    const text = SECRETS.has(name) ? '[Redacted]' : bounded(value, walk, depth, max);
+    short.push([boundedText(name, walk, MAX_TEXT), text]);
   }
   return Object.fromEntries(short);
 }

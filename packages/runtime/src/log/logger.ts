@@ -1,5 +1,4 @@
 import { printableJson } from '@kube-semaphore/text';
-import { pino } from 'pino';
 import { boundedFields, type LogFields } from './bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
 
@@ -19,10 +18,8 @@ interface LogDestination {
   hasColors?(): boolean;
 }
 
-/** Names of fields that are never written, at the top of a line and two levels below. */
-const SECRETS = ['token', 'authorization', 'Authorization', 'password', 'privateKey', 'presharedKey'];
-
-const redactedPaths = SECRETS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+/** From the least to the most important. */
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 /**
  * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
@@ -46,15 +43,20 @@ export function createLogger({
   const colors = isPretty && destination.hasColors?.() === true;
   const write = isPretty
     ? (line: string) => destination.write(prettyLine(line, { colors }))
-    : (line: string) => destination.write(printableJson(line));
-  return pino(
-    {
-      level: level === 'off' ? 'silent' : level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (word) => ({ level: word }), log: (fields) => boundedFields(fields, strip) },
-      redact: redactedPaths,
-    },
-    { write },
-  );
+    : (line: string) => destination.write(`${printableJson(line)}\n`);
+  const least = level === 'off' ? LEVELS.length : LEVELS.indexOf(level);
+  const writer = (word: keyof Logger): Logger[keyof Logger] => {
+    if (LEVELS.indexOf(word) < least) return () => undefined;
+    return (fields, msg) => {
+      const time = new Date().toISOString();
+      write(JSON.stringify({ level: word, time, ...boundedFields(fields, strip), msg }));
+    };
+  };
+  return {
+    trace: writer('trace'),
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  };
 }
