@@ -73,10 +73,11 @@ export class StoreWriter<K extends Kind, V extends Stored> {
       store.delete(key);
       return;
     }
-    this.#share?.admit(entryBytes(key, value));
+    const bytes = this.#share === undefined ? undefined : entryBytes(key, value);
+    if (bytes !== undefined) this.#share?.admit(bytes);
     listing?.add(key);
-    if (listing === undefined) store.update(key, value);
-    else store.set(key, value);
+    if (listing === undefined) store.update(key, value, bytes);
+    else store.set(key, value, bytes);
   }
 }
 

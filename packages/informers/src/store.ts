@@ -77,26 +77,32 @@ export class Store<V extends Stored> {
     this.#held.add(key, value);
   }
 
-  /** An object from a list: stored even if it is older than the known one (etcd was restored). */
-  set(key: string, current: V): void {
+  /**
+   * An object from a list: stored even if it is older than the known one (etcd was restored).
+   *
+   * @param bytes its size, if the caller has it: a large object takes as long to measure as to decode
+   */
+  set(key: string, current: V, bytes = entryBytes(key, current)): void {
     if (this.#held.size > 0) {
       this.#held.release(key);
       this.#takeFromRivals(current);
     }
-    this.#put(key, current);
+    this.#put(key, current, bytes);
   }
 
   /**
    * An object from an event or the answer to a write: skipped if the store has this version or a newer one. The watch
    * reports each of our writes once more.
+   *
+   * @param bytes as of `set`
    */
-  update(key: string, current: V): void {
+  update(key: string, current: V, bytes?: number): void {
     const known = this.#objects.get(key);
     if (known?.uid === current.uid && current.resourceVersion !== undefined) {
       const isKnown = current.resourceVersion === known.resourceVersion && !this.#held.has(key);
       if (isKnown || isOlder(current.resourceVersion, known.resourceVersion ?? '')) return;
     }
-    this.set(key, current);
+    this.set(key, current, bytes);
   }
 
   /** @param uid delete only this object, and not one that was created again under the same name */
@@ -153,7 +159,7 @@ export class Store<V extends Stored> {
     }
   }
 
-  #put(key: string, current: V): void {
+  #put(key: string, current: V, bytes = entryBytes(key, current)): void {
     const previous = this.#objects.get(key);
     const { equal, onChange } = this.#options;
     // Another UID under the same key is a deletion followed by an addition.
@@ -161,7 +167,7 @@ export class Store<V extends Stored> {
     if (replaced) this.delete(key);
     else if (previous !== undefined) this.#bytes -= entryBytes(key, previous);
     this.#objects.set(key, current);
-    this.#bytes += entryBytes(key, current);
+    this.#bytes += bytes;
     if (previous === undefined || replaced) onChange({ key, previous: undefined, current });
     else if (!equal(previous, current)) onChange({ key, previous, current });
   }

@@ -14,18 +14,16 @@ export function sharedTexts(): Shared {
   };
 }
 
-/** All conditions, by their values: a mirror has tens of thousands of endpoints with the same ones. */
-const CONDITIONS = new Map<string, Endpoint['conditions']>();
+/** All conditions, by `placeOf`: a mirror has tens of thousands of endpoints with the same ones. */
+const CONDITIONS: Endpoint['conditions'][] = [];
 
 /** Returns one instance for equal conditions. */
 export function sharedConditions({ ready, serving, terminating }: Endpoint['conditions']): Endpoint['conditions'] {
-  const key = `${ready} ${serving} ${terminating}`;
-  const known = CONDITIONS.get(key);
-  if (known !== undefined) return known;
-  const conditions = Object.freeze({ ready, serving, terminating });
-  CONDITIONS.set(key, conditions);
-  return conditions;
+  const place = 9 * placeOf(ready) + 3 * placeOf(serving) + placeOf(terminating);
+  return (CONDITIONS[place] ??= Object.freeze({ ready, serving, terminating }));
 }
+
+const placeOf = (condition: boolean | undefined): number => (condition === undefined ? 0 : condition ? 1 : 2);
 
 /** The target of an endpoint, with shared texts; undefined if it has no name. */
 export function sharedTarget(

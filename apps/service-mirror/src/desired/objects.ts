@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Definition, Endpoint, Family, SlicePort } from './source.ts';
 
 /** Labels or annotations. */
@@ -18,9 +19,7 @@ export function isSameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]):
 
 const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
   isSameTexts(a.addresses, b.addresses) &&
-  a.conditions.ready === b.conditions.ready &&
-  a.conditions.serving === b.conditions.serving &&
-  a.conditions.terminating === b.conditions.terminating &&
+  (a.conditions === b.conditions || isDeepStrictEqual(a.conditions, b.conditions)) &&
   a.hostname === b.hostname &&
   a.target?.kind === b.target?.kind &&
   a.target?.namespace === b.target?.namespace &&

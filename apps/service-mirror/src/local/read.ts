@@ -87,7 +87,7 @@ function observedEndpoint(
   { addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number],
   shared: Shared,
 ): Endpoint {
-  const zones = hints.forZones.map(({ name }) => name);
+  const { forZones } = hints;
   return {
     addresses: tight(addresses),
     conditions: sharedConditions(conditions),
@@ -95,6 +95,6 @@ function observedEndpoint(
     target: sharedTarget(targetRef, shared),
     nodeName: nodeName === '' ? undefined : shared(nodeName),
     zone: zone === '' ? undefined : shared(zone),
-    zones: zones.length === 0 ? undefined : zones,
+    zones: forZones.length === 0 ? undefined : forZones.map(({ name }) => name),
   };
 }
