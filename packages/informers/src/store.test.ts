@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Change, Store } from './store.ts';
+import { type Change, entryBytes, Store } from './store.ts';
 
 /** Finishes a list of these keys, and believes it. */
 const finish = (store: Store<Thing>, listed: ReadonlySet<string>) =>
@@ -54,6 +54,25 @@ describe('Store', () => {
     store.update('a', { uid: '1', value: 'written', resourceVersion: '11' });
     store.update('a', { uid: '1', value: 'between', resourceVersion: '10' });
     expect(changes).toEqual(['a: nothing -> old', 'a: old -> written']);
+  });
+
+  it('keeps what the answer to our own write brought when the watch reports the same version', () => {
+    const { store, changes } = storeOf();
+    const answer = { uid: '1', value: 'written', resourceVersion: '11' };
+    store.update('a', answer);
+    store.update('a', { ...answer });
+    finish(store, new Set(['a']));
+    expect(changes).toEqual(['a: nothing -> written']);
+    expect(store.view.synced && store.view.objects.get('a')).toBe(answer);
+  });
+
+  it('counts the size that it is given, and the same size when the object goes', () => {
+    const { store } = storeOf();
+    const thing = { uid: '1', value: 'x' };
+    store.set('a', thing, entryBytes('a', thing));
+    expect(store.bytes).toBe(entryBytes('a', thing));
+    store.delete('a');
+    expect(store.bytes).toBe(0);
   });
 
   it('stores the objects of a list that is older, because etcd may have been restored', () => {

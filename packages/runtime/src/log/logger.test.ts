@@ -158,6 +158,7 @@ describe('a secret', () => {
     { name: 'at the top', fields: { token: 's3cret' } },
     { name: 'one level down', fields: { remote: { token: 's3cret', name: 'c2' } } },
     { name: 'two levels down', fields: { request: { headers: { authorization: 'Bearer s3cret' } } } },
+    { name: 'deeper', fields: { a: { b: { c: { password: 's3cret' } } } } },
     { name: 'in a header as sent', fields: { headers: { Authorization: 'Bearer s3cret' } } },
     { name: 'that is a key', fields: { device: { privateKey: 's3cret' } } },
   ])('$name is not written', ({ fields }) => {
