@@ -14,11 +14,17 @@ export const workloads = {
 
 export type App = keyof typeof workloads;
 
+/** The kinds of workloads. They get their Secrets first: a kubelet that misses one tries again ever later. */
+const LATER = ['Deployment', 'DaemonSet'];
+
+/** The manifests of a cluster in two parts. */
+export type Manifests = { readonly first: readonly object[]; readonly workloads: readonly object[] };
+
 /**
- * Applies the cluster's manifests, deploy/overlays/example, with the changes of a user: the URL of
+ * Reads the cluster's manifests, deploy/overlays/example, with the changes of a user: the URL of
  * the other cluster's API server, and the sidecar for kernels without WireGuard.
  */
-export async function applyManifests(cluster: RealCluster, remote: RealCluster): Promise<void> {
+export async function readManifests(cluster: RealCluster, remote: RealCluster): Promise<Manifests> {
   const overlay = join(cluster.dir, 'deploy');
   const at = (folder: string) => relative(overlay, join(deploy, folder));
   const kustomization = {
@@ -34,17 +40,20 @@ export async function applyManifests(cluster: RealCluster, remote: RealCluster):
     `s#https://api.${remote.name}.example:6443#${remote.internalUrl}#`,
     `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`,
   ];
-  await bash(
-    [
-      `kubectl kustomize ${overlay} | sed ${addresses.map((each) => `-e '${each}'`).join(' ')} > ${overlay}/all.yaml`,
-      `kubectl apply -f ${overlay}/all.yaml`,
-    ].join('\n'),
+  const sed = addresses.map((each) => `-e '${each}'`).join(' ');
+  const { stdout } = await bash(
+    `kubectl kustomize ${overlay} | sed ${sed} | kubectl apply --dry-run=client -o json -f -`,
     cluster,
   );
+  const { items } = JSON.parse(stdout) as { readonly items: readonly { readonly kind: string }[] };
+  return {
+    first: items.filter(({ kind }) => !LATER.includes(kind)),
+    workloads: items.filter(({ kind }) => LATER.includes(kind)),
+  };
 }
 
-/** Hands tokens and CAs over by the commands of getting-started, and waits until all apps of c1 and c2 are ready. */
+/** Gives the apps of both clusters their tokens for the other one, and its CA, by the commands of getting-started. */
 export async function handOver(c1: RealCluster, c2: RealCluster): Promise<void> {
-  const commands = docBlocks('getting-started.md', 'The tokens').slice(0, 2);
-  await bash(`export KUBECONFIG=${c1.adminKubeconfig}:${c2.adminKubeconfig}\n${commands.join('\n')}`, c1);
+  const [commands = ''] = docBlocks('getting-started.md', 'The tokens');
+  await bash(`export KUBECONFIG=${c1.adminKubeconfig}:${c2.adminKubeconfig}\n${commands}`, c1);
 }

@@ -14,7 +14,7 @@ export class Shop {
 
   /** Deploys it on all nodes. Resolves when all Pods are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
-    await side.create([webDeployment(replicas), webService]);
+    await side.apply([webDeployment(replicas), webService]);
     const shop = new Shop(side, replicas);
     await shop.settled();
     return shop;

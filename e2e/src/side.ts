@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { builtImage, dnsImage, dnsManifests, NodeCluster, type RealNode } from '@kube-semaphore/real-nodes';
 import { bash, docBlocks, globalNetworkSetCrd, imageName, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
-import { type App, applyManifests, workloads } from './manifests.ts';
+import { type App, workloads } from './manifests.ts';
 import { programsConfigMap, SHOP } from './shop-manifests.ts';
 
 /** The usual address of a cluster's DNS. */
@@ -77,7 +77,7 @@ export class Side {
   }
 
   /** Applies objects as an administrator. */
-  async create(items: readonly object[]): Promise<void> {
+  async apply(items: readonly object[]): Promise<void> {
     const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
     await this.kubectl(`apply --server-side -f - <<'END'\n${list}\nEND`);
   }
@@ -105,7 +105,7 @@ export class Side {
     await this.#nodes.addNodes(count);
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
     const program = (file: URL) => readFile(file, 'utf8');
-    await this.create([
+    await this.apply([
       ...dnsManifests(CLUSTER_DNS, corefile.replaceAll('c2', remote.name)),
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } },
       programsConfigMap({
@@ -124,15 +124,15 @@ export class Side {
     return node;
   }
 
-  /** Applies the manifests. After that, the other cluster has accounts here. */
-  async apply(remote: Side): Promise<void> {
-    await applyManifests(this.cluster, remote.cluster);
-  }
-
   /** Waits until all Pods of an app are updated and ready. */
   async rolledOut(app: App): Promise<void> {
     const { workload, namespace } = workloads[app];
     await this.kubectl(`-n ${namespace} rollout status ${workload} --timeout=120s`);
+  }
+
+  /** Waits until all apps are ready. */
+  async ready(): Promise<void> {
+    await Promise.all(appNames.map((app) => this.rolledOut(app)));
   }
 
   /** Gives the Pods of an app the image of the next release. */
@@ -145,7 +145,7 @@ export class Side {
   /** Moves all Pods away from a node, but for those of DaemonSets. Resolves when others replace them. */
   async drain({ name }: RealNode): Promise<void> {
     await this.kubectl(`drain ${name} --ignore-daemonsets --delete-emptydir-data --timeout=120s`);
-    await Promise.all(appNames.map((app) => this.rolledOut(app)));
+    await this.ready();
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
   }
 

@@ -4,7 +4,7 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { Calls, outputIn } from './calls.ts';
-import { handOver } from './manifests.ts';
+import { handOver, readManifests } from './manifests.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
 import { Side } from './side.ts';
@@ -57,8 +57,11 @@ export class System {
   /** Installs kube-semaphore in both clusters from their manifests. Resolves when all Pods are ready. */
   async install(): Promise<void> {
     const { c1, c2 } = this;
-    await Promise.all([c1.apply(c2), c2.apply(c1)]);
+    const all = await Promise.all([readManifests(c1.cluster, c2.cluster), readManifests(c2.cluster, c1.cluster)]);
+    await Promise.all([c1.apply(all[0].first), c2.apply(all[1].first)]);
     await handOver(c1.cluster, c2.cluster);
+    await Promise.all([c1.apply(all[0].workloads), c2.apply(all[1].workloads)]);
+    await Promise.all([c1.ready(), c2.ready()]);
   }
 
   /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */
@@ -92,7 +95,7 @@ export class System {
     const leading = await eventually(() => c1.mirrorLeader(), isDefined, { what: 'a leader' });
     const node = c1.nodes.find((each) => each !== leading);
     if (node === undefined) throw new Error('c1 has no other node');
-    await c1.create([callerPod(node.name, WEB_URL)]);
+    await c1.apply([callerPod(node.name, WEB_URL)]);
     await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=60s`);
     const { metadata, status } = await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`);
     const [file = ''] = globSync(join(node.dir, `log/pods/${SHOP}_checkout-0_${metadata.uid}/caller/0.log`));
