@@ -72,9 +72,8 @@ export const webService = {
 };
 
 /**
- * Its caller in the other cluster, with the label of a set. kube-proxy forgets up to a second late that a CoreDNS has ended,
- * and loses queries from ports that were used before. The resolver asks again after 1 s, instead of 5, and other calls don't
- * wait for it: by default, Node.js looks up four names at a time.
+ * Its caller in the other cluster, with the label of a set. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports that
+ * were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
  */
 export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
@@ -84,7 +83,7 @@ export const callerPod = (nodeName: string, url: string) => ({
     nodeName,
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 1,
-    dnsConfig: { options: [{ name: 'timeout', value: '1' }] },
+    dnsConfig: { options: [{ name: 'use-vc' }] },
     volumes,
     containers: [{ ...container('caller', [url]), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] }],
   },
