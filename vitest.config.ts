@@ -64,7 +64,7 @@ const sameOnRealServers = [
 /**
  * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
  * net: packets through tunnels between network namespaces; needs root. images: the images of `npm run images` as containers
- * beside a real kube-apiserver; needs root.
+ * beside a real kube-apiserver, and as Pods on real nodes; needs root.
  */
 export default defineConfig({
   test: {

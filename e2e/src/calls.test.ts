@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Call, Calls, endsWell, windowOf } from './calls.ts';
+import { type Call, Calls, endsWell, outputIn, windowOf } from './calls.ts';
 
 const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({
   n,
@@ -49,6 +49,12 @@ it('waits for enough calls, however short the change', async () => {
   const { calls: seen, failed } = await calls.during(() => Promise.resolve());
   expect(seen.length).toBeGreaterThan(20);
   expect(failed).toEqual([]);
+});
+
+it('reads the output of a container', () => {
+  const log =
+    '2026-01-01T00:00:00.1Z stdout F {"n":0}\n2026-01-01T00:00:00.2Z stderr F oops\n2026-01-01T00:00:00.3Z stdout F {"n":1}\n';
+  expect(outputIn(log)).toBe('{"n":0}\n2026-01-01T00:00:00.2Z stderr F oops\n{"n":1}\n');
 });
 
 it('reads complete lines, in the order in which the calls began', () => {

@@ -24,6 +24,9 @@ const ENOUGH = 40;
 
 const isAnswered = ({ by }: Call): boolean => by !== undefined;
 
+/** What a container wrote, from its log file: each line has a time, a stream and a tag before it. */
+export const outputIn = (log: string): string => log.replaceAll(/^\S+ stdout F /gm, '');
+
 /** A stream of calls, read from the caller's output. */
 export class Calls {
   readonly #read: () => string;

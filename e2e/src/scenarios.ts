@@ -1,10 +1,12 @@
-import { eventually } from '@kube-semaphore/eventually';
-import type { RunningPod } from '@kube-semaphore/testkit';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
+import type { RealNode } from '@kube-semaphore/real-nodes';
 import type { Calls, Tally } from './calls.ts';
 import { watchDestinations } from './destinations.ts';
+import { type App, handOver } from './manifests.ts';
+import { SHOP } from './shop-manifests.ts';
 import type { Shop } from './shop.ts';
-import type { SystemNode } from './side.ts';
-import { type System, WEB_URL } from './system.ts';
+import type { Pod } from './side.ts';
+import { type Caller, type System, WEB_URL } from './system.ts';
 
 /** The answer of c2's app to a call. */
 export type Answer = { readonly by: string; readonly seen: string; readonly said?: string };
@@ -12,18 +14,22 @@ export type Answer = { readonly by: string; readonly seen: string; readonly said
 /** Calls work after so many answers in a row: two seconds of them. */
 const WELL = 40;
 
+/** A program of one call: the URL and a text follow as arguments. */
+const ASK = `const [url, said] = process.argv.slice(1);
+fetch(url, { headers: { 'x-said': said }, signal: AbortSignal.timeout(5_000) }).then((answer) => answer.text()).then(console.log)`;
+
 /** An app of c2 with a constant stream of calls from c1. Each scenario returns the results of the calls. */
 export class Scenarios {
   readonly system: System;
   readonly shop: Shop;
-  readonly caller: RunningPod;
+  readonly caller: Caller;
   readonly calls: Calls;
 
-  private constructor(system: System, shop: Shop, { caller, calls }: { caller: RunningPod; calls: Calls }) {
+  private constructor(system: System, shop: Shop, caller: Caller) {
     this.system = system;
     this.shop = shop;
     this.caller = caller;
-    this.calls = calls;
+    this.calls = caller.calls;
   }
 
   /** Deploys the app and its caller. Resolves when calls are answered. */
@@ -34,61 +40,118 @@ export class Scenarios {
     return scenarios;
   }
 
-  /** Calls the app with curl, from the Pod in c1. @param said the text that the app returns */
-  async curl(said: string): Promise<Answer> {
-    const args = ['--silent', '--show-error', '--fail', '--max-time', '5', '--header', `x-said: ${said}`, WEB_URL];
-    return JSON.parse(await this.caller.container('caller').exec('curl', args)) as Answer;
+  /** Calls the app once, from the Pod in c1. @param said the text that the app returns */
+  async ask(said: string): Promise<Answer> {
+    const node = `exec -n ${SHOP} checkout-0 -- /usr/local/bin/node --eval`;
+    return JSON.parse(await this.system.c1.kubectl(`${node} "${ASK}" ${WEB_URL} '${said}'`)) as Answer;
   }
 
   /** Updates the app, Pod by Pod. */
   rollOut(version: string): Promise<Tally> {
-    return this.calls.during(async () => {
-      await this.shop.rollOut(version);
-      await this.system.mirrored(this.shop.pods);
-    });
+    return this.#during(() => this.shop.rollOut(version));
   }
 
   /** Adds a node to c2, and a Pod of the app on it, which answers at the end. */
-  async addNode(): Promise<Tally & { readonly node: SystemNode; readonly pod: RunningPod }> {
+  async addNode(): Promise<Tally & { readonly node: RealNode; readonly pod: Pod }> {
     const { c2 } = this.system;
-    const node = await c2.addNode();
-    const added = Promise.withResolvers<RunningPod>();
-    const tally = await this.calls.during(async () => {
-      await c2.startAgent(node);
-      const pod = await this.shop.grow(node);
-      await this.calls.one('an answer from the new node', ({ by }) => by === pod.name);
-      added.resolve(pod);
+    const added = Promise.withResolvers<{ readonly node: RealNode; readonly pod: Pod }>();
+    const tally = await this.#during(async () => {
+      const node = await c2.addNode();
+      await this.shop.scale(4);
+      const pod = await this.shop.podOn(node.name);
+      await this.calls.one('an answer from the new node', ({ by }) => by === pod.metadata.name);
+      added.resolve({ node, pod });
     });
-    return { ...tally, node, pod: await added.promise };
+    return { ...tally, ...(await added.promise) };
   }
 
   /**
-   * Unplugs a node with a Pod of the app. After the first failed call, marks the Pod unready in c2, as Kubernetes' controller
-   * does after 40 s or more.
+   * Unplugs a node of c2. Resolves when calls are answered again, as Kubernetes has noticed.
    *
    * @returns the results, and the destinations of failed calls
    */
-  async loseNode({
-    node,
-    pod,
-  }: {
-    readonly node: SystemNode;
-    readonly pod: RunningPod;
-  }): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
-    const { c1, c2 } = this.system;
-    const caller = c1.nodes[0]?.machine;
-    if (caller === undefined) throw new Error('c1 has no node');
-    const destinations = await watchDestinations(caller, 'wireguard.c2');
-    const tally = await this.calls.during(async () => {
-      await c2.loseNode(node);
-      await this.calls.one('a call that fails', ({ error }) => error !== undefined);
-      await pod.unready();
-      await this.system.mirrored(this.shop.forget(pod));
-      await this.calls.answered(WELL);
+  async loseNode(node: RealNode): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
+    const destinations = await watchDestinations(this.caller.node.machine, 'wireguard.c2');
+    const tally = await this.#during(async () => {
+      await node.unplug(this.system.network.underlay);
+      await eventually(() => node.isReady(), false, { what: `the loss of ${node.name}` });
     });
     const ledTo = new Set(tally.failed.map(({ port }) => destinations.of(port)));
     await destinations.stop();
     return { ...tally, ledTo };
+  }
+
+  /** Starts a lost node of c2 again. Resolves when the app's Pod on it answers. */
+  returnNode(node: RealNode): Promise<Tally> {
+    return this.#during(async () => {
+      await node.plugIn(this.system.network.underlay);
+      await node.ready();
+      await this.system.c2.rolledOut('wireguard');
+      await this.shop.settled();
+      const { metadata } = await this.shop.podOn(node.name);
+      await this.calls.one('an answer from the node', ({ by }) => by === metadata.name);
+    });
+  }
+
+  /** Drains the node of c1 where service-mirror leads. */
+  drainLeader(): Promise<Tally> {
+    const { c1 } = this.system;
+    return this.#during(async () => {
+      const node = await eventually(() => c1.mirrorLeader(), isDefined, { what: 'a leader' });
+      await c1.drain(node);
+      const isOther = (leading: RealNode | undefined) => leading !== undefined && leading !== node;
+      await eventually(() => c1.mirrorLeader(), isOther, { what: 'a leader elsewhere' });
+      await c1.uncordon(node);
+    });
+  }
+
+  /** Drains a node of c2 with Pods of the app. */
+  drainApp(): Promise<Tally> {
+    const { c2 } = this.system;
+    return this.#during(async () => {
+      const node = c2.node('c2-n1');
+      await this.shop.podOn(node.name);
+      await c2.drain(node);
+      await this.shop.settled();
+      await c2.uncordon(node);
+    });
+  }
+
+  /** Kills the kubelet of the caller's node, and one of a node with Pods of the app. Both start again. */
+  restartKubelets(): Promise<Tally> {
+    const { c1, c2 } = this.system;
+    return this.#during(async () => {
+      await Promise.all([c1.restartKubelet(this.caller.node), c2.restartKubelet(c2.node('c2-n1'))]);
+      await this.shop.settled();
+    });
+  }
+
+  /** Updates an app of kube-semaphore to another image, in both clusters. */
+  upgrade(app: App): Promise<Tally> {
+    const { c1, c2 } = this.system;
+    return this.#during(() => Promise.all([c1.upgrade(app), c2.upgrade(app)]));
+  }
+
+  /** Kills and starts API server and etcd of both clusters, one after the other. Then a Pod of the app is replaced. */
+  restartControlPlanes(): Promise<Tally> {
+    const { c1, c2 } = this.system;
+    return this.#during(async () => {
+      for (const { cluster } of [c1, c2]) {
+        await cluster.restart();
+        await cluster.restartEtcd();
+      }
+      await this.shop.replaceOne();
+    });
+  }
+
+  /** Gives the API server of c2 another CA, as docs/operations.md says. Then a Pod of the app is replaced. */
+  changeCa(): Promise<Tally> {
+    const { c1, c2 } = this.system;
+    return this.#during(async () => {
+      await c2.changeCa(() => handOver(c1.cluster, c2.cluster));
+      await this.#mirrorsReach(true);
+      await this.shop.replaceOne();
+    });
   }
 
   /**
@@ -97,30 +160,36 @@ export class Scenarios {
    * @param downMs time between the stop and the start
    */
   loseApiserver(downMs: number): Promise<Tally> {
-    const { c1, c2 } = this.system;
-    const mirrors = c1.podsOf('semaphore-service-mirror');
-    const allSee = (value: 0 | 1) => Promise.all(mirrors.map((mirror) => sees(mirror, value)));
-    return this.calls.during(async () => {
+    const { c2 } = this.system;
+    return this.#during(async () => {
       const startMs = performance.now();
       await c2.cluster.stopApiserver();
-      await allSee(0);
+      await this.#mirrorsReach(false);
       await eventually(() => performance.now() - startMs >= downMs, true, {
         what: 'the outage to be long enough',
         timeoutMs: downMs + 1_000,
       });
       await c2.cluster.restart();
-      await allSee(1);
+      await this.#mirrorsReach(true);
+    });
+  }
+
+  /** Waits until each service mirror of c1 reports whether it reaches c2. */
+  async #mirrorsReach(wanted: boolean): Promise<void> {
+    const { c1 } = this.system;
+    await eventually(
+      () => c1.reaches('c2'),
+      (all) => all.every((each) => each === wanted),
+      { what: `remote_up ${Number(wanted)}`, timeoutMs: 90_000, intervalMs: 500 },
+    );
+  }
+
+  /** The calls during a change, until the mirror is right and calls are answered. */
+  #during(change: () => Promise<unknown>): Promise<Tally> {
+    return this.calls.during(async () => {
+      await change();
+      await this.system.mirrored(this.shop);
       await this.calls.answered(WELL);
     });
   }
-}
-
-/** Waits until a service mirror reports whether it reaches c2. */
-async function sees(mirror: RunningPod, value: 0 | 1): Promise<void> {
-  const line = `semaphore_service_mirror_remote_up{remote="c2"} ${value}\n`;
-  await eventually(async () => (await mirror.get(8080, '/metrics')).body.includes(line), true, {
-    what: `${mirror.name}: ${line}`,
-    timeoutMs: 60_000,
-    intervalMs: 200,
-  });
 }

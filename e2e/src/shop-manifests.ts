@@ -1,9 +1,29 @@
 import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { imageName } from '@kube-semaphore/testkit';
 
 /** The namespace of the test's own workloads, in either cluster. */
 export const SHOP = 'shop';
 
 const labels = { app: 'web' };
+
+/** The programs of the shop's Pods, with their names as keys. */
+export const programsConfigMap = (data: Readonly<Record<string, string>>) => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'programs', namespace: SHOP },
+  data,
+});
+
+const volumes = [{ name: 'programs', configMap: { name: 'programs' } }];
+
+/** A container that runs one of the programs. Any image with Node.js will do, and all nodes have this one. */
+const container = (name: string, args: readonly string[] = []) => ({
+  name,
+  image: imageName('policy'),
+  command: ['/usr/local/bin/node', '--max-semi-space-size=1', `/programs/${name}.mts`],
+  args,
+  volumeMounts: [{ name: 'programs', mountPath: '/programs' }],
+});
 
 /** A usual app: each Pod runs for some seconds after its deletion, until it gets no more calls. */
 export const webDeployment = (replicas: number) => ({
@@ -13,17 +33,28 @@ export const webDeployment = (replicas: number) => ({
   spec: {
     replicas,
     selector: { matchLabels: labels },
+    strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
     template: {
       metadata: { labels },
       spec: {
         automountServiceAccountToken: false,
-        terminationGracePeriodSeconds: 30,
+        // A new node gets the next Pod. A node that is drained or lost doesn't count.
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'DoNotSchedule',
+            nodeTaintsPolicy: 'Honor',
+            labelSelector: { matchLabels: labels },
+            matchLabelKeys: ['pod-template-hash'],
+          },
+        ],
+        volumes,
         containers: [
           {
-            name: 'web',
-            image: 'web',
+            ...container('web'),
             env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
-            readinessProbe: { httpGet: { port: 8080, path: '/' } },
+            readinessProbe: { httpGet: { port: 8080, path: '/' }, periodSeconds: 1 },
             lifecycle: { preStop: { sleep: { seconds: 5 } } },
           },
         ],
@@ -40,7 +71,10 @@ export const webService = {
   spec: { selector: labels, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
 };
 
-/** Its caller in the other cluster, with the label of a set. */
+/**
+ * Its caller in the other cluster, with the label of a set. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports that
+ * were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
+ */
 export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -48,6 +82,9 @@ export const callerPod = (nodeName: string, url: string) => ({
   spec: {
     nodeName,
     automountServiceAccountToken: false,
-    containers: [{ name: 'caller', image: 'caller', args: [url] }],
+    terminationGracePeriodSeconds: 1,
+    dnsConfig: { options: [{ name: 'use-vc' }] },
+    volumes,
+    containers: [{ ...container('caller', [url]), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] }],
   },
 });

@@ -1,78 +1,72 @@
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { type RunningPod, runWorkload } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
 import { SHOP, webDeployment, webService } from './shop-manifests.ts';
-import type { Side, SystemNode } from './side.ts';
+import { isReady, type Pod, type Side } from './side.ts';
 
-/** An app of a cluster with a Service, and the work of its Deployment's controllers. */
+/** An app of a cluster with a Service. */
 export class Shop {
   readonly #side: Side;
-  readonly #deployment: KubeObject;
-  #pods: readonly RunningPod[] = [];
+  #replicas: number;
 
-  private constructor(side: Side, deployment: KubeObject) {
+  private constructor(side: Side, replicas: number) {
     this.#side = side;
-    this.#deployment = deployment;
+    this.#replicas = replicas;
   }
 
-  /** Starts its Pods on alternating nodes. Resolves when all are ready. */
+  /** Deploys it on all nodes. Resolves when all Pods are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
-    const deployment = await side.cluster.admin.create(
-      `/apis/apps/v1/namespaces/${SHOP}/deployments`,
-      webDeployment(replicas),
-    );
-    await side.cluster.admin.create(`/api/v1/namespaces/${SHOP}/services`, webService);
-    const shop = new Shop(side, { ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' });
-    shop.#pods = await shop.#run(side.nodes, 'v1');
+    await side.apply([webDeployment(replicas), webService]);
+    const shop = new Shop(side, replicas);
+    await shop.settled();
     return shop;
   }
 
-  get pods(): readonly RunningPod[] {
-    return this.#pods;
+  /** Its Pods, without those that end. */
+  async pods(): Promise<readonly Pod[]> {
+    return (await this.#side.pods(SHOP, 'web')).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /**
-   * A rolling update with `maxSurge` 1 and `maxUnavailable` 0: a new Pod is ready before an old one is deleted. Resolves when
-   * the last old Pod has ended.
-   */
-  async rollOut(version: string): Promise<void> {
-    const [old, ends] = [this.#pods, [] as Promise<void>[]];
-    this.#pods = [];
-    for (const [index, pod] of old.entries()) {
-      const [next] = await this.#run([this.#nodeFor(index)], `${version}-${index}`, 1);
-      if (next !== undefined) this.#pods = [...this.#pods, next];
-      ends.push(pod.delete());
-    }
-    await Promise.all(ends);
-  }
-
-  /** Adds a Pod on a node, and resolves when it is ready. */
-  async grow(node: SystemNode): Promise<RunningPod> {
-    const [pod] = await this.#run([node], `on-${node.name}`, 1);
-    if (pod === undefined) throw new Error('no Pod was started');
-    this.#pods = [...this.#pods, pod];
+  /** The Pod on a node. @throws {Error} if it has none */
+  async podOn(node: string): Promise<Pod> {
+    const pod = (await this.pods()).find(({ spec }) => spec.nodeName === node);
+    if (pod === undefined) throw new Error(`${node} has no Pod of the shop`);
     return pod;
   }
 
-  /** Forgets a Pod. @returns the other Pods */
-  forget(lost: RunningPod): readonly RunningPod[] {
-    this.#pods = this.#pods.filter((pod) => pod !== lost);
-    return this.#pods;
+  /** The addresses of its ready Pods, sorted. */
+  async readyIps(): Promise<readonly string[]> {
+    return (await this.pods())
+      .filter(isReady)
+      .map(({ status }) => status.podIP ?? '')
+      .toSorted();
   }
 
-  async #run(nodes: readonly SystemNode[], revision: string, replicas?: number): Promise<readonly RunningPod[]> {
-    const kubelets = nodes.map(({ kubelet }) => kubelet);
-    const pods = await runWorkload(this.#deployment, kubelets, {
-      revision,
-      ...(replicas !== undefined && { replicas }),
-    });
-    await Promise.all(pods.map((pod) => pod.ready()));
-    return pods;
+  /** Updates all Pods, a new one before an old one. Resolves when the last old one has ended. */
+  async rollOut(version: string): Promise<void> {
+    await this.#side.kubectl(`-n ${SHOP} set env deployment/web VERSION=${version}`);
+    await this.#side.kubectl(`-n ${SHOP} rollout status deployment/web --timeout=120s`);
+    await this.settled();
   }
 
-  #nodeFor(index: number): SystemNode {
-    const { nodes } = this.#side;
-    const node = nodes[index % nodes.length];
-    if (node === undefined) throw new Error(`${this.#side.name} has no node`);
-    return node;
+  /** Deletes one of its Pods. Resolves when another one has replaced it. */
+  async replaceOne(): Promise<void> {
+    const [pod] = await this.pods();
+    await this.#side.kubectl(`-n ${SHOP} delete pod ${pod?.metadata.name} --wait=false`);
+    await this.settled();
+  }
+
+  /** Resolves when so many Pods are ready. */
+  async scale(replicas: number): Promise<void> {
+    this.#replicas = replicas;
+    await this.#side.kubectl(`-n ${SHOP} scale deployment/web --replicas=${replicas}`);
+    await this.settled();
+  }
+
+  /** Resolves when all Pods are ready, and no Pod is ending. */
+  async settled(): Promise<void> {
+    await eventually(
+      async () => (await this.#side.pods(SHOP, 'web')).map((pod) => isReady(pod) && !pod.metadata.deletionTimestamp),
+      Array.from({ length: this.#replicas }, () => true),
+      { what: `${this.#replicas} Pods of the shop`, timeoutMs: 120_000, intervalMs: 100 },
+    );
   }
 }

@@ -1,227 +1,211 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import {
-  createPod,
-  docBlocks,
-  findBinaries,
-  globalNetworkSetCrd,
-  imageRuntime,
-  Kubelet,
-  node as nodeObject,
-  pod,
-  processRuntime,
-  type RealCluster,
-  type RunningPod,
-  type Runtime,
-  runWorkload,
-  service,
-  startCoreDns,
-  startKubeProxy,
-  startRealCluster,
-} from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import { builtImage, dnsImage, dnsManifests, NodeCluster, type RealNode } from '@kube-semaphore/real-nodes';
+import { bash, docBlocks, globalNetworkSetCrd, imageName, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
-import { applyManifests, bringSecrets, deployedIn } from './manifests.ts';
-import { SHOP } from './shop-manifests.ts';
-
-/** A node of a cluster: a machine with a kubelet and kube-proxy. */
-export type SystemNode = {
-  readonly name: string;
-  readonly podCidr: string;
-  readonly machine: NetworkNode;
-  readonly kubelet: Kubelet;
-};
+import { type App, workloads } from './manifests.ts';
+import { programsConfigMap, SHOP } from './shop-manifests.ts';
 
 /** The usual address of a cluster's DNS. */
 const CLUSTER_DNS = '10.96.0.10';
 
-/** `image` runs our programs as containers from `npm run images`, instead of as processes of the workspace. */
-const { KUBE_SEMAPHORE_RUNTIME: RUNTIME = 'process' } = process.env;
-
-const dnsLabels = { 'k8s-app': 'kube-dns' };
-
 /** The Pod range of the cluster with this name in deploy/overlays/example. */
-const podRanges: Readonly<Record<string, string>> = { c1: '10.2', c2: '10.4' };
+const podRanges: Readonly<Record<string, string>> = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' };
 
-/** One of the two clusters: an API server with controllers, nodes on a network, and their Pods. */
+/** The image of an app, as a later release would be called. */
+const nextImage = (app: App): string => `${imageName(app)}-next`;
+
+const appNames = Object.keys(workloads) as readonly App[];
+
+/** A Pod, as far as the scenarios need it. */
+export type Pod = {
+  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly nodeName?: string };
+  readonly status: {
+    readonly podIP?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+};
+
+export const isReady = ({ status: { conditions = [] } }: Pod): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/** One of the two clusters, with its nodes on a network. */
 export class Side {
-  readonly cluster: RealCluster;
-  readonly #network: Network;
-  readonly #range: string;
-  #nodes: readonly SystemNode[] = [];
-  #nodesMade = 0;
-  readonly #pods: RunningPod[] = [];
-  #apiPorts: readonly number[] = [];
+  readonly #nodes: NodeCluster;
 
-  private constructor(cluster: RealCluster, network: Network) {
-    this.cluster = cluster;
-    this.#network = network;
-    this.#range = podRanges[cluster.name] ?? '';
+  private constructor(nodes: NodeCluster) {
+    this.#nodes = nodes;
   }
 
+  /** Starts a control plane. It notices a lost node after five seconds, instead of Kubernetes' 40 or 50. */
   static async start(name: string, network: Network): Promise<Side> {
-    // A real cluster: its controller manager enforces quotas.
-    const cluster = await startRealCluster({ name, controllerManager: ['resourcequota-controller'] });
-    return new Side(cluster, network);
+    const nodes = await NodeCluster.start({
+      name,
+      network,
+      clusterCidr: podRanges[name] ?? '',
+      serviceCidr: '10.96.0.0/16',
+      images: [dnsImage(), ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)]))],
+      times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
+      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
+    });
+    return new Side(nodes);
   }
 
   get name(): string {
     return this.cluster.name;
   }
 
-  get nodes(): readonly SystemNode[] {
-    return this.#nodes;
+  get cluster(): RealCluster {
+    return this.#nodes.cluster;
   }
 
-  /** The started Pods of a program, by the name of its workload. */
-  podsOf(workload: string): readonly RunningPod[] {
-    return this.#pods.filter(({ name }) => name.startsWith(`${workload}-`));
+  get nodes(): readonly RealNode[] {
+    return this.#nodes.nodes;
   }
 
-  /** The logs of all Pods of kube-semaphore, for the report of a failure. */
-  get logs(): string {
-    return this.#pods.map(({ logs }) => `${this.name}, ${logs}`).join('\n');
+  /** The node with this name. @throws {Error} if there is none */
+  node(name: string): RealNode {
+    const found = this.nodes.find((node) => node.name === name);
+    if (found === undefined) throw new Error(`${this.name} has no node ${name}`);
+    return found;
   }
 
-  /** Prepares the cluster as an administrator would: nodes, a network between them, and DNS. */
-  async build(remote: Side, nodes: number): Promise<void> {
-    this.#apiPorts = [this, remote].map(({ cluster }) => Number(new URL(cluster.url).port));
-    await this.cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
-    await this.createNamespaced('/api/v1/namespaces', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: SHOP },
-    });
-    for (let i = 0; i < nodes; i++) await this.addNode();
-    await this.#startDns(remote);
+  /** Runs kubectl as an administrator. @returns its standard output */
+  async kubectl(commands: string): Promise<string> {
+    return (await bash(`kubectl ${commands}`, this.cluster)).stdout;
   }
 
-  /** Installs kube-semaphore by deploy/README.md, and resolves when all of it is ready. Both sides must be prepared. */
-  async install(remote: Side): Promise<void> {
-    await bringSecrets(this.cluster, remote.cluster, await readFile(remote.cluster.caFile, 'utf8'));
-    const { deployments, daemonSet } = await deployedIn(this.cluster);
-    const kubelets = this.#nodes.map(({ kubelet }) => kubelet);
-    await Promise.all([daemonSet, ...deployments].map((workload) => this.#run(workload, kubelets)));
+  /** Applies objects as an administrator. */
+  async apply(items: readonly object[]): Promise<void> {
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await this.kubectl(`apply --server-side -f - <<'END'\n${list}\nEND`);
   }
 
-  /** Applies the manifests. After that, tokens for readers of this cluster can be requested. */
-  async apply(remote: Side): Promise<void> {
-    await applyManifests(this.cluster, remote.cluster);
+  /** The Pods of a namespace with this label, also those that end. */
+  async pods(namespace: string, app: string): Promise<readonly Pod[]> {
+    const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3D${app}`;
+    return (await this.cluster.admin.list(path)) as unknown as readonly Pod[];
   }
 
-  /** Adds a machine with kube-proxy, and routes to its cluster's Pods as a CNI would; without kube-semaphore. */
-  async addNode(): Promise<SystemNode> {
-    const { cluster } = this;
-    const number = ++this.#nodesMade;
-    const podCidr = `${this.#range}.${number}.0/24`;
-    const name = `${this.name}-n${number}`;
-    const machine = await this.#network.addNode(name);
-    await Promise.all(this.#apiPorts.map((port) => machine.forward(port)));
-    await this.createNamespaced(
-      '/api/v1/nodes',
-      nodeObject({ name, podCIDRs: [podCidr], internalIPs: [machine.ipv4, machine.ipv6] }),
+  /** The logs of kube-semaphore, for the report of a failure. */
+  async logs(): Promise<string> {
+    const commands = appNames.map(
+      (app) =>
+        `kubectl -n ${workloads[app].namespace} logs -l app=semaphore-${app} --all-containers --prefix --tail=60 2>&1 || true`,
     );
-    for (const other of this.#nodes) {
-      await machine.run('ip', ['route', 'add', other.podCidr, 'via', other.machine.ipv4]);
-      await other.machine.run('ip', ['route', 'add', podCidr, 'via', machine.ipv4]);
-    }
-    await startKubeProxy({ cluster, node: machine, clusterCidr: `${this.#range}.0.0/16` });
-    let pods = 1;
-    const nextIps = () => [`${this.#range}.${number}.${++pods}`];
-    const kubelet = new Kubelet({
-      cluster,
-      nodeName: name,
-      node: machine,
-      runtime,
-      nextIps,
-      apiPorts: this.#apiPorts,
-      clusterDns: CLUSTER_DNS,
-      dir: join(cluster.dir, name),
-    });
-    const node = { name, podCidr, machine, kubelet };
-    this.#nodes = [...this.#nodes, node];
+    const { stdout } = await bash(['kubectl get pods -A -o wide || true', ...commands].join('\n'), this.cluster);
+    return `${this.name}:\n${stdout}`;
+  }
+
+  /** Prepares the cluster as an administrator would: nodes, routes from the other cluster's API server, and DNS. */
+  async build(remote: NetworkNode, count: number): Promise<void> {
+    await this.#nodes.addCaller(remote);
+    await this.cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+    await this.#nodes.addNodes(count);
+    const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
+    const program = (file: URL) => readFile(file, 'utf8');
+    await this.apply([
+      ...dnsManifests(CLUSTER_DNS, corefile.replaceAll('c2', remote.name)),
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } },
+      programsConfigMap({
+        'web.mts': await program(new URL('./web.ts', import.meta.url)),
+        'caller.mts': await program(new URL('./caller.ts', import.meta.url)),
+      }),
+    ]);
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+  }
+
+  /** Adds a node, with an agent. */
+  async addNode(): Promise<RealNode> {
+    const [node] = await this.#nodes.addNodes(1);
+    if (node === undefined) throw new Error('no node was added');
+    await this.rolledOut('wireguard');
     return node;
   }
 
-  /** Starts the agent of a node that was added later, and resolves when it is ready. */
-  async startAgent({ kubelet }: SystemNode): Promise<void> {
-    const { daemonSet } = await deployedIn(this.cluster);
-    await this.#run(daemonSet, [kubelet]);
+  /** Waits until all Pods of an app are updated and ready. */
+  async rolledOut(app: App): Promise<void> {
+    const { workload, namespace } = workloads[app];
+    await this.kubectl(`-n ${namespace} rollout status ${workload} --timeout=120s`);
   }
 
-  /** Removes a node as if unplugged. The API server isn't told. */
-  async loseNode(node: SystemNode): Promise<void> {
-    this.#nodes = this.#nodes.filter((each) => each !== node);
-    node.kubelet.abandon();
-    await node.machine.stop();
+  /** Waits until all apps are ready. */
+  async ready(): Promise<void> {
+    await Promise.all(appNames.map((app) => this.rolledOut(app)));
   }
 
-  /** Creates an object, and returns it as the API server stored it. */
-  createNamespaced(path: string, object: object): Promise<KubeObject> {
-    return this.cluster.admin.create(path, object);
+  /** Gives the Pods of an app the image of the next release. */
+  async upgrade(app: App): Promise<void> {
+    const { workload, namespace } = workloads[app];
+    await this.kubectl(`-n ${namespace} set image ${workload} '*=${nextImage(app)}'`);
+    await this.rolledOut(app);
   }
 
-  /** Stops managing the Pods; the end of the network ends them. */
-  abandon(): void {
-    for (const { kubelet } of this.#nodes) kubelet.abandon();
+  /** Moves all Pods away from a node, but for those of DaemonSets. Resolves when others replace them. */
+  async drain({ name }: RealNode): Promise<void> {
+    await this.kubectl(`drain ${name} --ignore-daemonsets --delete-emptydir-data --timeout=120s`);
+    await this.ready();
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
   }
 
-  /** Stops the cluster itself. */
-  async stop(): Promise<void> {
-    await this.cluster.stop();
+  /** Lets a node get Pods again. */
+  async uncordon({ name }: RealNode): Promise<void> {
+    await this.kubectl(`uncordon ${name}`);
   }
 
-  async #run(workload: KubeObject, kubelets: readonly Kubelet[]): Promise<void> {
-    const pods = await runWorkload(workload, kubelets);
-    this.#pods.push(...pods);
-    await Promise.all(pods.map((each) => each.ready()));
+  /** Kills a kubelet, and resolves when another one runs and answers. */
+  async restartKubelet(node: RealNode): Promise<void> {
+    const pidOf = () => node.run('pgrep', ['-x', 'kubelet']).catch(() => '');
+    const before = await pidOf();
+    await node.killKubelet();
+    await eventually(pidOf, (pid) => pid !== '' && pid !== before, { what: `another kubelet on ${node.name}` });
+    const answer = () => this.kubectl(`get --raw /api/v1/nodes/${node.name}/proxy/healthz`).catch(String);
+    await eventually(answer, 'ok', { what: `the kubelet of ${node.name}` });
+    await node.ready();
   }
 
-  /** Starts CoreDNS in a Pod, behind the DNS Service, with the rules of docs/service-mirror.md for c2. */
-  async #startDns(remote: Side): Promise<void> {
-    const { admin } = this.cluster;
-    const [node] = this.#nodes;
-    if (node === undefined) throw new Error('no node for CoreDNS');
-    const ports = ['UDP', 'TCP'].map((protocol) => ({ name: `dns-${protocol.toLowerCase()}`, protocol, port: 53 }));
-    await admin.create(
-      '/api/v1/namespaces/kube-system/services',
-      service({
-        name: 'kube-dns',
-        namespace: 'kube-system',
-        selector: dnsLabels,
-        ports,
-        spec: { clusterIP: CLUSTER_DNS },
+  /** Gives the API server another CA, whose clients trust both before. @param distribute gives the CAs to other clusters */
+  async changeCa(distribute: () => Promise<void>): Promise<void> {
+    await this.cluster.announceCa();
+    await Promise.all(this.nodes.map((node) => node.renewCertificates()));
+    const bundle = (await readFile(this.cluster.caFile)).toString('base64');
+    const secret = `-n kube-system get secret semaphore-policy-watcher -o jsonpath='{.data.ca\\.crt}'`;
+    await eventually(() => this.kubectl(secret), bundle, { what: 'both CAs in the Secrets of accounts' });
+    // It reads its CA once.
+    await this.kubectl('-n kube-system rollout restart deployment/coredns');
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+    await distribute();
+    await this.cluster.changeCa();
+    await Promise.all(this.nodes.map((node) => node.ready()));
+  }
+
+  /** The node of the Pod by which service-mirror writes; undefined while none leads. */
+  async mirrorLeader(): Promise<RealNode | undefined> {
+    const { namespace } = workloads['service-mirror'];
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/semaphore-service-mirror-${this.name}`;
+    const { holderIdentity } = (await this.cluster.admin.get(path))['spec'] as { readonly holderIdentity: string };
+    const pods = await this.pods(namespace, 'semaphore-service-mirror');
+    const leading = pods.find(({ metadata }) => holderIdentity.startsWith(metadata.name));
+    return this.nodes.find(({ name }) => name === leading?.spec.nodeName);
+  }
+
+  /** Whether the Pods of an app reach the other cluster, by their metrics. */
+  async reaches(remote: string): Promise<readonly boolean[]> {
+    const { namespace } = workloads['service-mirror'];
+    const pods = (await this.pods(namespace, 'semaphore-service-mirror')).filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    );
+    return Promise.all(
+      pods.map(async ({ metadata: { name } }) => {
+        const metrics = await this.kubectl(`get --raw /api/v1/namespaces/${namespace}/pods/${name}:8080/proxy/metrics`);
+        return metrics.includes(`semaphore_service_mirror_remote_up{remote="${remote}"} 1\n`);
       }),
     );
-    const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
-    const { place, ips } = await node.kubelet.addNetwork();
-    await startCoreDns({ cluster: this.cluster, node: place, corefile: corefile.replaceAll('c2', remote.name) });
-    const object = pod({ name: 'coredns', namespace: 'kube-system', labels: dnsLabels, ips, nodeName: node.name });
-    await createPod(admin, {
-      ...object,
-      status: { ...(object['status'] as object), conditions: [{ type: 'Ready', status: 'True' }] },
-    });
+  }
+
+  /** Stops the cluster with all of its nodes. Idempotent. */
+  async stop(): Promise<void> {
+    await this.#nodes.stop();
   }
 }
-
-const wireguardGo = findBinaries(['wireguard-go']);
-
-const appFile = (path: string) => fileURLToPath(new URL(`../../apps/${path}`, import.meta.url));
-
-/** Programs of the workspace and of this folder, in the place of images. */
-const processes = processRuntime({
-  'semaphore-policy': { launcher: appFile('policy/bin/semaphore-policy.js') },
-  'semaphore-service-mirror': { launcher: appFile('service-mirror/bin/semaphore-service-mirror.js') },
-  'semaphore-wireguard': {
-    launcher: appFile('wireguard/bin/semaphore-wireguard.js'),
-    files: wireguardGo.ok
-      ? { '/usr/local/lib/semaphore-wireguard/wireguard-go': wireguardGo.paths['wireguard-go'] }
-      : {},
-  },
-  web: { launcher: fileURLToPath(new URL('./web.ts', import.meta.url)) },
-  caller: { launcher: fileURLToPath(new URL('./caller.ts', import.meta.url)) },
-});
-
-const runtime: Runtime = (start) =>
-  RUNTIME === 'image' && start.image.startsWith('semaphore-') ? imageRuntime(start) : processes(start);

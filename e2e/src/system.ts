@@ -1,7 +1,10 @@
-import { eventually } from '@kube-semaphore/eventually';
-import type { RunningPod } from '@kube-semaphore/testkit';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually, isDefined } from '@kube-semaphore/eventually';
+import type { RealNode } from '@kube-semaphore/real-nodes';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { Calls } from './calls.ts';
+import { Calls, outputIn } from './calls.ts';
+import { handOver, readManifests } from './manifests.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
 import { Side } from './side.ts';
@@ -14,7 +17,13 @@ const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
 
-/** Two clusters with kube-semaphore between them, without stand-ins: see docs/system.md. */
+/** The nodes of each cluster. */
+const NODES = 2;
+
+/** A Pod of c1 that calls the app of c2. */
+export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
+
+/** Two clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
 export class System {
   readonly network: Network;
   readonly c1: Side;
@@ -26,7 +35,7 @@ export class System {
     this.c2 = c2;
   }
 
-  /** Starts a cluster with one node and one with two; installs nothing. Needs root. */
+  /** Starts two clusters with two nodes each; installs nothing. Needs root. */
   static async start(): Promise<System> {
     const network = await startNetwork();
     const sides = await Promise.allSettled(['c1', 'c2'].map((name) => Side.start(name, network)));
@@ -37,7 +46,7 @@ export class System {
     }
     const system = new System(network, c1, c2);
     try {
-      await Promise.all([c1.build(c2, 1), c2.build(c1, 2)]);
+      await Promise.all([c1.build(network.node('c2'), NODES), c2.build(network.node('c1'), NODES)]);
       return system;
     } catch (error) {
       await system.stop();
@@ -48,52 +57,50 @@ export class System {
   /** Installs kube-semaphore in both clusters from their manifests. Resolves when all Pods are ready. */
   async install(): Promise<void> {
     const { c1, c2 } = this;
-    await Promise.all([c1.apply(c2), c2.apply(c1)]);
-    await Promise.all([c1.install(c2), c2.install(c1)]);
+    const all = await Promise.all([readManifests(c1.cluster, c2.cluster), readManifests(c2.cluster, c1.cluster)]);
+    await Promise.all([c1.apply(all[0].first), c2.apply(all[1].first)]);
+    await handOver(c1.cluster, c2.cluster);
+    await Promise.all([c1.apply(all[0].workloads), c2.apply(all[1].workloads)]);
+    await Promise.all([c1.ready(), c2.ready()]);
   }
 
   /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */
   async openShop(): Promise<Shop> {
     const shop = await Shop.start(this.c2, REPLICAS);
-    await this.mirrored(shop.pods);
+    await this.mirrored(shop);
     return shop;
   }
 
-  /** Waits until the mirror in c1 has exactly these Pods ready. */
-  async mirrored(pods: readonly RunningPod[]): Promise<void> {
-    const wanted = pods
-      .flatMap(({ ips }) => ips)
-      .toSorted()
-      .join(' ');
+  /** Waits until the mirror in c1 has exactly the ready Pods of the shop. */
+  async mirrored(shop: Shop): Promise<void> {
     const path = `/apis/discovery.k8s.io/v1/namespaces/sys-semaphore/endpointslices?labelSelector=kubernetes.io/service-name=${MIRROR}`;
     await eventually(
       async () => {
-        const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly {
-          readonly endpoints?: readonly Endpoint[] | null;
-        }[];
-        const ready = slices
+        const slices = (await this.c1.cluster.admin.list(path)) as unknown as readonly Slice[];
+        const mirrored = slices
           .flatMap(({ endpoints }) => endpoints ?? [])
-          .filter(({ conditions }) => conditions?.ready !== false);
-        return (
-          ready
-            .flatMap(({ addresses }) => addresses)
-            .toSorted()
-            .join(' ') === wanted
-        );
+          .filter(({ conditions }) => conditions?.ready !== false)
+          .flatMap(({ addresses }) => addresses)
+          .toSorted();
+        return { mirrored, ready: await shop.readyIps() };
       },
-      true,
-      { what: `a mirror with ${wanted}` },
+      ({ mirrored, ready }) => mirrored.join(' ') === ready.join(' '),
+      { what: 'a mirror with the ready Pods', timeoutMs: 60_000, intervalMs: 100 },
     );
   }
 
-  /** Starts a Pod in c1 that calls the app of c2 twenty times a second. */
-  async startCaller(): Promise<{ readonly caller: RunningPod; readonly calls: Calls }> {
-    const [node] = this.c1.nodes;
-    if (node === undefined) throw new Error('c1 has no node');
-    const caller = await node.kubelet.run(callerPod(node.name, WEB_URL));
-    await caller.ready();
-    const container = caller.container('caller');
-    return { caller, calls: new Calls(() => container.output) };
+  /** Starts a Pod in c1 that calls the app of c2 twenty times a second, on a node without the leader of service-mirror. */
+  async startCaller(): Promise<Caller> {
+    const { c1 } = this;
+    const leading = await eventually(() => c1.mirrorLeader(), isDefined, { what: 'a leader' });
+    const node = c1.nodes.find((each) => each !== leading);
+    if (node === undefined) throw new Error('c1 has no other node');
+    await c1.apply([callerPod(node.name, WEB_URL)]);
+    await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=60s`);
+    const { metadata, status } = await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`);
+    const [file = ''] = globSync(join(node.dir, `log/pods/${SHOP}_checkout-0_${metadata.uid}/caller/0.log`));
+    const calls = new Calls(() => outputIn(readFileSync(file, 'utf8')));
+    return { node, ip: (status as { podIP: string }).podIP, calls };
   }
 
   /** The addresses of a set in c2; undefined if there is no such set. */
@@ -106,16 +113,17 @@ export class System {
   }
 
   /** The logs of kube-semaphore in both clusters. */
-  get logs(): string {
-    return [this.c1, this.c2].map(({ logs }) => logs).join('\n');
+  async logs(): Promise<string> {
+    return (await Promise.all([this.c1, this.c2].map((side) => side.logs()))).join('\n');
   }
 
   /** Stops both clusters, and leaves nothing behind. */
   async stop(): Promise<void> {
-    for (const side of [this.c1, this.c2]) side.abandon();
-    await this.network.stop();
     await Promise.all([this.c1.stop(), this.c2.stop()]);
+    await this.network.stop();
   }
 }
+
+type Slice = { readonly endpoints?: readonly Endpoint[] | null };
 
 type Endpoint = { readonly addresses: readonly string[]; readonly conditions?: { readonly ready?: boolean } };

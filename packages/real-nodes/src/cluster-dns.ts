@@ -15,7 +15,10 @@ export function dnsImage(): ImageSource {
   return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: binaries.paths.coredns } });
 }
 
-/** CoreDNS as installers deploy it, with the Service that all Pods send their questions to. */
+/**
+ * CoreDNS as installers deploy it, two of it on different nodes, with the Service that all Pods send their questions to. One
+ * that is deleted answers until all nodes know.
+ */
 export function dnsManifests(clusterDns: string, corefile: string): readonly KubeObject[] {
   const account = { kind: 'ServiceAccount', name, namespace };
   const container = {
@@ -24,6 +27,7 @@ export function dnsManifests(clusterDns: string, corefile: string): readonly Kub
     args: ['-conf', '/etc/coredns/Corefile'],
     volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
     readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
+    lifecycle: { preStop: { sleep: { seconds: 5 } } },
   };
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } },
@@ -49,6 +53,7 @@ export function dnsManifests(clusterDns: string, corefile: string): readonly Kub
       kind: 'Deployment',
       metadata: { name, namespace },
       spec: {
+        replicas: 2,
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },
@@ -56,12 +61,28 @@ export function dnsManifests(clusterDns: string, corefile: string): readonly Kub
             serviceAccountName: name,
             priorityClassName: 'system-cluster-critical',
             dnsPolicy: 'Default',
-            terminationGracePeriodSeconds: 1,
+            terminationGracePeriodSeconds: 10,
+            topologySpreadConstraints: [
+              {
+                maxSkew: 1,
+                topologyKey: 'kubernetes.io/hostname',
+                whenUnsatisfiable: 'DoNotSchedule',
+                nodeTaintsPolicy: 'Honor',
+                labelSelector: { matchLabels: labels },
+                matchLabelKeys: ['pod-template-hash'],
+              },
+            ],
             volumes: [{ name: 'config', configMap: { name } }],
             containers: [container],
           },
         },
       },
+    },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name, namespace },
+      spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
     },
     {
       apiVersion: 'v1',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { podman } from '@kube-semaphore/testkit';
+import { PAUSE_IMAGE } from './node-files.ts';
 
 const run = promisify(execFile);
 
@@ -12,16 +13,26 @@ const run = promisify(execFile);
 export type ImageSource = {
   /** Its name for containerd, with a registry, as kubelets complete what manifests say. */
   readonly name: string;
+  /** Other names of the same image. */
+  readonly aliases?: readonly string[];
   /** Changes when the image does. */
   readonly digest: () => Promise<string>;
   /** Writes an archive of it. @returns its name there */
   readonly write: (archive: string) => Promise<string>;
 };
 
-/** An image that `npm run images` built. Manifests call it by the name that it has there. */
-export function builtImage(name: string): ImageSource {
+/** The name that a kubelet makes of one without a registry. */
+const completed = (name: string): string => `docker.io/library/${name}`;
+
+/**
+ * An image that `npm run images` built. Manifests call it by the name that it has there.
+ *
+ * @param aliases other names by which manifests call it
+ */
+export function builtImage(name: string, aliases: readonly string[] = []): ImageSource {
   return {
-    name: `docker.io/library/${name}`,
+    name: completed(name),
+    aliases: aliases.map(completed),
     digest: async () => (await podman(['image', 'inspect', '--format={{.Id}}', name])).trim(),
     write: async (archive) => {
       // This format isn't compressed.
@@ -54,6 +65,14 @@ export function fileImage(options: FileImageOptions): ImageSource {
     },
   };
 }
+
+/** The image of the container that holds a Pod's namespaces, from Debian's package busybox-static. */
+export const pauseImage = (): ImageSource =>
+  fileImage({
+    name: PAUSE_IMAGE,
+    entrypoint: ['/bin/busybox', 'sleep', 'infinity'],
+    files: { 'bin/busybox': '/bin/busybox' },
+  });
 
 /** As Go calls this machine's processor. */
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch;

@@ -24,12 +24,14 @@ export class ImageStore {
 
   /** Finds the store with exactly these images, or makes it. */
   static async open(images: readonly ImageSource[]): Promise<ImageStore> {
-    const digests = await Promise.all(images.map(async ({ name, digest }) => `${name} ${await digest()}`));
+    const digests = await Promise.all(
+      images.map(async ({ name, aliases = [], digest }) => [name, ...aliases, await digest()].join(' ')),
+    );
     const key = createHash('sha256').update(JSON.stringify(digests.toSorted())).digest('hex').slice(0, 12);
     const stores = join(cacheFolder(), 'node-images');
     const folder = join(stores, key);
     await mkdir(stores, { recursive: true });
-    if (!(await exists(folder))) await make(folder, images);
+    if (!(await exists(folder))) await makeOnce(folder, images);
     const now = new Date();
     await utimes(folder, now, now);
     await removeOld(stores);
@@ -45,6 +47,15 @@ export class ImageStore {
       await run('cp', ['--archive', '--remove-destination', from, to]);
     }
   }
+}
+
+const inTheMaking = new Map<string, Promise<void>>();
+
+/** Clusters that start at the same time wait for the same store. */
+async function makeOnce(folder: string, images: readonly ImageSource[]): Promise<void> {
+  const made = inTheMaking.get(folder) ?? make(folder, images);
+  inTheMaking.set(folder, made);
+  await made.finally(() => inTheMaking.delete(folder));
 }
 
 /** The folder appears complete or not at all. */
@@ -69,11 +80,11 @@ async function make(folder: string, images: readonly ImageSource[]): Promise<voi
       },
       () => ctr('version'),
     );
-    for (const { name, write } of images) {
+    for (const { name, aliases = [], write } of images) {
       const archive = join(dir, 'image.tar');
       const written = await write(archive);
       await ctr('images', 'import', archive);
-      if (written !== name) await ctr('images', 'tag', written, name);
+      for (const other of [name, ...aliases]) if (other !== written) await ctr('images', 'tag', written, other);
       await rm(archive);
     }
     await containerd.kill();

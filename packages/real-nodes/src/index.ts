@@ -1,5 +1,4 @@
 export { dnsImage, dnsManifests } from './cluster-dns.ts';
 export { builtImage, fileImage, type ImageSource } from './image-source.ts';
 export { NodeCluster, type NodeClusterOptions } from './node-cluster.ts';
-export { PAUSE_IMAGE } from './node-files.ts';
 export type { RealNode } from './real-node.ts';

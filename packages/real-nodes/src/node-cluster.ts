@@ -1,7 +1,7 @@
 import { findBinaries, type RealCluster, startRealCluster, Supervision } from '@kube-semaphore/testkit';
-import type { Network } from '@kube-semaphore/testnet';
+import type { Network, NetworkNode } from '@kube-semaphore/testnet';
 import { prepareCalico } from './calico.ts';
-import type { ImageSource } from './image-source.ts';
+import { type ImageSource, pauseImage } from './image-source.ts';
 import { ImageStore } from './image-store.ts';
 import type { KubeletTimes } from './node-files.ts';
 import { RealNode } from './real-node.ts';
@@ -17,7 +17,7 @@ export type NodeClusterOptions = {
   readonly clusterCidr: string;
   /** The range of Services, whose address ends in .0. */
   readonly serviceCidr: string;
-  /** The images of each node; `PAUSE_IMAGE` must be among them. */
+  /** The images of each node, besides that of Pods' own namespaces. */
   readonly images: readonly ImageSource[];
   readonly times?: KubeletTimes;
   /** Let Calico connect Pods and enforce policies. Default false. */
@@ -32,6 +32,8 @@ export class NodeCluster {
   readonly #options: NodeClusterOptions;
   readonly #supervision: Supervision;
   readonly #nodes: RealNode[] = [];
+  /** Machines of others with routes to the Pods. */
+  readonly #callers: NetworkNode[] = [];
 
   private constructor(options: NodeClusterOptions, cluster: RealCluster, supervision: Supervision) {
     this.#options = options;
@@ -88,7 +90,7 @@ export class NodeCluster {
     const { name, network, clusterCidr, serviceCidr, times = {}, calico = false } = this.#options;
     const binaries = findBinaries(['kubelet', 'kube-proxy', ...(calico ? (['calico', 'calico-felix'] as const) : [])]);
     if (!binaries.ok) throw new Error(binaries.reason);
-    const images = await ImageStore.open(this.#options.images);
+    const images = await ImageStore.open([pauseImage(), ...this.#options.images]);
     const added: RealNode[] = [];
     for (let i = 0; i < count; i++) {
       const node = new RealNode({
@@ -109,6 +111,12 @@ export class NodeCluster {
     return added;
   }
 
+  /** Gives a machine of another cluster routes to the Pods, also those of later nodes: its server answers them. */
+  async addCaller(machine: NetworkNode): Promise<void> {
+    this.#callers.push(machine);
+    for (const node of this.#nodes) await addRoute(machine, await node.podCidr(), node);
+  }
+
   /** Removes everything except the network. Idempotent. */
   async stop(): Promise<void> {
     await this.#supervision.stop();
@@ -123,10 +131,12 @@ export class NodeCluster {
     await node.start();
     const podCidr = await node.podCidr();
     const others = this.#nodes.filter((each) => each !== node).map(({ machine }) => machine);
-    for (const machine of [controlPlane, ...others]) {
-      await machine.run('ip', ['route', 'add', podCidr, 'via', node.machine.ipv4]);
-    }
+    for (const machine of [controlPlane, ...others, ...this.#callers]) await addRoute(machine, podCidr, node);
     await node.configurePods(podCidr);
     await node.ready();
   }
+}
+
+async function addRoute(machine: NetworkNode, podCidr: string, node: RealNode): Promise<void> {
+  await machine.run('ip', ['route', 'add', podCidr, 'via', node.machine.ipv4]);
 }

@@ -71,8 +71,7 @@ export class RealNode {
       writeFile(join(dir, 'kube-proxy.json'), JSON.stringify(kubeProxyConfig(settings))),
       // An address that is reserved for documentation, so that no Pod asks the machine's own resolver.
       writeFile(join(dir, 'resolv.conf'), 'nameserver 192.0.2.53\n'),
-      this.#writeKubeconfig('kubelet', `system:node:${name}`, ['system:nodes']),
-      this.#writeKubeconfig('kube-proxy', 'system:kube-proxy', []),
+      this.#writeKubeconfigs(),
       images.copyTo(join(dir, 'lib', 'containerd')),
     ]);
     await this.#linkPlugins();
@@ -133,6 +132,12 @@ export class RealNode {
     await this.run('pkill', ['-KILL', '-x', 'kubelet']);
   }
 
+  /** Gives the kubelet and kube-proxy new certificates and the cluster's CAs as they are now, and restarts both. */
+  async renewCertificates(): Promise<void> {
+    await this.#writeKubeconfigs();
+    await this.run('pkill', ['-KILL', '-x', 'kubelet|kube-proxy']);
+  }
+
   /** Takes it off the network and kills all that runs on it, as when a machine loses power. The API server isn't told. */
   async unplug(underlay: Place): Promise<void> {
     await underlay.run('ip', ['link', 'set', 'dev', this.name, 'down']);
@@ -181,6 +186,11 @@ export class RealNode {
   async #object(): Promise<KubeObject | undefined> {
     const { status, body } = await this.#options.cluster.admin.request('GET', `/api/v1/nodes/${this.name}`);
     return status === 200 ? body : undefined;
+  }
+
+  async #writeKubeconfigs(): Promise<void> {
+    await this.#writeKubeconfig('kubelet', `system:node:${this.name}`, ['system:nodes']);
+    await this.#writeKubeconfig('kube-proxy', 'system:kube-proxy', []);
   }
 
   async #writeKubeconfig(program: string, user: string, groups: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { dnsImage, fileImage, type ImageSource, PAUSE_IMAGE } from '../src/index.ts';
+import { dnsImage, fileImage, type ImageSource } from '../src/index.ts';
 
 /** A shell and some commands, of Debian's package busybox-static. */
 export const BUSYBOX_IMAGE = 'localhost/busybox:1';
@@ -12,7 +12,6 @@ const busybox = {
 
 /** The images of the tests' Pods. */
 export const images = (): readonly ImageSource[] => [
-  fileImage({ ...busybox, name: PAUSE_IMAGE, entrypoint: ['/bin/sleep', 'infinity'] }),
   fileImage({ ...busybox, name: BUSYBOX_IMAGE, entrypoint: ['/bin/sh'] }),
   dnsImage(),
 ];

@@ -34,12 +34,6 @@ export { deployAccount, deployComponent, deployPolicies } from './rights/deploye
 export { type Foreign, foreignWrites } from './rights/foreign.ts';
 export { deployedRights, documentedRules, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';
-export { Kubelet } from './pods/kubelet.ts';
-export { imageRuntime } from './pods/image-runtime.ts';
-export { processRuntime } from './pods/process-runtime.ts';
-export type { Runtime } from './pods/runtime.ts';
-export type { RunningPod } from './pods/running-pod.ts';
-export { runWorkload } from './pods/workload.ts';
 export { docBlocks, docMetrics, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';

@@ -13,7 +13,7 @@ Shows kube-semaphore at work between two small clusters on this machine, in half
 
   --keep   keep everything running at the end, until Ctrl-C, and print commands to explore it
   --real   use real API servers (kube-apiserver and etcd, built by "npm run binaries"); if this machine can run
-           tunnels, two whole clusters follow, for about three minutes
+           nodes, and "npm run images" was run, two whole clusters follow, for about five minutes
   --help   print this
 `;
 

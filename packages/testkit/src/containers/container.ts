@@ -31,7 +31,7 @@ export type Container = Program & {
 };
 
 /** A name that no other container has. */
-export const containerName = (): string => `kube-semaphore-${randomUUID()}`;
+const containerName = (): string => `kube-semaphore-${randomUUID()}`;
 
 /**
  * Starts a container in which nothing can be written, whose program has the rights that it is given and can't get
@@ -51,7 +51,7 @@ export function startContainer({
   const words = runWords({
     name,
     image,
-    command: command === undefined ? undefined : [command],
+    command,
     args,
     env,
     binds: [
@@ -62,12 +62,7 @@ export function startContainer({
         readOnly: !source.endsWith(':rw'),
       })),
     ],
-    security: {
-      readOnlyRootFilesystem: true,
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'], add: capabilities },
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    capabilities,
     networkFile: place?.networkFile,
   });
   const program = startProgram(['podman', [...podmanFlags(), ...words]], process.env, { place });
@@ -79,7 +74,7 @@ export function startContainer({
  *
  * @param exited resolves when the `podman run` that makes it has ended
  */
-export async function removeContainer(name: string, exited: Promise<unknown>): Promise<void> {
+async function removeContainer(name: string, exited: Promise<unknown>): Promise<void> {
   const gone = exited.then(() => true);
   do await podman(['rm', '--force', '--ignore', '--time=0', name]);
   while (!(await Promise.race([gone, delay(PAUSE_MS, false)])));

@@ -1,63 +1,61 @@
-import { type SecurityContext, securityFlags } from './security.ts';
 import { storeFlags } from './store.ts';
 
 /** What a test leaves behind whose process is killed goes by itself. */
 const MAX_LIFE_SECONDS = 600;
 
 /** A file, folder or device out here that a container finds at another path. */
-export type Bind = { readonly source: string; readonly target: string; readonly readOnly: boolean };
+type Bind = { readonly source: string; readonly target: string; readonly readOnly: boolean };
 
 /** What a container is made of. */
 export type RunOptions = {
-  /** Unique on this machine. One that has it and has ended is replaced. */
+  /** Unique on this machine. */
   readonly name: string;
   readonly image: string;
-  /** In the place of the image's own program, with its first arguments. */
-  readonly command?: readonly string[] | undefined;
+  /** In the place of the image's own program. */
+  readonly command?: string | undefined;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly binds?: readonly Bind[];
-  readonly security?: SecurityContext;
+  /** Of all that root may do; default nothing. */
+  readonly capabilities?: readonly string[];
   /** The file of the network namespace that it is in. Default this machine's. */
   readonly networkFile?: string | undefined;
-  /** What it calls itself. */
-  readonly hostname?: string | undefined;
 };
 
 /** What podman is told before anything else, whatever it is to do with a container. */
 export const podmanFlags = (): readonly string[] => [...storeFlags(), '--runtime=runc'];
 
-/** The words of `podman run`, which ends with the container and leaves nothing. */
+/** The words of `podman run`, which ends with the container and leaves nothing. Nothing in the container can be written. */
 export function runWords({
   name,
   image,
-  command = [],
+  command,
   args = [],
   env = {},
   binds = [],
-  security = {},
+  capabilities = [],
   networkFile,
-  hostname,
 }: RunOptions): readonly string[] {
-  const [program, ...first] = command;
   return [
     'run',
     '--rm',
-    '--replace',
     '--pull=never',
     `--name=${name}`,
     `--timeout=${MAX_LIFE_SECONDS}`,
     `--network=${networkFile === undefined ? 'host' : `ns:${networkFile}`}`,
-    ...(hostname === undefined ? [] : [`--hostname=${hostname}`, '--uts=private']),
-    ...securityFlags(security),
+    // podman would make some folders writable again.
+    '--read-only',
+    '--read-only-tmpfs=false',
+    '--security-opt=no-new-privileges',
+    '--cap-drop=ALL',
+    ...capabilities.map((capability) => `--cap-add=${capability}`),
     // Where the machine's own limits are lower than podman's defaults, a container doesn't start.
     '--ulimit=nofile=1024:1024',
     '--ulimit=nproc=1024:1024',
     ...Object.entries(env).map(([variable, value]) => `--env=${variable}=${value}`),
     ...binds.map(flagOf),
-    ...(program === undefined ? [] : [`--entrypoint=${program}`]),
+    ...(command === undefined ? [] : [`--entrypoint=${command}`]),
     image,
-    ...first,
     ...args,
   ];
 }

@@ -39,6 +39,9 @@ export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   #etcd: Running | undefined;
   #apiserver: Running | undefined;
+  /** The controllers and the scheduler. */
+  #clients: readonly { readonly component: Component; readonly running: Running }[] = [];
+  #clientsStopped = false;
   #port = 0;
   #snapshots = 0;
 
@@ -76,15 +79,26 @@ export class ControlPlane {
     }
   }
 
-  /** Kills the API server, and leaves it so until it is restarted. */
+  /**
+   * Kills the API server until it is restarted. Controllers and the scheduler end with it, as those that elect a leader end
+   * when they lose their Lease. Otherwise, the controller of nodes would take an outage for the loss of all nodes.
+   */
   async stopApiserver(): Promise<void> {
     await this.#apiserver?.kill();
+    await this.#stopClients();
   }
 
   /** Kills the API server and starts it again on its port. */
   async restartApiserver(): Promise<void> {
     await this.#apiserver?.kill();
     await this.#startApiserver();
+    if (this.#clientsStopped) await this.#startClients();
+  }
+
+  /** Restarts the controllers and the scheduler, which read their files once. */
+  async restartClients(): Promise<void> {
+    await this.#stopClients();
+    await this.#startClients();
   }
 
   /** Kills etcd and starts it again under the running API server. */
@@ -117,17 +131,33 @@ export class ControlPlane {
     await this.#startApiserver();
   }
 
-  /** Starts kube-controller-manager, which is never restarted: it finds the API server again by itself. */
+  /** Starts kube-controller-manager. */
   async startControllerManager(options: ControllerManagerOptions): Promise<void> {
     const { paths, files } = this.#options;
-    // It listens nowhere. What it does comes about when it has synced, and tests wait for that.
-    await this.#start(kubeControllerManager(paths, files, options), () => Promise.resolve(true));
+    await this.#startClient(kubeControllerManager(paths, files, options));
   }
 
-  /** Starts kube-scheduler, which is never restarted. */
+  /** Starts kube-scheduler. */
   async startScheduler(): Promise<void> {
     const { paths, files } = this.#options;
-    await this.#start(kubeScheduler(paths, files), () => Promise.resolve(true));
+    await this.#startClient(kubeScheduler(paths, files));
+  }
+
+  async #stopClients(): Promise<void> {
+    this.#clientsStopped = true;
+    await Promise.all(this.#clients.map(({ running }) => running.kill()));
+  }
+
+  async #startClients(): Promise<void> {
+    const stopped = this.#clients.map(({ component }) => component);
+    [this.#clients, this.#clientsStopped] = [[], false];
+    for (const component of stopped) await this.#startClient(component);
+  }
+
+  async #startClient(component: Component): Promise<void> {
+    // It listens nowhere. Tests wait for what it does, which begins when it has synced.
+    const running = await this.#start(component, () => Promise.resolve(true));
+    this.#clients = [...this.#clients, { component, running }];
   }
 
   async #startEtcd(): Promise<void> {

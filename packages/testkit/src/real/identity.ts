@@ -3,6 +3,24 @@ import { writeFile } from 'node:fs/promises';
 import type { Authority } from '@kube-semaphore/embedded-apiserver';
 import type { Files } from './components.ts';
 
+const secret = { mode: 0o600 };
+
+/** Writes the certificate of an API server and its key. @param ips its addresses besides those of the loopback */
+export async function writeServingCertificate(
+  files: Files,
+  authority: Authority,
+  ips: readonly string[],
+): Promise<void> {
+  const serving = await authority.issue({
+    usage: 'server',
+    commonName: 'kube-apiserver',
+    dnsNames: ['localhost', 'kubernetes.default.svc'],
+    ips: ['127.0.0.1', '::1', ...ips],
+  });
+  await writeFile(files.servingCertificate, serving.certPem);
+  await writeFile(files.servingKey, serving.keyPem, secret);
+}
+
 /**
  * Writes the secrets that kube-apiserver is started with: its certificate, the one by which kubelets know it, the key
  * that signs the tokens of ServiceAccounts, and the token of a cluster-admin.
@@ -11,12 +29,7 @@ import type { Files } from './components.ts';
  * @returns the admin's token
  */
 export async function writeIdentity(files: Files, authority: Authority, ips: readonly string[]): Promise<string> {
-  const serving = await authority.issue({
-    usage: 'server',
-    commonName: 'kube-apiserver',
-    dnsNames: ['localhost', 'kubernetes.default.svc'],
-    ips: ['127.0.0.1', '::1', ...ips],
-  });
+  await writeServingCertificate(files, authority, ips);
   const kubeletClient = await authority.issue({
     usage: 'client',
     commonName: 'kube-apiserver',
@@ -24,11 +37,8 @@ export async function writeIdentity(files: Files, authority: Authority, ips: rea
   });
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const adminToken = randomBytes(16).toString('hex');
-  const secret = { mode: 0o600 };
   await Promise.all([
     writeFile(files.ca, authority.caPem),
-    writeFile(files.servingCertificate, serving.certPem),
-    writeFile(files.servingKey, serving.keyPem, secret),
     writeFile(files.kubeletClientCertificate, kubeletClient.certPem),
     writeFile(files.kubeletClientKey, kubeletClient.keyPem, secret),
     // SEC 1: the server takes this form, and not PKCS #8, for the public half as well.

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises';
 import {
+  type Authority,
   type Certificate,
   createAccount,
   createAgent,
@@ -17,7 +19,7 @@ import { filesIn } from './components.ts';
 import { ControlPlane } from './control-plane.ts';
 import { defineResource } from './define-resource.ts';
 import { backdateEstablished } from './established.ts';
-import { writeIdentity } from './identity.ts';
+import { writeIdentity, writeServingCertificate } from './identity.ts';
 import { Supervision } from './supervision.ts';
 
 /** What a real cluster is to be like. */
@@ -61,6 +63,10 @@ export interface RealCluster extends TestCluster {
   stopApiserver(): Promise<void>;
   /** Kills etcd and starts it again; resolves when the API server, which keeps running, serves again. */
   restartEtcd(): Promise<void>;
+  /** Lets the cluster trust another CA, too: `caFile` has both. Who read the file before must read it again. */
+  announceCa(): Promise<void>;
+  /** Restarts the API server with a certificate of the CA that was announced. */
+  changeCa(): Promise<void>;
   /** Copies what etcd holds. Writes fail for the moment that it takes. */
   snapshotEtcd(): Promise<string>;
   /**
@@ -121,7 +127,8 @@ async function bringUp(
   const authority = await createAuthority();
   const { caPem } = authority;
   const machineIps = machine === undefined ? [] : [machine.ipv4, machine.ipv6];
-  const adminToken = await writeIdentity(files, authority, [...machineIps, ...serverIps]);
+  const ips = [...machineIps, ...serverIps];
+  const adminToken = await writeIdentity(files, authority, ips);
   if (audit) await writeAuditPolicy(files);
 
   const agent = createAgent(caPem);
@@ -135,9 +142,13 @@ async function bringUp(
   const { url } = plane;
   const admin = createTestClient({ url, agent, token: adminToken });
   const adminKubeconfig = files.adminKubeconfig;
-  const credentials = { token: adminToken };
-  await writeKubeconfig(adminKubeconfig, { name, url, caPem, credentials });
-  await writeKubeconfig(files.controllerKubeconfig, { name, url: plane.internalUrl, caPem, credentials });
+  const writeKubeconfigs = async (ca: string) => {
+    const common = { name, caPem: ca, credentials: { token: adminToken } };
+    await writeKubeconfig(adminKubeconfig, { ...common, url });
+    await writeKubeconfig(files.controllerKubeconfig, { ...common, url: plane.internalUrl });
+  };
+  await writeKubeconfigs(caPem);
+  let next: Authority | undefined;
   if (controllerManager !== false) {
     const others = controllerManager === true ? [] : controllerManager;
     await plane.startControllerManager({ others, flags: controllerManagerFlags });
@@ -174,6 +185,20 @@ async function bringUp(
     restart: () => plane.restartApiserver(),
     stopApiserver: () => plane.stopApiserver(),
     restartEtcd: () => plane.restartEtcd(),
+    async announceCa() {
+      // OpenSSL finds an issuer by its name.
+      next = await createAuthority('kube-semaphore other test CA');
+      const both = caPem + next.caPem;
+      agent.options.ca = both;
+      await writeFile(files.ca, both);
+      await writeKubeconfigs(both);
+      await plane.restartClients();
+    },
+    async changeCa() {
+      if (next === undefined) throw new Error('no CA was announced');
+      await writeServingCertificate(files, next, ips);
+      await plane.restartApiserver();
+    },
     snapshotEtcd: () => plane.snapshot(),
     restoreEtcd: (snapshot) => plane.restore(snapshot),
     async stop() {

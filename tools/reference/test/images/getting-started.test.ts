@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
-import { blocksOf, commandsIn, wordsInPod } from '../support/pages.ts';
+import { blocksOf, commandsIn, commandsInPods } from '../support/pages.ts';
 
 const page = 'getting-started.md';
 
@@ -21,33 +21,28 @@ async function tokenInUse(type: Type): Promise<string> {
   return Buffer.from(stdout, 'base64').toString();
 }
 
-it(
-  'leads from two clusters to a mirrored Service with a policy on it',
-  testTimeout,
-  async ({ type, nodes, clusters }) => {
-    const before = commandsIn(page, ['The manifests', 'The tokens'])
-      .replace('https://c1-control-plane:6443', clusters.c1.url)
-      .replace('https://c2-control-plane:6443', clusters.c2.url);
-    expect(before).toContain(`c1_api=${clusters.c1.url}\nc2_api=${clusters.c2.url}\n`);
-    await type(before);
+it('leads from two clusters to a mirrored Service with a policy on it', testTimeout, async ({ type, clusters }) => {
+  const [c1, c2] = [clusters.c1.internalUrl, clusters.c2.internalUrl];
+  const before = commandsIn(page, ['The manifests', 'The tokens'])
+    .replace('https://c1-control-plane:6443', c1)
+    .replace('https://c2-control-plane:6443', c2);
+  expect(before).toContain(`c1_api=${c1}\nc2_api=${c2}\n`);
+  await type(before);
 
-    const [program, ...args] = wordsInPod(page, 'The tokens');
-    const agent = (await nodes.c1.podOf('semaphore-wireguard')).container('semaphore-wireguard');
-    const status = () => agent.exec(program, args).catch(String);
-    const isUp = (text: string): boolean => /^up +c2-control-plane .* 10\.4\.0\.0\/24$/m.test(text);
-    await eventually(status, isUp, { timeoutMs: 60_000, intervalMs: 500 });
+  const status = async () => (await type(commandsInPods(page, 'The tokens'))).stdout;
+  const isUp = (text: string): boolean => /^up +c2-n1 .* 10\.4\.0\.0\/24$/m.test(text);
+  await eventually(status, isUp, { timeoutMs: 60_000, intervalMs: 500 });
 
-    const { stdout } = await type(commandsIn(page, ['A Service of the other cluster', 'A policy on it']));
-    expect(stdout).toMatch(/service\/c2-shop-73736d-web condition met/);
-    expect(stdout).toMatch(/nets:\n +- 10\.2\.0\.\d+\/32\n/);
-    expect(await clusters.c1.admin.list('/apis/projectcalico.org/v3/ippools')).toMatchObject([
-      { spec: { cidr: '10.4.0.0/16', disabled: true } },
-    ]);
-    expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
+  const { stdout } = await type(commandsIn(page, ['A Service of the other cluster', 'A policy on it'], ['pods']));
+  expect(stdout).toMatch(/service\/c2-shop-73736d-web condition met/);
+  expect(stdout).toMatch(/nets:\n +- 10\.2\.0\.\d+\/32\n/);
+  expect(await clusters.c1.admin.list('/apis/projectcalico.org/v3/ippools')).toMatchObject([
+    { spec: { cidr: '10.4.0.0/16', disabled: true } },
+  ]);
+  expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
 
-    await type(commandsIn(page, ['Clean up']));
-  },
-);
+  await type(commandsIn(page, ['Clean up']));
+});
 
 it('works with the token commands of deploy/README.md, too', testTimeout, async ({ type, clusters }) => {
   const secrets = '/api/v1/namespaces/kube-system/secrets/semaphore-policy-c2';

@@ -1,34 +1,59 @@
+import { execFile } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
-  bash,
-  calicoApiCrds,
-  imageRuntime,
-  Kubelet,
-  node as nodeObject,
-  type RealCluster,
-  startRealCluster,
-} from '@kube-semaphore/testkit';
+  builtImage,
+  dnsImage,
+  dnsManifests,
+  fileImage,
+  type ImageSource,
+  NodeCluster,
+} from '@kube-semaphore/real-nodes';
+import { bash, calicoApiCrds, imageName, type RealCluster } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
-import { LiveNode } from './live-node.ts';
 import { addUserspace } from './userspace.ts';
 
-/** The controllers that create Pods and fill in tokens. */
-const controllerManager = [
-  'serviceaccount-token-controller',
-  'deployment-controller',
-  'replicaset-controller',
-  'daemonset-controller',
-  'resourcequota-controller',
-];
 const names = ['c1', 'c2'] as const;
 type Name = (typeof names)[number];
 
-/** The pod ranges of the page. */
-const podPrefixes: Readonly<Record<Name, string>> = { c1: '10.2.0', c2: '10.4.0' };
+/** The ranges of the page. */
+const ranges: Readonly<Record<Name, { readonly pods: string; readonly services: string; readonly dns: string }>> = {
+  c1: { pods: '10.2.0.0/16', services: '10.3.0.0/16', dns: '10.3.0.10' },
+  c2: { pods: '10.4.0.0/16', services: '10.5.0.0/16', dns: '10.5.0.10' },
+};
+
+const corefile = '.:53 {\n  ready\n  kubernetes cluster.local\n  loadbalance\n}\n';
 
 const otherThan = (name: Name): Name => (name === 'c1' ? 'c2' : 'c1');
+
+const busybox = { 'bin/busybox': '/bin/busybox' };
+
+/** A web server by the name of nginx. */
+const webImage = (): ImageSource =>
+  fileImage({
+    name: 'docker.io/library/nginx:1.29',
+    entrypoint: ['/bin/busybox', 'httpd', '-f', '-p', '80', '-h', '/'],
+    files: busybox,
+  });
+
+/** The curl of this machine, with its libraries. */
+async function curlImage(): Promise<ImageSource> {
+  const { stdout } = await promisify(execFile)('ldd', ['/usr/bin/curl']);
+  const libraries = Array.from(stdout.matchAll(/(\/\S+) \(0x/g), ([, path = '']) => [path.slice(1), path] as const);
+  return fileImage({
+    name: 'docker.io/curlimages/curl:8.16.0',
+    entrypoint: ['/bin/curl'],
+    files: { ...busybox, 'bin/curl': '/usr/bin/curl', ...Object.fromEntries(libraries) },
+    links: { 'bin/sleep': 'busybox' },
+  });
+}
+
+async function images(): Promise<readonly ImageSource[]> {
+  const apps = ['policy', 'service-mirror', 'wireguard'].map((app) => builtImage(imageName(app)));
+  return [dnsImage(), webImage(), await curlImage(), ...apps];
+}
 
 /**
  * A test with the start of getting-started: two clusters with one node each, which has the images, and a copy of deploy/.
@@ -40,71 +65,50 @@ export const it = base
     'clusters',
     { scope: 'file' },
     async ({ crds }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
-      const [c1, c2] = await Promise.all([
-        startRealCluster({ name: 'c1', controllerManager }),
-        startRealCluster({ name: 'c2', controllerManager }),
-      ]);
+      const network = await startNetwork();
+      const started: NodeCluster[] = [];
       onCleanup(async () => {
-        await Promise.all([c1.stop(), c2.stop()]);
-      });
-      for (const cluster of [c1, c2]) for (const crd of crds) await cluster.defineResource(crd);
-      return { c1, c2 };
-    },
-  )
-  .extend(
-    'nodes',
-    { scope: 'file' },
-    async ({ clusters }, { onCleanup }): Promise<Readonly<Record<Name, LiveNode>>> => {
-      const network = await startNetwork(names);
-      const apiPorts = names.map((name) => Number(new URL(clusters[name].url).port));
-      const live = async (name: Name, number: number) => {
-        const [cluster, node, prefix] = [clusters[name], network.node(name), podPrefixes[name]];
-        for (const port of apiPorts) await node.forward(port);
-        const nodeName = `${name}-control-plane`;
-        await cluster.admin.create(
-          '/api/v1/nodes',
-          nodeObject({
-            name: nodeName,
-            labels: { 'kubernetes.io/os': 'linux' },
-            podCIDRs: [`${prefix}.0/24`],
-            internalIPs: [node.ipv4],
-          }),
-        );
-        let count = 0;
-        // Addresses of the apps' Pods, which no test uses.
-        const nextIps = () => [`10.${number}.0.${(count += 1)}`];
-        const kubelet = new Kubelet({
-          cluster,
-          nodeName,
-          node,
-          runtime: imageRuntime,
-          nextIps,
-          apiPorts,
-          dir: join(cluster.dir, nodeName),
-        });
-        return new LiveNode({ cluster, kubelet, prefix });
-      };
-      const nodes = { c1: await live('c1', 101), c2: await live('c2', 102) };
-      for (const name of names) nodes[name].run();
-      onCleanup(async () => {
-        await Promise.all(names.map((name) => nodes[name].stop()));
+        await Promise.all(started.map((nodes) => nodes.stop()));
         await network.stop();
       });
-      return nodes;
+      const start = async (name: Name) => {
+        const { pods, services, dns } = ranges[name];
+        const options = { name, network, clusterCidr: pods, serviceCidr: services, images: await images() };
+        const nodes = await NodeCluster.start({ ...options, times: { syncSeconds: 1 } });
+        started.push(nodes);
+        for (const crd of crds) await nodes.cluster.defineResource(crd);
+        await nodes.addNodes(1);
+        const items = dnsManifests(dns, corefile);
+        const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+        await bash(`kubectl apply -f - <<'END'\n${list}\nEND`, nodes.cluster);
+        return nodes;
+      };
+      const [c1, c2] = await Promise.all([start('c1'), start('c2')]);
+      await Promise.all([c1.addCaller(network.node('c2')), c2.addCaller(network.node('c1'))]);
+      return { c1: c1.cluster, c2: c2.cluster };
     },
   )
-  .extend('type', { scope: 'file' }, async ({ nodes, clusters }) => {
+  .extend('type', { scope: 'file' }, async ({ clusters }) => {
     const folder = join(clusters.c1.dir, 'work');
     await mkdir(folder);
     await cp('deploy', join(folder, 'deploy'), { recursive: true });
     for (const name of names) await addUserspace(join(folder, 'deploy/overlays/example', name), otherThan(name));
     const kubeconfig = names.map((name) => clusters[name].adminKubeconfig).join(':');
+    const run = (commands: string) => bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands}`, clusters.c1);
     return async (commands: string) => {
       try {
-        return await bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands}`, clusters.c1);
+        return await run(commands);
       } catch (error) {
-        for (const name of names) console.error(await nodes[name].logs());
+        console.error((await run(names.map(describe).join('\n'))).stdout);
         throw error;
       }
     };
   });
+
+/** Commands that print the Pods of a cluster, and the logs of the apps. */
+const describe = (name: Name): string => `
+kubectl --context ${name} get pods -A -o wide || true
+for app in policy service-mirror wireguard; do
+  kubectl --context ${name} logs -n kube-system -l app=semaphore-$app --all-containers --prefix --tail=40 2>&1 || true
+done
+kubectl --context ${name} logs -n sys-semaphore -l app=semaphore-service-mirror --prefix --tail=40 2>&1 || true`;

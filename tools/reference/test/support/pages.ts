@@ -4,13 +4,18 @@ import { type Block, readMarkdown } from '../../src/docs/markdown.ts';
 /** The blocks of a page in docs/, in order. */
 export const blocksOf = (page: string): readonly Block[] => readMarkdown(readFileSync(`docs/${page}`, 'utf8')).blocks;
 
+/** What a command needs besides two clusters: kind, Calico, or Pods to enter. */
+type Need = 'kind' | 'calico' | 'pods';
+
 /**
- * The commands of some sections of a page, without those that need kind, or running Pods.
+ * The commands of some sections of a page, without those that need something else.
  *
+ * @param has what there is besides
  * @throws {Error} if a section has no such command
  */
-export function commandsIn(page: string, headings: readonly string[]): string {
-  const blocks = blocksOf(page).filter(({ language, takes }) => language === 'sh' && takes === '');
+export function commandsIn(page: string, headings: readonly string[], has: readonly Need[] = []): string {
+  const takes: readonly string[] = ['', ...has];
+  const blocks = blocksOf(page).filter((block) => block.language === 'sh' && takes.includes(block.takes));
   return headings
     .flatMap((heading) => {
       const own = blocks.filter((block) => block.heading === heading);
@@ -21,15 +26,12 @@ export function commandsIn(page: string, headings: readonly string[]): string {
 }
 
 /**
- * The program and its arguments in the first `kubectl exec` of a section.
+ * The commands of a section that enter Pods.
  *
- * @throws {Error} if there is none
+ * @throws {Error} if there are none
  */
-export function wordsInPod(page: string, heading: string): readonly [program: string, ...args: string[]] {
+export function commandsInPods(page: string, heading: string): string {
   const blocks = blocksOf(page).filter((block) => block.heading === heading && block.takes === 'pods');
-  const [, words] =
-    blocks.map(({ text }) => /^kubectl .* exec .* -- (.*)$/m.exec(text)).find((match) => match !== null) ?? [];
-  const [program, ...args] = words?.split(' ') ?? [];
-  if (program === undefined) throw new Error(`docs/${page} has no kubectl exec under "${heading}"`);
-  return [program, ...args];
+  if (blocks.length === 0) throw new Error(`docs/${page} enters no Pod under "${heading}"`);
+  return blocks.map(({ text }) => text).join('\n');
 }

@@ -1,0 +1,54 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { findBinaries, imageName, podman } from '@kube-semaphore/testkit';
+import { workloads } from './manifests.ts';
+
+/** Programs of Debian's packages that nodes run. */
+const programs = ['containerd', 'runc', 'podman', 'tcpdump'];
+
+/** Files that nodes take from Debian's packages. */
+const files = ['/bin/busybox', '/usr/lib/cni/bridge'];
+
+/** What the whole system needs and this machine doesn't have, in words; root isn't looked at. */
+export async function missing(): Promise<readonly string[]> {
+  const binaries = findBinaries([
+    'etcd',
+    'kube-apiserver',
+    'kube-controller-manager',
+    'kube-scheduler',
+    'kubelet',
+    'kube-proxy',
+    'kubectl',
+    'coredns',
+  ]);
+  const lacking = [
+    ...(binaries.ok ? [] : [binaries.reason]),
+    ...programs.filter((name) => !isProgram(name)),
+    ...files.filter((file) => !existsSync(file)),
+    ...(existsSync('/sys/fs/cgroup/memory') ? [] : ['control groups of version 1']),
+  ];
+  if (lacking.includes('podman')) return lacking;
+  const built = await Promise.all(Object.keys(workloads).map((app) => isBuilt(imageName(app))));
+  return [
+    ...lacking,
+    ...(built.every(Boolean) ? [] : ['the images, which "npm run images" builds with buildah or podman']),
+  ];
+}
+
+const isProgram = (name: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => isExecutable(join(folder, name)));
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // There is none, or it isn't for us.
+  }
+}
+
+const isBuilt = (image: string): Promise<boolean> =>
+  podman(['image', 'exists', image]).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,106 @@
+import { eventually } from '@kube-semaphore/eventually';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
+import type { Tally } from '../../src/calls.ts';
+import { Scenarios } from '../../src/scenarios.ts';
+import { System } from '../../src/system.ts';
+import { inspect } from '../../src/wire.ts';
+
+/** Each test continues from the state of the one before it. */
+let system: System;
+let scenarios: Scenarios;
+let added: Awaited<ReturnType<Scenarios['addNode']>>;
+
+beforeAll(async () => {
+  system = await System.start();
+  await system.install();
+  scenarios = await Scenarios.start(system);
+}, 300_000);
+afterAll(() => system.stop());
+beforeEach(() => onTestFailed(async () => console.error(await system.logs())));
+
+/** The failed calls. Throws if there were too few calls. */
+const failedIn = ({ calls, failed }: Tally): readonly object[] => {
+  expect(calls.length).toBeGreaterThan(20);
+  return failed;
+};
+
+/** Whether calls failed for no longer than a tunnel takes to come back, with a wide margin for a busy machine. */
+const mostlyAnswered = (tally: Tally): boolean => failedIn(tally).length < tally.calls.length / 2;
+
+it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => {
+  const capture = await scenarios.caller.node.machine.capture();
+  const said = 'what nobody else is to read';
+  expect(await scenarios.ask(said)).toEqual({
+    by: expect.stringMatching(/^web-/),
+    seen: scenarios.caller.ip,
+    said,
+  });
+  const wire = inspect(await capture.stop(), said);
+  // A TCP connection has at least seven packets: three to open it, a request, an answer, and a FIN from each side.
+  expect(wire.encrypted).toBeGreaterThanOrEqual(7);
+  expect(wire.readable).toBe(0);
+});
+
+it('lets c2 identify the caller by its address', async () => {
+  await eventually(() => system.netsOf('c1-shop-checkout'), [`${scenarios.caller.ip}/32`]);
+});
+
+it('loses no call in a rollout of c2', async () => {
+  const before = new Set((await scenarios.shop.pods()).map(({ metadata }) => metadata.name));
+  const tally = await scenarios.rollOut('v2');
+  expect(failedIn(tally)).toEqual([]);
+  const after = (await scenarios.shop.pods()).map(({ metadata }) => metadata.name);
+  expect(after.some((name) => before.has(name))).toBe(false);
+  expect(new Set(tally.calls.map(({ by }) => by))).toEqual(new Set([...before, ...after]));
+});
+
+it('loses no call when c2 gets a node, and reaches a Pod on it', async () => {
+  added = await scenarios.addNode();
+  expect(failedIn(added)).toEqual([]);
+});
+
+it('loses only calls to a lost node, until c2 marks its Pod unready', async () => {
+  const tally = await scenarios.loseNode(added.node);
+  expect(tally.ledTo).toEqual(new Set([added.pod.status.podIP]));
+  expect(mostlyAnswered(tally)).toBe(true);
+});
+
+it('calls the Pod on a lost node again when the node is back', async () => {
+  expect(mostlyAnswered(await scenarios.returnNode(added.node))).toBe(true);
+}, 120_000);
+
+it('loses no call when the node of the leading service-mirror is drained', async () => {
+  expect(failedIn(await scenarios.drainLeader())).toEqual([]);
+}, 120_000);
+
+it('loses no call when a node with Pods of the app is drained', async () => {
+  expect(failedIn(await scenarios.drainApp())).toEqual([]);
+}, 120_000);
+
+it('loses no call when kubelets restart', async () => {
+  expect(failedIn(await scenarios.restartKubelets())).toEqual([]);
+}, 120_000);
+
+it.each(['policy', 'service-mirror'] as const)(
+  'loses no call when %s gets another image',
+  async (app) => {
+    expect(failedIn(await scenarios.upgrade(app))).toEqual([]);
+  },
+  120_000,
+);
+
+it('loses calls only until each new Pod of wireguard has its tunnels', async () => {
+  expect(mostlyAnswered(await scenarios.upgrade('wireguard'))).toBe(true);
+}, 120_000);
+
+it('loses no call when API servers and etcd restart', async () => {
+  expect(failedIn(await scenarios.restartControlPlanes())).toEqual([]);
+}, 120_000);
+
+it('loses no call when c2 gets another CA', async () => {
+  expect(failedIn(await scenarios.changeCa())).toEqual([]);
+}, 180_000);
+
+it('loses no call while the API server of c2 is down, and reaches it again afterwards', async () => {
+  expect(failedIn(await scenarios.loseApiserver(5_000))).toEqual([]);
+}, 180_000);
