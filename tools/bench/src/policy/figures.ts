@@ -36,7 +36,7 @@ export function policyFigures(conditions: Conditions | undefined): readonly Figu
     ...propagationFigures({ ...steady, ...change, budgets: budget({ p50: 4.4, p99: 9.7 }) ?? {} }),
     requestsPerWrite(steady, 'set', budget(1)),
     ...propagationFigures({ ...burst, ...change, budgets: budget({ p50: 27, p99: 90 }) ?? {} }),
-    ...rolloutFigures(budget(30)),
+    ...rolloutFigures(budget(31)),
     ...enduranceFigures({ cpu: budget(0.5) }),
   ];
 }

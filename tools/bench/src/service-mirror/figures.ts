@@ -18,8 +18,8 @@ const steady = { name: '20 changes/s', of: ({ steady: phase }: Result) => phase 
 const burst = { name: 'burst', of: ({ burst: phase }: Result) => phase };
 const change = { request: 'the PUT of an endpoint', leadsTo: 'its local slice' };
 
-/** The writes in 5 s with the default `-min-write-interval` of 200 ms, and a few more. */
-const WRITES_IN_5_S = 30;
+/** Five writes at once, then one per 200 ms, the default of `-min-write-interval`; and one for the edges. */
+const WRITES_IN_5_S = 31;
 
 /** One dry run for the mirror namespace, and one for the signing keys of a cluster. */
 const AT_START = 2;
