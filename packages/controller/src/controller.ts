@@ -36,7 +36,7 @@ export type ControllerOptions = {
   readonly now?: Now;
 };
 
-/** Enough for the Pods of a rolling update that change one by one; 1,000 changes within 5 s are at most 30 writes. */
+/** Enough for the Pods of a rolling update that change one by one; 1,000 changes within 5 s are at most 31 writes. */
 const WRITE_BURST = 5;
 
 const BACKOFF = { baseMs: 50, maxMs: 10_000 };
