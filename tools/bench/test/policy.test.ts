@@ -13,7 +13,7 @@ it('measures the program, with the same result as table, Markdown and JSON', asy
       rounds: [
         expect.objectContaining({
           coldSync: expect.objectContaining({
-            requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 1, watch: 1 } },
+            requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 3, watch: 1 } },
           }),
           steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
           rollout: expect.objectContaining({ pods: 20 }),

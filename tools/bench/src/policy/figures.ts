@@ -1,4 +1,10 @@
-import { changeFigures, coldSyncFigures, enduranceFigures, rolloutFigures, WRITES_IN_5_S } from '../phases/figures.ts';
+import {
+  changeFigures,
+  coldSyncFigures,
+  enduranceFigures,
+  rolloutFigures,
+  WRITES_PER_SECOND,
+} from '../phases/figures.ts';
 import type { Figure } from '../report/figure.ts';
 import type { FleetSize } from './fleet.ts';
 
@@ -29,6 +35,6 @@ export const policyFigures = (conditions: Conditions | undefined): readonly Figu
     one: 'set',
     requestsPerWrite: conditions && 1,
   }),
-  ...rolloutFigures(conditions && WRITES_IN_5_S),
+  ...rolloutFigures(conditions && WRITES_PER_SECOND),
   ...enduranceFigures({ cpu: conditions && 0.5 }),
 ];

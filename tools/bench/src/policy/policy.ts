@@ -36,7 +36,7 @@ export async function benchPolicy(
   say(`starting ${count + 1} clusters`);
   const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: count });
   try {
-    await clusters.local.api.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+    await clusters.local.api.defineResource(globalNetworkSetCrd('projectcalico.org'));
     const fleets = clusters.remotes.map((_, remote) => new Fleet({ pods, sets }, remote));
     for (const [remote, fleet] of fleets.entries()) {
       say(`loading ${pods} pods${count === 1 ? '' : ` into the remote cluster ${remote + 1} of ${count}`}`);

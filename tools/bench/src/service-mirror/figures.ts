@@ -1,5 +1,11 @@
 import { forObjects } from '../measure/requests.ts';
-import { changeFigures, coldSyncFigures, enduranceFigures, rolloutFigures, WRITES_IN_5_S } from '../phases/figures.ts';
+import {
+  changeFigures,
+  coldSyncFigures,
+  enduranceFigures,
+  rolloutFigures,
+  WRITES_PER_SECOND,
+} from '../phases/figures.ts';
 import type { Figure } from '../report/figure.ts';
 import type { CatalogSize } from './catalog.ts';
 import { slicesFor } from './source-objects.ts';
@@ -41,7 +47,7 @@ export const mirrorFigures = (conditions: Conditions | undefined): readonly Figu
     one: 'slice',
     requestsPerWrite: conditions && 1,
   }),
-  ...rolloutFigures(conditions && WRITES_IN_5_S * slicesFor(conditions.rolloutPods)),
+  ...rolloutFigures(conditions && WRITES_PER_SECOND * slicesFor(conditions.rolloutPods)),
   ...enduranceFigures({ cpu: conditions && 0.5 }),
 ];
 
