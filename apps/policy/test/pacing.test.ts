@@ -115,13 +115,25 @@ describe('-min-write-interval', () => {
     await eventually(async () => (await sets.nets())['c2-default-app']?.length, 200);
     const tookMs = performance.now() - began;
     await history.caughtUp();
-    expect(history.versions('c2-default-app')).toBeLessThanOrEqual(tookMs / INTERVAL_MS + 2);
+    expect(history.versions('c2-default-app')).toBeLessThanOrEqual(5 + tookMs / INTERVAL_MS);
     expect(
       history.gaps(
         'app',
         podsOf(200).map(({ ips: [ip] }) => `${ip}/32`),
       ),
     ).toEqual([]);
+  });
+
+  it('lets a set be written five times at once', async ({ pods, sets, start }) => {
+    await start({ 'min-write-interval': '1h' });
+    for (let n = 0; n < 5; n++) {
+      await pods.add({ name: `p${n}`, app: 'app', ips: [`10.4.0.${n}`] });
+      await eventually(async () => (await sets.nets())['c2-default-app']?.length, n + 1);
+    }
+    await pods.add({ name: 'p5', app: 'app', ips: ['10.4.0.5'] });
+    await pods.add({ name: 'other', app: 'other', ips: ['10.4.0.6'] });
+    await eventually(async () => Object.keys(await sets.nets()).length, 2);
+    expect((await sets.nets())['c2-default-app']).toHaveLength(5);
   });
 
   it('does not delay a single change', async ({ pods, sets, start }) => {

@@ -1,7 +1,8 @@
 import { backoffMs } from './backoff.ts';
+import { Pace } from './pace.ts';
 import { type Now, Workqueue } from './workqueue.ts';
 
-/** What a reconcile did: after a write the key rests for the minimum write interval. */
+/** What a reconcile did: a key that writes often rests after a write. */
 export type Outcome = { readonly wrote: boolean };
 
 export type ReconcileContext = {
@@ -26,7 +27,7 @@ export type ControllerOptions = {
    */
   readonly reconcile: (key: string, context: ReconcileContext) => Promise<Outcome>;
   readonly workers: number;
-  /** From the end of the last write of a key to its next reconcile, so that a burst of events causes few writes. */
+  /** The time between two writes of a key in the long run; a few may follow each other at once. */
   readonly minWriteIntervalMs: number;
   /** A reconcile failed, and will be retried. */
   readonly onFailure: (failure: { key: string; error: unknown; retryInMs: number }) => void;
@@ -35,12 +36,16 @@ export type ControllerOptions = {
   readonly now?: Now;
 };
 
+/** Enough for the Pods of a rolling update that change one by one; 1,000 changes within 5 s are at most 31 writes. */
+const WRITE_BURST = 5;
+
 const BACKOFF = { baseMs: 50, maxMs: 10_000 };
 
 /** A workqueue and its workers. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: Workqueue;
+  readonly #pace: Pace;
   readonly #now: Now;
   readonly #started = new Set<{ at: number }>();
 
@@ -48,6 +53,7 @@ export class Controller {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#queue = new Workqueue({ now: this.#now });
+    this.#pace = new Pace({ burst: WRITE_BURST, intervalMs: options.minWriteIntervalMs, now: this.#now });
   }
 
   /** Keys that wait for a worker. */
@@ -85,7 +91,7 @@ export class Controller {
       let failed = false;
       try {
         const { wrote } = await this.#options.reconcile(key, { signal, since });
-        this.#queue.done(key, { restMs: wrote ? this.#options.minWriteIntervalMs : 0 });
+        this.#queue.done(key, { restMs: wrote ? this.#pace.wrote(key) : 0 });
       } catch (error) {
         failed = true;
         if (!signal.aborted) this.#fail(key, since, error);

@@ -98,7 +98,7 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     group: 'Pacing',
     type: duration(),
     fallback: 200,
-    help: 'Minimum time between two writes of one object; the first is immediate.',
+    help: 'Time between two writes of one object in the long run; up to five are sent at once.',
   },
   writeConcurrency: {
     flag: 'write-concurrency',

@@ -30,7 +30,7 @@ async function bench(options: BenchOptions): Promise<void> {
   console.log(renderText(report));
   if (options.json !== undefined) await writeFile(options.json, renderJson(report));
   if (options.markdown !== undefined) await writeFile(options.markdown, renderMarkdown(report));
-  if (report.results.some(({ failure }) => failure !== undefined)) process.exitCode = 1;
+  if (report.columns.some(({ rounds }) => rounds.some(({ failure }) => failure !== undefined))) process.exitCode = 1;
 }
 
 async function measure(options: BenchOptions): Promise<Report> {

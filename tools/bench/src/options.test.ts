@@ -5,6 +5,7 @@ import { UsageError } from './shared-options.ts';
 const shared = {
   embedded: false,
   encoding: 'auto',
+  repeat: 3,
   settleSeconds: 10,
   idleSeconds: 0,
   json: undefined,
@@ -60,6 +61,7 @@ describe('parseOptions', () => {
     { args: ['policy', '--pods', '1'], message: '--pods must be a whole number of at least 2' },
     { args: ['policy', '--remotes', '6'], message: '--remotes must be at most 5' },
     { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer needs a single remote' },
+    { args: ['policy', '--repeat', '0'], message: '--repeat must be a whole number of at least 1' },
     { args: ['policy', '--encoding', 'xml'], message: '--encoding must be auto or json' },
     { args: ['policy', '--podz', '1'], message: "Unknown option '--podz'" },
     { args: ['policy', '--services', '1'], message: "Unknown option '--services'" },

@@ -2,6 +2,8 @@
 export type SharedOptions = {
   readonly embedded: boolean;
   readonly encoding: 'auto' | 'json';
+  /** How often each program runs through all phases. */
+  readonly repeat: number;
   readonly settleSeconds: number;
   /** 0: not measured. */
   readonly idleSeconds: number;
@@ -14,6 +16,7 @@ export type SharedOptions = {
 export const sharedFlags = {
   embedded: { type: 'boolean', default: false },
   encoding: { type: 'string', default: 'auto' },
+  repeat: { type: 'string', default: '3' },
   settle: { type: 'string', default: '10' },
   idle: { type: 'string', default: '0' },
   json: { type: 'string' },
@@ -24,6 +27,7 @@ export const sharedFlags = {
 /** The flags of all apps, for `--help`. */
 export const sharedUsage = `  --embedded         uses the embedded API server: quick, but its own time is in the figures
   --encoding json    ours reads JSON (default: auto, which is protobuf)
+  --repeat N         rounds of all phases; the table has medians (3)
   --settle SECONDS   wait before memory counts as settled (10)
   --idle SECONDS     also measures CPU and memory without changes
   --json FILE        writes the results as JSON
@@ -39,6 +43,7 @@ export class UsageError extends Error {
 export type SharedValues = {
   readonly embedded: boolean;
   readonly encoding: string;
+  readonly repeat: string;
   readonly settle: string;
   readonly idle: string;
   readonly json?: string | undefined;
@@ -46,11 +51,20 @@ export type SharedValues = {
 };
 
 /** @throws {UsageError} */
-export function sharedOptions({ embedded, encoding, settle, idle, json, markdown }: SharedValues): SharedOptions {
+export function sharedOptions({
+  embedded,
+  encoding,
+  repeat,
+  settle,
+  idle,
+  json,
+  markdown,
+}: SharedValues): SharedOptions {
   if (encoding !== 'auto' && encoding !== 'json') throw new UsageError('--encoding must be auto or json');
   return {
     embedded,
     encoding,
+    repeat: natural('repeat', repeat, 1),
     settleSeconds: natural('settle', settle, 0),
     idleSeconds: natural('idle', idle, 0),
     json,

@@ -2,20 +2,25 @@ import { expect, it } from 'vitest';
 import { runBench, tellBench } from './support/bench.ts';
 
 it('measures the program, with the same result as table, Markdown and JSON', async ({ signal }) => {
-  const extent = '--pods 100 --sets 10 --changes 10 --rollout 20 --settle 0 --idle 1'.split(' ');
-  const { stdout, markdown, results } = await tellBench(['policy', ...extent], { signal });
+  const extent = '--pods 100 --sets 10 --changes 10 --rollout 20 --settle 0 --idle 1 --repeat 1'.split(' ');
+  const { stdout, markdown, columns } = await tellBench(['policy', ...extent], { signal });
   expect(stdout).toMatch(/^100 pods in 10 sets, 1\d\.\d kB each in protobuf\n/);
-  expect(stdout).toMatch(/^20 changes\/s: writes +10$/m);
-  expect(markdown).toMatch(/^\| 20 changes\/s: writes +\| +10 \|/m);
-  expect(results).toEqual([
-    expect.objectContaining({
-      coldSync: expect.objectContaining({
-        requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 1, watch: 1 } },
-      }),
-      steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
-      rollout: expect.objectContaining({ pods: 20 }),
-      idle: { cpuPercent: expect.any(Number), residentMb: expect.any(Number) },
-    }),
+  expect(stdout).toMatch(/^20 changes\/s: writes +10 +no peer$/m);
+  expect(markdown).toMatch(/^\| 20 changes\/s: writes +\| +10 \| no peer \|/m);
+  expect(columns).toEqual([
+    {
+      name: 'ours',
+      rounds: [
+        expect.objectContaining({
+          coldSync: expect.objectContaining({
+            requests: { remote: { get: 1, watch: 1 }, local: { create: 10, get: 2, list: 3, watch: 1 } },
+          }),
+          steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
+          rollout: expect.objectContaining({ pods: 20 }),
+          idle: { cpuPercent: expect.any(Number), residentMb: expect.any(Number) },
+        }),
+      ],
+    },
   ]);
 });
 

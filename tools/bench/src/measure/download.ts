@@ -55,6 +55,13 @@ export function together(downloads: readonly Downloaded[]): Downloaded {
   };
 }
 
+/** Downloads once to warm up, then three times. @returns the download of median time */
+export async function bareDownload(once: () => Promise<Downloaded>): Promise<Downloaded> {
+  await once();
+  const downloads = [await once(), await once(), await once()];
+  return downloads.toSorted((a, b) => a.seconds - b.seconds)[1]!;
+}
+
 /** A fact of the report. */
 export function bareDownloadFact({ seconds, bytes, cpuSeconds }: Downloaded): string {
   return `a bare download of the same stream: ${seconds.toFixed(2)} s, ${(bytes / 1e6).toFixed(0)} MB, ${cpuSeconds.toFixed(2)} s of CPU`;

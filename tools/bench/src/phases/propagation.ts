@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+import type { Program } from '../measure/program.ts';
+import { usageOf } from '../measure/usage.ts';
 import { atRate, inParallel } from '../measure/pace.ts';
 import { since, total, type VerbCounts } from '../measure/requests.ts';
 import { summarize, type Summary } from '../measure/summary.ts';
@@ -20,6 +22,8 @@ export type Propagation = {
    * fields is most of it. The program may see the change a little earlier.
    */
   readonly fromAnswer: Summary;
+  /** CPU time of the program. */
+  readonly cpuSeconds: number;
   /** Writes of local objects. */
   readonly writes: number;
   /** The program's requests to the local cluster per write. */
@@ -40,6 +44,7 @@ const CONNECTIONS = 2 * availableParallelism();
 export async function propagation(
   bench: Bench,
   changes: readonly Change[],
+  { pid }: Program,
   { pace, account, signal }: { pace: Pace; account: string; signal: AbortSignal },
 ): Promise<Propagation> {
   const before = await requestsOf(bench, account);
@@ -53,9 +58,11 @@ export async function propagation(
     await answered;
   };
   await connect(bench);
+  const { cpuSeconds } = await usageOf(pid);
   if (pace === 'at full speed') await inParallel(changes, CONNECTIONS, make);
   else await atRate(changes, pace, make);
   const times = await Promise.all(pending);
+  const { cpuSeconds: usedSeconds } = await usageOf(pid);
   unsubscribe();
   const { local: now } = await requestsOf(bench, account);
   const requests = since(before.local, now);
@@ -65,6 +72,7 @@ export async function propagation(
       (Math.max(...times.map(({ seenAtMs }) => seenAtMs)) - Math.min(...times.map(({ sentAtMs }) => sentAtMs))) / 1000,
     fromRequest: summarize(times.map(({ sentAtMs, seenAtMs }) => seenAtMs - sentAtMs)),
     fromAnswer: summarize(times.map(({ answeredAtMs, seenAtMs }) => seenAtMs - answeredAtMs)),
+    cpuSeconds: usedSeconds - cpuSeconds,
     writes,
     requestsPerWrite: total(requests) / writes,
     requests,

@@ -8,9 +8,11 @@ import type { Propagation } from './propagation.ts';
 import type { Restart } from './restart.ts';
 import type { Rollout } from './rollout.ts';
 
-/** The measurements of one program, without the phases of other apps, and those from a failed phase on. */
+/** A program of the bench, and its results, one for each round. */
+export type Column = { readonly name: string; readonly rounds: readonly Result[] };
+
+/** What one round of a program measured, without the phases of other apps, and those from a failed phase on. */
 export type Result = {
-  readonly name: string;
   coldSync?: ColdSync;
   restart?: Restart;
   steady?: Propagation;
@@ -23,6 +25,6 @@ export type Result = {
   idle?: Idle;
   /** Peak of the resident memory in all phases. */
   peakMb?: number;
-  /** The error that ended the bench of this program. */
+  /** The error that ended the round. */
   failure?: string;
 };

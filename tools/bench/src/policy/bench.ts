@@ -16,14 +16,17 @@ export type PolicyBench = Bench & {
   readonly fleets: readonly Fleet[];
 };
 
-const setsPath = '/apis/crd.projectcalico.org/v1/globalnetworksets';
+/** The API that the Go program writes. */
+const API = 'projectcalico.org/v3';
+
+const setsPath = `/apis/${API}/globalnetworksets`;
 
 /** The local sets, by `setOf`. */
 export const watchedSets: Watched = { [setsPath]: readSet };
 
 /** A peer also reads a set before it writes it. */
 const asPeersDo = {
-  apiGroups: ['crd.projectcalico.org', 'projectcalico.org'],
+  apiGroups: ['projectcalico.org'],
   resources: ['globalnetworksets'],
   verbs: ['get', 'patch'],
 };
@@ -60,7 +63,7 @@ export async function warmUp(bench: PolicyBench): Promise<void> {
   const names = Array.from({ length: WARM_UP }, (_, index) => `warm-up-${index}`);
   await inParallel(names, CONNECTIONS, (name) =>
     bench.local.api.admin.create(setsPath, {
-      apiVersion: 'crd.projectcalico.org/v1',
+      apiVersion: API,
       kind: 'GlobalNetworkSet',
       metadata: { name },
       spec: { nets: [] },

@@ -25,16 +25,16 @@ export async function measurePolicy(
 
   say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
   const steady = changesOf(fleet.members.slice(0, changes));
-  result.steady = await propagation(bench, steady, {
+  result.steady = await propagation(bench, steady, program, {
     signal: within(program),
     account,
     pace: { perSecond: CHANGES_PER_SECOND },
   });
 
   say(`${changes} changes at full speed`);
-  // Other pods than before, as a set waits after its last write.
+  // Other pods than before, as a set that is written often waits.
   const burst = changesOf(fleet.members.slice(changes, 2 * changes));
-  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'at full speed' });
+  result.burst = await propagation(bench, burst, program, { signal: within(program), account, pace: 'at full speed' });
 
   say(`a rollout of ${rolloutPods} pods`);
   result.rollout = await rollOut(bench, { signal: within(program), pods: rolloutPods });

@@ -25,7 +25,15 @@ async function writeConfig(targets: Targets): Promise<string> {
   const { local, remote, cluster } = clusterValues(targets);
   const config = join(targets.dir, 'service-mirror.json');
   const file = {
-    global: { mirrorSvcLabelSelector: selector, mirrorNamespace: MIRRORS, serviceSync: true, endpointSliceSync: true },
+    global: {
+      mirrorSvcLabelSelector: selector,
+      // The Go program needs both; no Service has the labels.
+      globalSvcLabelSelector: 'bench.example/global=true',
+      globalSvcRoutingStrategyLabel: 'bench.example/routing=true',
+      mirrorNamespace: MIRRORS,
+      serviceSync: true,
+      endpointSliceSync: true,
+    },
     localCluster: { name: 'c1', kubeConfigPath: local },
     remoteClusters: [{ name: cluster, kubeConfigPath: remote, servicePrefix: cluster }],
   };

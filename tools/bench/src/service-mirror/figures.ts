@@ -1,75 +1,59 @@
 import { forObjects } from '../measure/requests.ts';
 import {
+  changeFigures,
   coldSyncFigures,
   enduranceFigures,
-  propagationFigures,
-  requestsPerWrite,
   rolloutFigures,
+  WRITES_PER_SECOND,
 } from '../phases/figures.ts';
-import type { Result } from '../phases/result.ts';
 import type { Figure } from '../report/figure.ts';
 import type { CatalogSize } from './catalog.ts';
 import { slicesFor } from './source-objects.ts';
 
-/** The conditions of the budgets. */
-type Conditions = CatalogSize & { readonly rolloutPods: number };
-
-const steady = { name: '20 changes/s', of: ({ steady: phase }: Result) => phase };
-const burst = { name: 'burst', of: ({ burst: phase }: Result) => phase };
-const change = { request: 'the PUT of an endpoint', leadsTo: 'its local slice' };
-
-/** The writes in 5 s with the default `-min-write-interval` of 200 ms, and a few more. */
-const WRITES_IN_5_S = 30;
+/** The conditions of the targets. */
+type Conditions = CatalogSize & {
+  readonly rolloutPods: number;
+  /** Seconds to create all local objects by a loop that does nothing else. */
+  readonly bareCreationSeconds: number;
+};
 
 /** One dry run for the mirror namespace, and one for the signing keys of a cluster. */
 const AT_START = 2;
 
 /**
- * The lines of the table, in order, with the budgets of docs/bench.md.
+ * The lines of the table, in order.
  *
- * @param conditions undefined: no budgets apply
+ * @param conditions undefined: no targets apply
  */
-export function mirrorFigures(conditions: Conditions | undefined): readonly Figure[] {
-  // Budgets of time and memory are for one size; budgets per object are for all sizes.
-  const usual = conditions?.services === 1000 && conditions.endpoints === 10;
-  return [
-    ...coldSyncFigures('object', { all: usual ? 5 : undefined, peakMb: usual ? 100 : undefined }),
-    {
-      label: 'cold sync: local requests without lists and watches',
-      value: ({ coldSync }) => coldSync && forObjects(coldSync.requests.local),
-      unit: '',
-      decimals: 0,
-      budget: conditions && AT_START + conditions.services * (1 + slicesFor(conditions.endpoints)),
-    },
-    ...restartFigures(conditions && 0),
-    ...propagationFigures({ ...steady, ...change }),
-    requestsPerWrite(steady, 'slice', conditions && 1),
-    ...propagationFigures({ ...burst, ...change }),
-    ...rolloutFigures(conditions && WRITES_IN_5_S * slicesFor(conditions.rolloutPods)),
-    ...enduranceFigures({ cpu: conditions && 0.5 }),
-  ];
-}
+export const mirrorFigures = (conditions: Conditions | undefined): readonly Figure[] => [
+  ...coldSyncFigures('object', conditions ? coldSyncTargets(conditions) : {}),
+  {
+    label: 'cold sync: local requests without lists and watches',
+    value: ({ coldSync }) => coldSync && forObjects(coldSync.requests.local),
+    unit: '',
+    target: conditions && AT_START + conditions.services * (1 + slicesFor(conditions.endpoints)),
+  },
+  { label: 'restart: change of the downtime written after', value: ({ restart }) => restart?.seconds, unit: 's' },
+  {
+    label: 'restart: other writes',
+    value: ({ restart }) => restart?.otherWrites,
+    unit: '',
+    target: conditions && 0,
+  },
+  { label: 'restart: requests to the local cluster', value: ({ restart }) => restart?.requests, unit: '' },
+  ...changeFigures({
+    request: 'the PUT of an endpoint',
+    leadsTo: 'its local slice',
+    one: 'slice',
+    requestsPerWrite: conditions && 1,
+  }),
+  ...rolloutFigures(conditions && WRITES_PER_SECOND * slicesFor(conditions.rolloutPods)),
+  ...enduranceFigures({ cpu: conditions && 0.5 }),
+];
 
-function restartFigures(writesBudget: number | undefined): Figure[] {
-  return [
-    {
-      label: 'restart: change of the downtime written after',
-      value: ({ restart }) => restart?.seconds,
-      unit: 's',
-      decimals: 2,
-    },
-    {
-      label: 'restart: other writes',
-      value: ({ restart }) => restart?.otherWrites,
-      unit: '',
-      decimals: 0,
-      budget: writesBudget,
-    },
-    {
-      label: 'restart: requests to the local cluster',
-      value: ({ restart }) => restart?.requests,
-      unit: '',
-      decimals: 0,
-    },
-  ];
+/** Time, CPU and memory have targets for two sizes. */
+function coldSyncTargets({ services, endpoints, bareCreationSeconds }: Conditions) {
+  if (services === 1000 && endpoints === 10) return { all: 1.15 * bareCreationSeconds, peakMb: 70 };
+  if (services === 5000 && endpoints === 100) return { all: 30, cpu: 20, peakMb: 300 };
+  return {};
 }

@@ -37,16 +37,16 @@ export async function measureMirror(
 
   say(`${changes} changes, ${CHANGES_PER_SECOND} a second`);
   const steady = changesOf(services.slice(0, changes));
-  result.steady = await propagation(bench, steady, {
+  result.steady = await propagation(bench, steady, program, {
     signal: within(program),
     account,
     pace: { perSecond: CHANGES_PER_SECOND },
   });
 
   say(`${changes} changes at full speed`);
-  // Other Services than before, as a mirror waits after its last write.
+  // Other Services than before, as a mirror that is written often waits.
   const burst = changesOf(services.slice(changes, 2 * changes));
-  result.burst = await propagation(bench, burst, { signal: within(program), account, pace: 'at full speed' });
+  result.burst = await propagation(bench, burst, program, { signal: within(program), account, pace: 'at full speed' });
 
   say(`a rollout of ${rolloutPods} pods`);
   result.rollout = await rollOut(bench, source, { signal: within(program), pods: rolloutPods });

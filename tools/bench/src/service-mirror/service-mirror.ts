@@ -2,12 +2,19 @@ import { availableParallelism } from 'node:os';
 import type { TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { createNamespaces, enrol, startClusters } from '../load/clusters.ts';
 import { ours, peer } from '../measure/contender.ts';
-import { bareDownloadFact, download, type Downloaded, together, watchListPath } from '../measure/download.ts';
+import {
+  bareDownload,
+  bareDownloadFact,
+  download,
+  type Downloaded,
+  together,
+  watchListPath,
+} from '../measure/download.ts';
 import { LocalWatch } from '../measure/local-watch.ts';
 import type { Bench } from '../phases/bench.ts';
 import { type Entrant, runAll } from '../phases/run.ts';
-import type { Report } from '../report/report.ts';
-import { removeMirrors, warmUp } from './bench.ts';
+import { medianFact, type Report } from '../report/report.ts';
+import { bareCreations, removeMirrors, warmUp } from './bench.ts';
 import { Catalog } from './catalog.ts';
 import { mirrorFlags, mirrorValues } from './commands.ts';
 import { mirrorFigures } from './figures.ts';
@@ -18,7 +25,7 @@ import { Source } from './source.ts';
 import { selector, slicesFor, type SourceKind } from './source-objects.ts';
 
 /**
- * The bench of semaphore-service-mirror: a remote cluster with Services, a local one, and one program after the other.
+ * The bench of semaphore-service-mirror: a remote cluster with Services, a local one, and one program after the other, in rounds.
  *
  * @param launcher of our program
  * @param say called with the progress
@@ -27,7 +34,7 @@ export async function benchServiceMirror(
   options: MirrorOptions,
   { launcher, say }: { launcher: string; say: (what: string) => void },
 ): Promise<Report> {
-  const { services, endpoints, encoding, embedded, peers, peersRead } = options;
+  const { services, endpoints, encoding, embedded, repeat, peers, peersRead } = options;
   say('starting 2 clusters');
   const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: 1 });
   try {
@@ -46,12 +53,13 @@ export async function benchServiceMirror(
     const watch = await LocalWatch.open(local.api, files.local, watchedMirrors);
     const bench: Bench = { ...clusters, watch };
 
-    say('warming up, and measuring the bare download');
+    say('warming up, and measuring a bare download');
     await warmUp(bench, slices);
     const [reader] = files.remotes;
     if (reader === undefined) throw new Error('there is no remote cluster');
-    await downloadAll(remote.api, reader, encoding);
-    const bare = await downloadAll(remote.api, reader, encoding);
+    const bare = await bareDownload(() => downloadAll(remote.api, reader, encoding));
+    say('measuring bare creations');
+    const bareCreationSeconds = await bareCreations(bench, slices);
 
     const entrant = (source: Source): Pick<Entrant, 'measure'> => ({
       measure: (trial) => measureMirror(bench, source, trial, options),
@@ -60,14 +68,19 @@ export async function benchServiceMirror(
       { contender: ours(launcher, encoding, mirrorFlags), ...entrant(slices) },
       ...peers.map((command) => ({ contender: peer(command, mirrorValues), ...entrant(peersSource) })),
     ];
-    const results = await runAll(entrants, bench, { rights: mirrorRights, cleanUp: () => removeMirrors(bench), say });
+    const columns = await runAll(entrants, bench, {
+      repeat,
+      rights: mirrorRights,
+      cleanUp: () => removeMirrors(bench),
+      say,
+    });
     watch.close();
-    // Budgets are for the real server and protobuf, the default.
+    // Targets are for the real server and protobuf, the default.
     const judged = !embedded && encoding === 'auto';
     return {
-      facts: facts(options, clusters.server, bare),
-      results,
-      figures: mirrorFigures(judged ? options : undefined),
+      facts: facts(options, clusters.server, { bare, bareCreationSeconds }),
+      columns,
+      figures: mirrorFigures(judged ? { ...options, bareCreationSeconds } : undefined),
     };
   } finally {
     await clusters.stop();
@@ -91,9 +104,9 @@ async function downloadAll(
 }
 
 function facts(
-  { services, endpoints, encoding, peers, peersRead }: MirrorOptions,
+  { services, endpoints, encoding, peers, peersRead, repeat }: MirrorOptions,
   server: string,
-  bare: Downloaded,
+  { bare, bareCreationSeconds }: { bare: Downloaded; bareCreationSeconds: number },
 ): string[] {
   const kilobytes = (bare.bytes / services / 1000).toFixed(1);
   const slices = slicesFor(endpoints);
@@ -103,6 +116,8 @@ function facts(
     `${services} services of ${endpoints} endpoints in ${inSlices} each, ${kilobytes} kB a service in ${format}`,
     ...(peers.length === 0 ? [] : [`ours reads endpointslices, the others ${peersRead}`]),
     bareDownloadFact(bare),
+    `bare creations of the same local objects: ${bareCreationSeconds.toFixed(2)} s`,
+    medianFact(repeat),
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
   ];
 }

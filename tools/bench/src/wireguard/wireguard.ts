@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { type Clusters, CONNECTIONS, type Rights, startClusters } from '../load/clusters.ts';
-import { ours } from '../measure/contender.ts';
+import { type Contender, ours } from '../measure/contender.ts';
 import { inParallel } from '../measure/pace.ts';
-import { runAll, type Trial } from '../phases/run.ts';
-import type { Report } from '../report/report.ts';
+import type { Result } from '../phases/result.ts';
+import { runOnce, type Trial } from '../phases/run.ts';
+import { medianFact, type Report } from '../report/report.ts';
 import { wireGuardFlags } from './commands.ts';
 import { wireGuardFigures } from './figures.ts';
 import { measureWireGuard } from './measure.ts';
@@ -22,8 +23,8 @@ const wireGuardRights: Rights = {
 };
 
 /**
- * The bench of semaphore-wireguard: a remote cluster with Nodes, a local one with a single Node, and the agent of that,
- * in its own network.
+ * The bench of semaphore-wireguard: in each round, a remote cluster with Nodes, a local one with a single Node, and the
+ * agent of that, in its own network. No other program is measured.
  *
  * @param launcher of our program
  * @param say called with the progress
@@ -33,41 +34,59 @@ export async function benchWireGuard(
   options: WireGuardBenchOptions,
   { launcher, say }: { launcher: string; say: (what: string) => void },
 ): Promise<Report> {
-  const { nodes: count, encoding, embedded } = options;
+  const { nodes, encoding, embedded, repeat } = options;
   const wireGuardGo = findRequirements();
-  say('starting 2 clusters');
-  const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: 1 });
-  try {
-    say(`loading ${count} nodes`);
-    const remoteNodes = Array.from({ length: count }, (_, index) => remoteNode(index));
-    await load(clusters, remoteNodes);
-    const station = await Station.start(clusters, wireGuardGo);
-    const entrant = {
-      contender: station.carrying(ours(launcher, encoding, wireGuardFlags)),
-      measure: (trial: Trial) => measureWireGuard({ clusters, station, nodes: remoteNodes }, trial, options),
-    };
-    const results = await runAll([entrant], clusters, { rights: wireGuardRights, cleanUp: () => station.stop(), say });
-    // Budgets are for the real server and protobuf, the default.
-    const judged = !embedded && encoding === 'auto';
-    return {
-      facts: facts(options, clusters.server),
-      results,
-      figures: wireGuardFigures(judged ? { nodes: count } : undefined),
-    };
-  } finally {
-    await clusters.stop();
+  const contender = ours(launcher, encoding, wireGuardFlags);
+  const rounds: Result[] = [];
+  let server = '';
+  for (let round = 1; round <= repeat; round++) {
+    const sayRound = (what: string) => say(`round ${round} of ${repeat}: ${what}`);
+    // New clusters, as an agent keeps its device, and each Node changes once.
+    const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: 1 });
+    ({ server } = clusters);
+    try {
+      rounds.push(await oneRound(clusters, { contender, wireGuardGo, options, say: sayRound }));
+    } finally {
+      await clusters.stop();
+    }
   }
+  // Targets are for the real server and protobuf, the default.
+  const judged = !embedded && encoding === 'auto';
+  return {
+    facts: facts(options, server),
+    columns: [{ name: contender.name, rounds }],
+    figures: wireGuardFigures(judged ? { nodes } : undefined),
+  };
+}
+
+async function oneRound(
+  clusters: Clusters,
+  {
+    contender,
+    wireGuardGo,
+    options,
+    say,
+  }: { contender: Contender; wireGuardGo: string; options: WireGuardBenchOptions; say: (what: string) => void },
+): Promise<Result> {
+  say(`loading ${options.nodes} nodes`);
+  const nodes = Array.from({ length: options.nodes }, (_, index) => remoteNode(index));
+  await load(clusters, nodes);
+  const station = await Station.start(clusters, wireGuardGo);
+  const measure = (trial: Trial) => measureWireGuard({ clusters, station, nodes }, trial, options);
+  const entrant = { contender: station.carrying(contender), measure };
+  return runOnce(entrant, clusters, 'program', { rights: wireGuardRights, cleanUp: () => station.stop(), say });
 }
 
 async function load({ remote }: Clusters, remoteNodes: readonly RemoteNode[]): Promise<void> {
   await inParallel(remoteNodes, CONNECTIONS, (node) => remote.api.admin.create(NODES, nodeObject(node)));
 }
 
-function facts({ nodes: count, encoding }: WireGuardBenchOptions, server: string): string[] {
+function facts({ nodes: count, encoding, repeat }: WireGuardBenchOptions, server: string): string[] {
   const kilobytes = (Buffer.byteLength(JSON.stringify(nodeObject(remoteNode(0)))) / 1000).toFixed(1);
   return [
     `${count} remote nodes of ${kilobytes} kB of JSON each, read as ${encoding === 'json' ? 'JSON' : 'protobuf'}; no peer answers`,
     'wireguard-go carries the tunnels',
+    medianFact(repeat),
     `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
   ];
 }

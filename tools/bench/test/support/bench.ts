@@ -7,7 +7,12 @@ import { promisify } from 'node:util';
 import { clusterKind } from '@kube-semaphore/testkit';
 
 /** The output of a bench, in all formats. */
-export type Told = { readonly stdout: string; readonly markdown: string; readonly results: readonly object[] };
+export type Told = {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly markdown: string;
+  readonly columns: readonly object[];
+};
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -24,9 +29,9 @@ export async function tellBench(args: readonly string[], options: Options): Prom
   try {
     const [json, markdown] = [join(dir, 'result.json'), join(dir, 'result.md')];
     const kind = clusterKind() === 'embedded' ? ['--embedded'] : [];
-    const { stdout } = await runBench([...args, ...kind, '--json', json, '--markdown', markdown], options);
-    const { results } = JSON.parse(await readFile(json, 'utf8')) as { results: object[] };
-    return { stdout, markdown: await readFile(markdown, 'utf8'), results };
+    const { stdout, stderr } = await runBench([...args, ...kind, '--json', json, '--markdown', markdown], options);
+    const { columns } = JSON.parse(await readFile(json, 'utf8')) as { columns: object[] };
+    return { stdout, stderr, markdown: await readFile(markdown, 'utf8'), columns };
   } finally {
     await rm(dir, { recursive: true });
   }

@@ -27,7 +27,7 @@ const appears: Step = async ({ out, started, c1, c2, line, checkout }) => {
   out.result('semaphore-service-mirror is ready', readyMs);
 
   out.say(`In c2, ${checkout.app} runs with 3 pods again. Now it gets a Service, then an EndpointSlice for each address
-    family. semaphore-service-mirror, too, writes the first change at once, and collects the next ones for 200 ms.`);
+    family. semaphore-service-mirror, too, writes the first changes at once, and collects the next ones.`);
   const seen = await observe(c1, mirrorOf(checkout), () => checkout.expose('mirror'));
   showService(out, seen, 'all 3 pods of c2 are ready behind it');
   out.say(`It is a normal Service, with an address of c1. A pod in c1 calls that address, or the name, and kube-proxy

@@ -38,8 +38,8 @@ const grows: Step = async ({ out, c1, checkout }) => {
   out.step(
     'It grows to 20 pods',
     `Another 17 pods start at nearly the same time. Look at the number of writes:
-    semaphore-policy writes the first change at once, and collects the next ones. A rollout of any size costs at most 5
-    writes a second for each set.`,
+    semaphore-policy writes the first changes at once, and collects the next ones. A rollout of any size costs at most 5
+    writes at once for each set, then 5 a second.`,
   );
   const seen = await observe(c1, setOf(checkout), () => checkout.scale(20));
   const count = contentOf(seen.last.copy)?.ready.length;
