@@ -1,7 +1,8 @@
+import type { LabelSelector } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crossClusterRules, selectsPod } from '../desired/network-policies/cross-cluster-rules.ts';
-import type { Labels, LabelSelector } from '../desired/network-policies/selector.ts';
+import type { Labels } from '../desired/network-policies/selector.ts';
 import { PodIdentities, type PodIdentity } from './pod-identities.ts';
 
 const K = 'cluster.clusterset.k8s.io';
@@ -13,13 +14,14 @@ function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string 
       matchLabels: { [K]: 'c2', ...namespace },
       matchExpressions: without === undefined ? [] : [{ key: without, operator: 'DoesNotExist', values: [] }],
     },
-    podSelector: pod && labels(pod),
+    podSelector: labels(pod ?? {}),
+    ipBlock: { cidr: '', except: [] },
   }));
   return crossClusterRules(
     {
       podSelector: labels({}),
       policyTypes: ['Ingress'],
-      ingress: [{ ports: [], peers: selectors }],
+      ingress: [{ ports: [], from: selectors }],
       egress: [],
     },
     K,

@@ -1,3 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type LabelSelector,
+  type NetworkPolicy,
+  type NetworkPolicyPort,
+  type WrittenNetworkPolicy,
+} from '@kube-semaphore/kube-objects';
 import { hash10 } from '@kube-semaphore/naming';
 import {
   companionClusterLabel,
@@ -6,8 +13,10 @@ import {
   companionPeersAnnotation,
   companionSourceKey,
 } from '../../names.ts';
-import type { Direction, PolicyPort } from './cross-cluster-rules.ts';
-import type { Labels, LabelSelector, Requirement } from './selector.ts';
+import type { Direction } from './cross-cluster-rules.ts';
+import type { Labels } from './selector.ts';
+
+const MANAGER = 'semaphore-policy';
 
 /** The NetworkPolicy of a user from which companions are made. */
 export type Source = {
@@ -23,7 +32,7 @@ export type CompanionRule = {
   /** Names the peers, and with named ports of egress the ports too: see `ruleText`. */
   readonly text: string;
   /** Empty: all ports. */
-  readonly ports: readonly PolicyPort[];
+  readonly ports: readonly NetworkPolicyPort[];
   /** Canonical `/32` and `/128`, sorted; at least one. */
   readonly cidrs: readonly string[];
 };
@@ -40,54 +49,86 @@ export type Companion = {
   readonly rules: readonly CompanionRule[];
 };
 
-/** The body of a companion, as the API server stores it. */
-export type CompanionManifest = {
-  readonly metadata: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly labels: Labels;
-    readonly annotations: Labels;
-    readonly ownerReferences: readonly OwnerReference[];
+/** A companion as it lies in the local cluster. */
+export type ObservedCompanion = Companion & {
+  readonly shard: number;
+  readonly source: string;
+  readonly object: NetworkPolicy;
+};
+
+/** Whether a NetworkPolicy is a companion: ours, and never a source. */
+export const isCompanion = ({ metadata }: NetworkPolicy): boolean => metadata.labels[companionLabel] === MANAGER;
+
+/** Reads a companion. What somebody broke by hand reads as a companion without rules, which is then written anew. */
+export function observedCompanion(object: NetworkPolicy): ObservedCompanion {
+  const { name, labels, annotations } = object.metadata;
+  const direction = object.spec.policyTypes.includes('Egress') ? 'egress' : 'ingress';
+  const texts = ruleTexts(annotations[companionPeersAnnotation]);
+  const peers =
+    direction === 'ingress' ? object.spec.ingress.map(({ from }) => from) : object.spec.egress.map(({ to }) => to);
+  const rules = object.spec[direction].flatMap(({ ports }, i) => {
+    const text = texts[i];
+    return text === undefined ? [] : [{ text, ports, cidrs: peers[i]!.map(({ ipBlock }) => ipBlock.cidr) }];
+  });
+  return {
+    name,
+    remote: labels[companionClusterLabel] ?? '',
+    direction,
+    rules,
+    shard: Number(/-s(\d{1,6})$/.exec(name)?.[1] ?? 0),
+    source: annotations[companionSourceKey] ?? '',
+    object,
   };
-  readonly spec: CompanionSpec;
-};
+}
 
-type OwnerReference = {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly uid: string;
-};
+function ruleTexts(annotation: string | undefined): readonly (string | undefined)[] {
+  const texts = parsed(annotation);
+  return Array.isArray(texts) ? texts.map((text) => (typeof text === 'string' ? text : undefined)) : [];
+}
 
-type CompanionSpec = {
-  readonly podSelector: SelectorManifest;
-  readonly policyTypes: readonly string[];
-  readonly ingress?: readonly RuleManifest[];
-  readonly egress?: readonly RuleManifest[];
-};
+/** Undefined if it isn't JSON: people can edit it. */
+function parsed(text = ''): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
-type RuleManifest = {
-  readonly ports?: readonly { readonly protocol: string; readonly port?: number | string; readonly endPort?: number }[];
-  readonly from?: readonly PeerManifest[];
-  readonly to?: readonly PeerManifest[];
-};
+/** Whether a companion is as we write it. Labels and annotations of others may stay; anything else in its spec may not. */
+export function isWritten({ metadata, spec }: WrittenNetworkPolicy, observed: NetworkPolicy): boolean {
+  const has = (all: Labels, ours: Labels = {}): boolean =>
+    Object.entries(ours).every(([key, value]) => all[key] === value);
+  const [owner] = observed.metadata.ownerReferences;
+  return (
+    has(observed.metadata.labels, metadata.labels) &&
+    has(observed.metadata.annotations, metadata.annotations) &&
+    observed.metadata.ownerReferences.length === 1 &&
+    owner?.uid === metadata.ownerReferences?.[0]?.uid &&
+    isDeepStrictEqual(withoutZeros(observed.spec), withoutZeros(spec))
+  );
+}
 
-type PeerManifest = { readonly ipBlock: { readonly cidr: string } };
+/** Absent and empty mean the same in every field of a spec that we write. */
+function withoutZeros(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutZeros);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, inner]) => [key, withoutZeros(inner)] as const);
+  return Object.fromEntries(fields.filter(([, inner]) => !isZero(inner)));
+}
 
-type SelectorManifest = {
-  readonly matchLabels?: Labels;
-  readonly matchExpressions?: readonly (Omit<Requirement, 'values'> & { readonly values?: readonly string[] })[];
-};
+const isZero = (value: unknown): boolean =>
+  value === 0 || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** Which manifest makes a companion what it should be. */
-export function manifestOf(source: Source, { name, remote, direction, rules }: Companion): CompanionManifest {
+/** A companion to write. */
+export function writtenCompanion(source: Source, { name, remote, direction, rules }: Companion): WrittenNetworkPolicy {
   if (rules.some(({ cidrs }) => cidrs.length === 0)) throw new Error(`${name}: a rule without peers lets everybody in`);
   return {
     metadata: {
       namespace: source.namespace,
       name,
       labels: {
-        [companionLabel]: 'semaphore-policy',
+        [companionLabel]: MANAGER,
         [companionClusterLabel]: remote,
         [companionSourceKey]: hash10('', source.namespace, source.name),
       },
@@ -102,14 +143,17 @@ export function manifestOf(source: Source, { name, remote, direction, rules }: C
       ],
     },
     spec: {
-      podSelector: selectorManifest(source.podSelector),
+      podSelector: writtenSelector(source.podSelector),
       policyTypes: [direction === 'ingress' ? 'Ingress' : 'Egress'],
-      [direction]: rules.map((rule) => ruleManifest(direction, rule)),
+      [direction]: rules.map((rule) => writtenRule(direction, rule)),
     },
   };
 }
 
-function selectorManifest({ matchLabels, matchExpressions }: LabelSelector): SelectorManifest {
+function writtenSelector({
+  matchLabels,
+  matchExpressions,
+}: LabelSelector): WrittenNetworkPolicy['spec']['podSelector'] {
   return {
     ...(Object.keys(matchLabels).length === 0 ? {} : { matchLabels }),
     ...(matchExpressions.length === 0
@@ -124,16 +168,15 @@ function selectorManifest({ matchLabels, matchExpressions }: LabelSelector): Sel
   };
 }
 
-function ruleManifest(direction: Direction, { ports, cidrs }: CompanionRule): RuleManifest {
+function writtenRule(direction: Direction, { ports, cidrs }: CompanionRule) {
   const peers = cidrs.map((cidr) => ({ ipBlock: { cidr } }));
+  const written = ports.map(({ protocol, port, endPort }) => ({
+    protocol,
+    ...(port === 0 ? {} : { port }),
+    ...(endPort === 0 ? {} : { endPort }),
+  }));
   return {
-    ...(ports.length === 0 ? {} : { ports: ports.map(portManifest) }),
-    [direction === 'ingress' ? 'from' : 'to']: peers,
+    ...(ports.length === 0 ? {} : { ports: written }),
+    ...(direction === 'ingress' ? { from: peers } : { to: peers }),
   };
 }
-
-const portManifest = ({ protocol, port, endPort }: PolicyPort) => ({
-  protocol,
-  ...(port === undefined ? {} : { port }),
-  ...(endPort === undefined ? {} : { endPort }),
-});

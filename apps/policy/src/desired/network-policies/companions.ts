@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import type { NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 import { compareCidrs } from '@kube-semaphore/net';
 import { companionName } from '../../names.ts';
 import { distribute } from '../shards.ts';
-import type { Companion, CompanionRule, Source } from './companion.ts';
-import type { CrossClusterRule, Direction, PolicyPort } from './cross-cluster-rules.ts';
+import type { Companion, CompanionRule, ObservedCompanion, Source } from './companion.ts';
+import type { CrossClusterRule, Direction } from './cross-cluster-rules.ts';
 import { hasNamedPort, type PortGroup, resolvePorts, type SelectedPod } from './ports.ts';
 
 /** What is known of a remote that some rule names. */
@@ -21,15 +22,15 @@ export type RemoteView =
       readonly isAllowed: (cidr: string) => boolean;
     };
 
-/** A companion as it is in the local cluster. */
-export type ObservedCompanion = Companion & { readonly shard: number };
+/** What of a companion decides: what it grants, and which shard it is. */
+type Present = Companion & Pick<ObservedCompanion, 'shard'>;
 
 export type CompanionsInput = {
   readonly source: Source;
   /** The remotes that a rule names, each with those rules. */
   readonly remotes: readonly { readonly view: RemoteView; readonly rules: readonly CrossClusterRule[] }[];
   /** The companions of the source. */
-  readonly observed: readonly ObservedCompanion[];
+  readonly observed: readonly Present[];
   /** Whether an object that isn't ours has this name in the namespace of the source. */
   readonly isTaken: (name: string) => boolean;
   /** An integer >= 1. */
@@ -102,7 +103,7 @@ function partOf(
   view: RemoteView,
   direction: Direction,
   rules: readonly CrossClusterRule[],
-  observed: readonly ObservedCompanion[],
+  observed: readonly Present[],
 ): Part {
   const present = observed.filter((each) => each.remote === view.cluster && each.direction === direction);
   const grants = rules
@@ -132,11 +133,7 @@ function granted(rule: CrossClusterRule, pods: readonly SelectedPod[]): Grant {
  * What stays granted to a remote that is not known. Which number a named port of egress has can't be known either, so the
  * numbers of before stay while the ports of the rule are the same; if they changed, only the numbers of the rule count.
  */
-function retained(
-  rule: CrossClusterRule,
-  present: readonly ObservedCompanion[],
-  isAllowed: (cidr: string) => boolean,
-): Grant {
+function retained(rule: CrossClusterRule, present: readonly Present[], isAllowed: (cidr: string) => boolean): Grant {
   const text = ruleText(rule);
   const before = present.flatMap(({ rules }) => rules.filter((each) => peersOf(each.text) === rule.peersHash));
   const isResolved = text !== rule.peersHash;
@@ -148,7 +145,7 @@ function retained(
   return { rule, text, groups, missing: [] };
 }
 
-const numbersOf = (ports: readonly PolicyPort[]): readonly PolicyPort[] =>
+const numbersOf = (ports: readonly NetworkPolicyPort[]): readonly NetworkPolicyPort[] =>
   ports.filter(({ port }) => typeof port !== 'string');
 
 /** Names the peers of a rule; where its ports are resolved, the ports too: `<peersHash>/<hash of the ports>`. */

@@ -1,32 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import {
-  crossClusterRules,
-  namesCluster,
-  type NetworkPolicy,
-  type PolicyPeer,
-  type RemotePeer,
-  selectsPod,
-} from './cross-cluster-rules.ts';
-import type { LabelSelector, Requirement } from './selector.ts';
+import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer } from '@kube-semaphore/kube-objects';
+import { crossClusterRules, namesCluster, type RemotePeer, selectsPod } from './cross-cluster-rules.ts';
+import type { Requirement } from './selector.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const labels = (matchLabels: LabelSelector['matchLabels']): LabelSelector => ({ matchLabels, matchExpressions: [] });
 const requirement = (operator: string, ...values: string[]): Requirement => ({ key: K, operator, values });
 const expressions = (...matchExpressions: Requirement[]): LabelSelector => ({ matchLabels: {}, matchExpressions });
-const peer = (namespaceSelector?: LabelSelector, podSelector?: LabelSelector): PolicyPeer => ({
+const peer = (namespaceSelector = labels({}), podSelector = labels({})): NetworkPolicyPeer => ({
   namespaceSelector,
   podSelector,
+  ipBlock: { cidr: '', except: [] },
 });
-const tcp = (port: number) => ({ protocol: 'TCP', port, endPort: undefined });
+const tcp = (port: number) => ({ protocol: 'TCP', port, endPort: 0 });
 
-const policyWith = (parts: Partial<NetworkPolicy>): NetworkPolicy => ({
+const policyWith = (parts: Partial<NetworkPolicy['spec']>): NetworkPolicy['spec'] => ({
   podSelector: labels({}),
   policyTypes: ['Ingress', 'Egress'],
   ingress: [],
   egress: [],
   ...parts,
 });
-const rulesOf = (...peers: PolicyPeer[]) => crossClusterRules(policyWith({ ingress: [{ ports: [], peers }] }), K);
+const rulesOf = (...peers: NetworkPolicyPeer[]) =>
+  crossClusterRules(policyWith({ ingress: [{ ports: [], from: peers }] }), K);
 
 /** Which of the remotes c2 and c3 a peer reaches. */
 function reached(namespaceSelector: LabelSelector): string[] {
@@ -63,18 +59,24 @@ describe('which clusters a peer reaches', () => {
 
 describe('crossClusterRules', () => {
   it('takes no rule without peers, which allows everybody already', () => {
-    expect(crossClusterRules(policyWith({ ingress: [{ ports: [tcp(80)], peers: [] }] }), K)).toEqual([]);
+    expect(crossClusterRules(policyWith({ ingress: [{ ports: [tcp(80)], from: [] }] }), K)).toEqual([]);
   });
 
   it('takes only the directions of policyTypes', () => {
-    const rule = { ports: [], peers: [peer(labels({ [K]: 'c2' }))] };
-    const policy = policyWith({ policyTypes: ['Egress'], ingress: [rule], egress: [rule] });
+    const peers = [peer(labels({ [K]: 'c2' }))];
+    const policy = policyWith({
+      policyTypes: ['Egress'],
+      ingress: [{ ports: [], from: peers }],
+      egress: [{ ports: [], to: peers }],
+    });
     expect(crossClusterRules(policy, K).map(({ direction }) => direction)).toEqual(['egress']);
   });
 
   it('takes of a rule only the peers that reach other clusters', () => {
     const remote = peer(labels({ [K]: 'c2' }), labels({ app: 'web' }));
-    expect(rulesOf(peer(labels({})), remote, peer())).toMatchObject([{ peers: [remote] }]);
+    expect(rulesOf(peer(labels({})), remote, peer())).toMatchObject([
+      { peers: [{ podSelector: labels({ app: 'web' }) }] },
+    ]);
   });
 
   it('makes one rule of those with the same peers, with the ports of all', () => {
@@ -82,7 +84,7 @@ describe('crossClusterRules', () => {
     const reordered = [peer(labels({ a: 'b', [K]: 'c2' }))];
     const rules = (...ports: readonly ReturnType<typeof tcp>[][]) =>
       crossClusterRules(
-        policyWith({ ingress: ports.map((each, i) => ({ ports: each, peers: i === 0 ? peers : reordered })) }),
+        policyWith({ ingress: ports.map((each, i) => ({ ports: each, from: i === 0 ? peers : reordered })) }),
         K,
       );
     expect(rules([tcp(80)], [tcp(443)])).toMatchObject([{ ports: [tcp(80), tcp(443)] }]);
@@ -109,6 +111,6 @@ describe('selectsPod', () => {
   });
 
   it('takes every Pod of the namespaces without a podSelector', () => {
-    expect(selectsPod({ ...web, podSelector: undefined }, { [K]: 'c2', team: 'a' }, {})).toBe(true);
+    expect(selectsPod({ ...web, podSelector: labels({}) }, { [K]: 'c2', team: 'a' }, {})).toBe(true);
   });
 });

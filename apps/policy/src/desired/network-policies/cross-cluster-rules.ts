@@ -1,40 +1,17 @@
 import { hash } from 'node:crypto';
-import { holds, type Labels, type LabelSelector, requirementsOn, selects } from './selector.ts';
-
-/** What of a networking.k8s.io/v1 NetworkPolicy counts here. */
-export type NetworkPolicy = {
-  readonly podSelector: LabelSelector;
-  /** `Ingress`, `Egress` or both; the API server fills it in. */
-  readonly policyTypes: readonly string[];
-  readonly ingress: readonly PolicyRule[];
-  readonly egress: readonly PolicyRule[];
-};
-
-export type PolicyRule = { readonly ports: readonly PolicyPort[]; readonly peers: readonly PolicyPeer[] };
-
-/** `port` undefined: all ports of the protocol. */
-export type PolicyPort = {
-  readonly protocol: string;
-  readonly port: number | string | undefined;
-  readonly endPort: number | undefined;
-};
-
-/** An absent selector isn't the empty one, which selects everything. A peer that is an ipBlock has none. */
-export type PolicyPeer = {
-  readonly namespaceSelector: LabelSelector | undefined;
-  readonly podSelector: LabelSelector | undefined;
-};
+import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
+import { holds, type Labels, requirementsOn, selects } from './selector.ts';
 
 export type Direction = 'ingress' | 'egress';
 
 /** A peer that reaches other clusters. */
-export type RemotePeer = { readonly namespaceSelector: LabelSelector; readonly podSelector: LabelSelector | undefined };
+export type RemotePeer = Pick<NetworkPolicyPeer, 'namespaceSelector' | 'podSelector'>;
 
 /** What a policy allows to, or from, some peers of other clusters; there is at least one peer. */
 export type CrossClusterRule = {
   readonly direction: Direction;
   /** Empty: all ports of all protocols. */
-  readonly ports: readonly PolicyPort[];
+  readonly ports: readonly NetworkPolicyPort[];
   readonly peers: readonly RemotePeer[];
   /** Names the peers: no other rule of this direction has it. */
   readonly peersHash: string;
@@ -48,18 +25,18 @@ export type ClusterKey = string;
  * the cluster label, with any operator: docs/policy.md. A rule without peers already allows the whole world, so it adds
  * nothing. Rules with the same peers are one rule with the ports of all.
  */
-export function crossClusterRules(policy: NetworkPolicy, key: ClusterKey): readonly CrossClusterRule[] {
+export function crossClusterRules(spec: NetworkPolicy['spec'], key: ClusterKey): readonly CrossClusterRule[] {
   return (['ingress', 'egress'] as const).flatMap((direction) => {
-    if (!policy.policyTypes.includes(TYPES[direction])) return [];
+    if (!spec.policyTypes.includes(TYPES[direction])) return [];
     const byPeers = new Map<string, CrossClusterRule>();
-    for (const { ports, peers } of policy[direction]) {
-      const remote = remotePeers(peers, key);
+    for (const rule of spec[direction]) {
+      const remote = remotePeers('from' in rule ? rule.from : rule.to, key);
       if (remote.length === 0) continue;
       const peersHash = hashOf(remote);
       const same = byPeers.get(peersHash);
       byPeers.set(peersHash, {
         direction,
-        ports: same === undefined ? ports : union(same.ports, ports),
+        ports: same === undefined ? rule.ports : union(same.ports, rule.ports),
         peers: remote,
         peersHash,
       });
@@ -70,15 +47,13 @@ export function crossClusterRules(policy: NetworkPolicy, key: ClusterKey): reado
 
 const TYPES = { ingress: 'Ingress', egress: 'Egress' } as const;
 
-function remotePeers(peers: readonly PolicyPeer[], key: ClusterKey): readonly RemotePeer[] {
+function remotePeers(peers: readonly NetworkPolicyPeer[], key: ClusterKey): readonly RemotePeer[] {
   return peers.flatMap(({ namespaceSelector, podSelector }) =>
-    namespaceSelector !== undefined && requirementsOn(key, namespaceSelector).length > 0
-      ? [{ namespaceSelector, podSelector }]
-      : [],
+    requirementsOn(key, namespaceSelector).length > 0 ? [{ namespaceSelector, podSelector }] : [],
   );
 }
 
-function union(a: readonly PolicyPort[], b: readonly PolicyPort[]): readonly PolicyPort[] {
+function union(a: readonly NetworkPolicyPort[], b: readonly NetworkPolicyPort[]): readonly NetworkPolicyPort[] {
   return a.length === 0 || b.length === 0 ? [] : [...a, ...b];
 }
 
@@ -89,7 +64,7 @@ export function namesCluster({ namespaceSelector }: RemotePeer, key: ClusterKey,
 
 /** Whether a peer selects Pods with these labels in a namespace with those; `namespace` carries the cluster label. */
 export function selectsPod({ namespaceSelector, podSelector }: RemotePeer, namespace: Labels, pod: Labels): boolean {
-  return selects(namespaceSelector, namespace) && (podSelector === undefined || selects(podSelector, pod));
+  return selects(namespaceSelector, namespace) && selects(podSelector, pod);
 }
 
 /** Cluster ids that a peer names one by one, with `In` or in matchLabels. */
@@ -99,7 +74,7 @@ export function namedClusters({ namespaceSelector }: RemotePeer, key: ClusterKey
 
 /** Text with the same meaning for selectors that differ in the order of keys only. */
 export function peerText({ namespaceSelector, podSelector }: RemotePeer): string {
-  return JSON.stringify([canonical(namespaceSelector), podSelector === undefined ? null : canonical(podSelector)]);
+  return JSON.stringify([canonical(namespaceSelector), canonical(podSelector)]);
 }
 
 function canonical({ matchLabels, matchExpressions }: LabelSelector): unknown {

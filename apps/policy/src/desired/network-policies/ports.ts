@@ -1,4 +1,4 @@
-import type { PolicyPort } from './cross-cluster-rules.ts';
+import type { NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 
 /** A named port of a container. */
 export type NamedPort = { readonly name: string; readonly protocol: string; readonly port: number };
@@ -12,9 +12,9 @@ export type SelectedPod = {
 };
 
 /** Addresses that a rule allows on the same ports. */
-export type PortGroup = { readonly ports: readonly PolicyPort[]; readonly cidrs: readonly string[] };
+export type PortGroup = { readonly ports: readonly NetworkPolicyPort[]; readonly cidrs: readonly string[] };
 
-export const hasNamedPort = (ports: readonly PolicyPort[]): boolean =>
+export const hasNamedPort = (ports: readonly NetworkPolicyPort[]): boolean =>
   ports.some(({ port }) => typeof port === 'string');
 
 /**
@@ -25,10 +25,10 @@ export const hasNamedPort = (ports: readonly PolicyPort[]): boolean =>
  * @returns the names that no Pod has, too
  */
 export function resolvePorts(
-  ports: readonly PolicyPort[],
+  ports: readonly NetworkPolicyPort[],
   pods: readonly SelectedPod[],
 ): { readonly groups: readonly PortGroup[]; readonly missing: readonly string[] } {
-  const byPorts = new Map<string, { ports: readonly PolicyPort[]; cidrs: string[] }>();
+  const byPorts = new Map<string, { ports: readonly NetworkPolicyPort[]; cidrs: string[] }>();
   const missing = new Set(ports.flatMap(({ port }) => (typeof port === 'string' ? [port] : [])));
   for (const { cidrs, namedPorts } of pods) {
     const resolved = ports.flatMap((port) => resolve(port, namedPorts, missing));
@@ -42,10 +42,14 @@ export function resolvePorts(
 }
 
 /** The first container port with the name counts, as in `FindPort` of k8s.io/kubernetes/pkg/api/v1/pod. */
-function resolve(port: PolicyPort, named: readonly NamedPort[], missing: Set<string>): readonly PolicyPort[] {
+function resolve(
+  port: NetworkPolicyPort,
+  named: readonly NamedPort[],
+  missing: Set<string>,
+): readonly NetworkPolicyPort[] {
   if (typeof port.port !== 'string') return [port];
   const found = named.find(({ name, protocol }) => name === port.port && protocol === port.protocol);
   if (found === undefined) return [];
   missing.delete(port.port);
-  return [{ protocol: port.protocol, port: found.port, endPort: undefined }];
+  return [{ protocol: port.protocol, port: found.port, endPort: 0 }];
 }

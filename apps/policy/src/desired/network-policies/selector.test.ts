@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type LabelSelector, requirementsOn, selects } from './selector.ts';
+import type { LabelSelector } from '@kube-semaphore/kube-objects';
+import { requirementsOn, selects } from './selector.ts';
 
 const selector = (parts: Partial<LabelSelector>): LabelSelector => ({
   matchLabels: {},

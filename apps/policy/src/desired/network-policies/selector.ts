@@ -1,12 +1,8 @@
-/** A label selector, as NetworkPolicies have them (metav1.LabelSelector). */
-export type LabelSelector = {
-  readonly matchLabels: Labels;
-  readonly matchExpressions: readonly Requirement[];
-};
-
-export type Requirement = { readonly key: string; readonly operator: string; readonly values: readonly string[] };
+import type { LabelSelector } from '@kube-semaphore/kube-objects';
 
 export type Labels = { readonly [key: string]: string };
+
+export type Requirement = LabelSelector['matchExpressions'][number];
 
 /**
  * Whether a selector selects an object with these labels. An empty selector selects everything.
