@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crossClusterRules, selectsPod } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
-import { PodIdentities, type PodIdentity } from './pod-identities.ts';
+import type { PodIdentity } from '../desired/network-policies/peer-pod.ts';
+import { PodIdentities } from './pod-identities.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const labels = (matchLabels: Labels): LabelSelector => ({ matchLabels, matchExpressions: [] });

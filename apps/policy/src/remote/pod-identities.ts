@@ -5,15 +5,9 @@ import {
   type RemotePeer,
   selectsPod,
 } from '../desired/network-policies/cross-cluster-rules.ts';
-import type { NamedPort, SelectedPod } from '../desired/network-policies/ports.ts';
+import type { PeerPod, PodIdentity } from '../desired/network-policies/peer-pod.ts';
+import type { SelectedPod } from '../desired/network-policies/ports.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
-
-/** What selectors and named ports can tell of a Pod; Pods of one ReplicaSet share it. */
-export type PodIdentity = {
-  readonly namespace: string;
-  readonly labels: Labels;
-  readonly namedPorts: readonly NamedPort[];
-};
 
 export type PodIdentitiesOptions = {
   /** Key of the label that names the cluster of a namespace. */
@@ -75,13 +69,9 @@ export class PodIdentities {
    * A Pod came, changed, or went.
    *
    * @param previous its identity before, undefined if it is new
-   * @param current its identity and its canonical `/32` and `/128`, undefined if it is gone
+   * @param current undefined if it is gone
    */
-  setPod(
-    name: string,
-    previous: PodIdentity | undefined,
-    current: { readonly identity: PodIdentity; readonly cidrs: readonly string[] } | undefined,
-  ): void {
+  setPod(name: string, previous: PodIdentity | undefined, current: PeerPod | undefined): void {
     const changed = new Set<string>();
     const added = current === undefined ? undefined : this.#group(current.identity);
     added?.pods.set(name, current!.cidrs);
