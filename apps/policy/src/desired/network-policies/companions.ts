@@ -71,7 +71,7 @@ export function desiredCompanions(input: CompanionsInput): DesiredCompanions {
     const missing = part.items.length - wanted.length;
     if (missing > 0) diagnostics.push(tooMany(part, missing, input.maxAddressesPerSource));
     const named = namesOf(part, input);
-    const shards = distribute({ wanted, held: part.held, max: input.maxAddressesPerPolicy, isFree: () => true });
+    const shards = distribute({ wanted, current: part.held, max: input.maxAddressesPerPolicy, isFree: () => true });
     for (const [shard, items] of shards) companions.push(companionOf(part, named(shard), new Set(items)));
     diagnostics.push(...named.diagnostics());
   }
