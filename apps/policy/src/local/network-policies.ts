@@ -1,0 +1,124 @@
+import { Store } from '@kube-semaphore/informers';
+import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
+import {
+  isCompanion,
+  type ObservedCompanion,
+  observedCompanion,
+  type Source,
+} from '../desired/network-policies/companion.ts';
+import {
+  type ClusterKey,
+  type CrossClusterRule,
+  crossClusterRules,
+} from '../desired/network-policies/cross-cluster-rules.ts';
+
+/** A NetworkPolicy with rules that reach other clusters. */
+export type CrossClusterPolicy = { readonly source: Source; readonly rules: readonly CrossClusterRule[] };
+
+/**
+ * What the store keeps of a NetworkPolicy. Of one that neither reaches other clusters nor is a companion of ours, only the
+ * name matters.
+ */
+type LocalPolicy = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly crossCluster?: CrossClusterPolicy;
+  readonly companion?: ObservedCompanion;
+};
+
+export type LocalNetworkPoliciesOptions = {
+  /** Key of the label that names the cluster of a namespace. */
+  readonly clusterKey: ClusterKey;
+  /** Names of the remotes in the config: a companion for another one isn't ours. */
+  readonly clusters: ReadonlySet<string>;
+  /** The source `namespace/name`, or one of its companions, changed. */
+  readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
+};
+
+/** The NetworkPolicies of the local cluster: sources and their companions, both by `namespace/name` of the source. */
+export class LocalNetworkPolicies {
+  readonly store: Store<LocalPolicy>;
+  readonly #options: LocalNetworkPoliciesOptions;
+  readonly #sources = new Map<string, CrossClusterPolicy>();
+  /** By source, and then by name. */
+  readonly #companions = new Map<string, Map<string, ObservedCompanion>>();
+
+  constructor(options: LocalNetworkPoliciesOptions) {
+    this.#options = options;
+    this.store = new Store<LocalPolicy>({
+      // A new version may need a write, whatever it changed.
+      equal: (a, b) => a.resourceVersion === b.resourceVersion,
+      onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
+    });
+  }
+
+  get synced(): boolean {
+    return this.store.view.synced;
+  }
+
+  /** Undefined if there is no such NetworkPolicy, or it doesn't reach other clusters. */
+  source(key: string): CrossClusterPolicy | undefined {
+    return this.#sources.get(key);
+  }
+
+  /** The companions of a source, which may be gone. */
+  companionsOf(key: string): readonly ObservedCompanion[] {
+    return [...(this.#companions.get(key)?.values() ?? [])];
+  }
+
+  /** Every source, and every former one that still has companions. */
+  keys(): Iterable<string> {
+    return new Set([...this.#sources.keys(), ...this.#companions.keys()]);
+  }
+
+  /** Whether a NetworkPolicy that is no companion of this source has a name in the namespace of the source. */
+  isTaken(source: string, name: string): boolean {
+    const { view } = this.store;
+    const key = `${namespaceOf(source)}/${name}`;
+    return view.synced && view.objects.has(key) && this.#companions.get(source)?.has(name) !== true;
+  }
+
+  /** What the store keeps of a NetworkPolicy. */
+  read(object: NetworkPolicy): LocalPolicy {
+    const { uid, resourceVersion, namespace, name, generation } = object.metadata;
+    if (isCompanion(object)) {
+      const companion = observedCompanion(object);
+      return { uid, resourceVersion, ...(this.#options.clusters.has(companion.remote) && { companion }) };
+    }
+    const rules = crossClusterRules(object.spec, this.#options.clusterKey);
+    if (rules.length === 0) return { uid, resourceVersion };
+    const source = { namespace, name, uid, generation, podSelector: object.spec.podSelector };
+    return { uid, resourceVersion, crossCluster: { source, rules } };
+  }
+
+  #changed(key: string, previous: LocalPolicy | undefined, current: LocalPolicy | undefined): void {
+    const { onChange } = this.#options;
+    if (previous?.companion !== undefined) this.#drop(key, previous.companion);
+    if (current?.companion !== undefined) this.#add(key, current.companion);
+    if (current?.crossCluster === undefined) this.#sources.delete(key);
+    else this.#sources.set(key, current.crossCluster);
+    if (previous?.crossCluster !== undefined || current?.crossCluster !== undefined) onChange(key, { isSource: true });
+    const sources = [previous, current].flatMap((policy) =>
+      policy?.companion === undefined ? [] : [sourceKey(key, policy.companion)],
+    );
+    for (const source of new Set(sources)) onChange(source, { isSource: false });
+  }
+
+  #add(key: string, companion: ObservedCompanion): void {
+    const source = sourceKey(key, companion);
+    const companions = this.#companions.get(source) ?? new Map<string, ObservedCompanion>();
+    this.#companions.set(source, companions.set(companion.name, companion));
+  }
+
+  #drop(key: string, companion: ObservedCompanion): void {
+    const source = sourceKey(key, companion);
+    const companions = this.#companions.get(source);
+    companions?.delete(companion.name);
+    if (companions?.size === 0) this.#companions.delete(source);
+  }
+}
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+/** @param key of the companion; its source is in the same namespace */
+const sourceKey = (key: string, { source }: ObservedCompanion): string => `${namespaceOf(key)}/${source}`;
