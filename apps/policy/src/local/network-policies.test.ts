@@ -38,14 +38,24 @@ function companion(name: string, of: string, remote = 'c2') {
 
 function start() {
   const changes: string[] = [];
+  const counts = new Map<string, unknown>();
+  const said = new Map<string, readonly string[]>();
   const policies = new LocalNetworkPolicies({
     clusterKey: K,
     clusters: new Set(['c2']),
     onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
+    clusterIds: new Set(['c2']),
+    onCount: (remote, count) => void counts.set(remote, count),
+    onUnknownClusters: (count) => void counts.set('unknown', count),
+    onDiagnostics: (key, diagnostics) =>
+      void said.set(
+        key,
+        diagnostics.map(({ reason }) => reason),
+      ),
   });
   const put = (object: ReturnType<typeof policy>) =>
     policies.store.set(`${object.metadata.namespace}/${object.metadata.name}`, policies.read(object));
-  return { policies, put, changes: () => changes.splice(0) };
+  return { policies, put, counts, said, changes: () => changes.splice(0) };
 }
 
 describe('LocalNetworkPolicies', () => {
@@ -103,5 +113,57 @@ describe('LocalNetworkPolicies', () => {
     expect(taken()).toEqual([]);
     policies.store.finishList(new Set(names.map((name) => `alpha/${name}`)), { known: 0, believe: true });
     expect(taken()).toEqual(['db', 'c9', 'other']);
+  });
+
+  it('counts and finds the companions of a remote', () => {
+    const { policies, put } = start();
+    put(companion('a', 'db'));
+    put(companion('b', 'web'));
+    put(companion('b', 'db'));
+    expect(policies.count('c2')).toBe(2);
+    expect(policies.companionsFor('c2').map(({ name }) => name)).toEqual(['a', 'b']);
+    policies.store.delete('alpha/a');
+    expect([policies.count('c2'), policies.count('c3')]).toEqual([1, 0]);
+  });
+
+  it('decides nothing about a policy before all are listed, nor about one that is too large', () => {
+    const { policies, put } = start();
+    put(source('db'));
+    expect(policies.isUnread('alpha/db')).toBe(true);
+    policies.store.finishList(new Set(['alpha/db']), { known: 0, believe: true });
+    expect([policies.isUnread('alpha/db'), policies.isUnread('alpha/gone')]).toEqual([false, false]);
+    const { metadata } = source('db');
+    policies.store.set('alpha/db', policies.readTooLarge({ metadata, tooLarge: 'it has too many peers' }));
+    expect(policies.isUnread('alpha/db')).toBe(true);
+  });
+
+  it('counts companions and their addresses, and those that are behind their source', () => {
+    const { policies, put, counts } = start();
+    put(companion('c', 'db'));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    put(source('db'));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 0 });
+    put(policy('db', { metadata: { generation: 2 } }));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    policies.store.delete('alpha/c');
+    expect(counts.get('c2')).toEqual({ companions: 0, addresses: 0, behind: 0 });
+  });
+
+  it('counts the clusters that policies name and nobody is, and says what each policy says in vain', () => {
+    const { policies, put, counts, said } = start();
+    const from = (...values: string[]) => ({
+      ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'In', values }] } }] }],
+    });
+    put(policy('a', { spec: from('c2', 'c8', 'c9') }));
+    put(policy('b', { spec: from('c9') }));
+    expect(counts.get('unknown')).toBe(2);
+    expect([...said]).toEqual([
+      ['alpha/a', ['unknown-cluster', 'unknown-cluster']],
+      ['alpha/b', ['unknown-cluster']],
+    ]);
+    put(policy('a', { spec: from('c2') }));
+    policies.store.delete('alpha/b');
+    expect(counts.get('unknown')).toBe(0);
+    expect([...said.values()]).toEqual([[], []]);
   });
 });

@@ -1,5 +1,5 @@
 import { Store } from '@kube-semaphore/informers';
-import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
+import type { NetworkPolicy, TooLarge } from '@kube-semaphore/kube-objects';
 import {
   isCompanion,
   type ObservedCompanion,
@@ -11,6 +11,12 @@ import {
   type CrossClusterRule,
   crossClusterRules,
 } from '../desired/network-policies/cross-cluster-rules.ts';
+import {
+  type PolicyDiagnostic,
+  policyDiagnostics,
+  unknownClusters,
+} from '../desired/network-policies/policy-diagnostics.ts';
+import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
 
 /** A NetworkPolicy with rules that reach other clusters. */
 export type CrossClusterPolicy = { readonly source: Source; readonly rules: readonly CrossClusterRule[] };
@@ -24,6 +30,14 @@ type LocalPolicy = {
   readonly resourceVersion: string;
   readonly crossCluster?: CrossClusterPolicy;
   readonly companion?: ObservedCompanion;
+  /** Cluster ids that it names and that are not configured. */
+  readonly unknown?: readonly string[];
+  /** What it says in vain. */
+  readonly diagnostics?: readonly PolicyDiagnostic[];
+  /** Which version of the source it is. */
+  readonly generation?: number;
+  /** It is too large to be read, so whether it reaches other clusters is unknown. */
+  readonly isUnread?: true;
 };
 
 export type LocalNetworkPoliciesOptions = {
@@ -33,6 +47,13 @@ export type LocalNetworkPoliciesOptions = {
   readonly clusters: ReadonlySet<string>;
   /** The source `namespace/name`, or one of its companions, changed. */
   readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
+  /** Values of the cluster label that the remotes in the config have. */
+  readonly clusterIds: ReadonlySet<string>;
+  readonly onCount: (remote: string, count: CompanionCount) => void;
+  /** How many clusters are named by some policy, and not configured. */
+  readonly onUnknownClusters: (count: number) => void;
+  /** What the NetworkPolicy `namespace/name` says in vain now. */
+  readonly onDiagnostics: (key: string, diagnostics: readonly PolicyDiagnostic[]) => void;
 };
 
 /** The NetworkPolicies of the local cluster: sources and their companions, both by `namespace/name` of the source. */
@@ -42,9 +63,15 @@ export class LocalNetworkPolicies {
   readonly #sources = new Map<string, CrossClusterPolicy>();
   /** By source, and then by name. */
   readonly #companions = new Map<string, Map<string, ObservedCompanion>>();
+  readonly #counts: CompanionCounts;
+  /** Of every NetworkPolicy that isn't a companion. */
+  readonly #generations = new Map<string, number>();
+  /** How many policies name each cluster that is not configured. */
+  readonly #unknown = new Map<string, number>();
 
   constructor(options: LocalNetworkPoliciesOptions) {
     this.#options = options;
+    this.#counts = new CompanionCounts(options.onCount);
     this.store = new Store<LocalPolicy>({
       // A new version may need a write, whatever it changed.
       equal: (a, b) => a.resourceVersion === b.resourceVersion,
@@ -66,6 +93,23 @@ export class LocalNetworkPolicies {
     return [...(this.#companions.get(key)?.values() ?? [])];
   }
 
+  /** Whether nothing can be decided about the companions of a NetworkPolicy, as it couldn't be read. */
+  isUnread(key: string): boolean {
+    const { view } = this.store;
+    return !view.synced || view.objects.get(key)?.isUnread === true;
+  }
+
+  /** The companions of a remote. */
+  companionsFor(remote: string): readonly ObservedCompanion[] {
+    const all = Array.from(this.#companions.values(), (companions) => [...companions.values()]).flat();
+    return all.filter((companion) => companion.remote === remote);
+  }
+
+  /** How many companions a remote has. */
+  count(remote: string): number {
+    return this.#counts.of(remote).companions;
+  }
+
   /** Every source, and every former one that still has companions. */
   keys(): Iterable<string> {
     return new Set([...this.#sources.keys(), ...this.#companions.keys()]);
@@ -85,14 +129,26 @@ export class LocalNetworkPolicies {
       const companion = observedCompanion(object);
       return { uid, resourceVersion, ...(this.#options.clusters.has(companion.remote) && { companion }) };
     }
-    const rules = crossClusterRules(object.spec, this.#options.clusterKey);
-    if (rules.length === 0) return { uid, resourceVersion };
+    const { clusterKey, clusterIds } = this.#options;
+    const rules = crossClusterRules(object.spec, clusterKey);
+    const unknown = unknownClusters(rules, clusterKey, clusterIds);
+    const diagnostics = policyDiagnostics(object.spec, clusterKey, unknown);
+    const about = diagnostics.length === 0 ? {} : { unknown, diagnostics };
+    if (rules.length === 0) return { uid, resourceVersion, generation, ...about };
     const source = { namespace, name, uid, generation, podSelector: object.spec.podSelector };
-    return { uid, resourceVersion, crossCluster: { source, rules } };
+    return { uid, resourceVersion, generation, crossCluster: { source, rules }, ...about };
+  }
+
+  readTooLarge({ metadata: { uid, resourceVersion } }: TooLarge): LocalPolicy {
+    return { uid, resourceVersion, isUnread: true };
   }
 
   #changed(key: string, previous: LocalPolicy | undefined, current: LocalPolicy | undefined): void {
-    const { onChange } = this.#options;
+    const { onChange, onDiagnostics } = this.#options;
+    if (previous?.diagnostics !== undefined || current?.diagnostics !== undefined)
+      onDiagnostics(key, current?.diagnostics ?? []);
+    this.#countUnknown(previous?.unknown, -1);
+    this.#countUnknown(current?.unknown, +1);
     if (previous?.companion !== undefined) this.#drop(key, previous.companion);
     if (current?.companion !== undefined) this.#add(key, current.companion);
     if (current?.crossCluster === undefined) this.#sources.delete(key);
@@ -101,7 +157,21 @@ export class LocalNetworkPolicies {
     const sources = [previous, current].flatMap((policy) =>
       policy?.companion === undefined ? [] : [sourceKey(key, policy.companion)],
     );
+    if (current?.generation === undefined) this.#generations.delete(key);
+    else this.#generations.set(key, current.generation);
+    for (const source of new Set([key, ...sources]))
+      this.#counts.replace(source, this.companionsOf(source), this.#generations.get(source));
     for (const source of new Set(sources)) onChange(source, { isSource: false });
+  }
+
+  #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {
+    if (clusters.length === 0) return;
+    for (const cluster of clusters) {
+      const count = (this.#unknown.get(cluster) ?? 0) + step;
+      if (count === 0) this.#unknown.delete(cluster);
+      else this.#unknown.set(cluster, count);
+    }
+    this.#options.onUnknownClusters(this.#unknown.size);
   }
 
   #add(key: string, companion: ObservedCompanion): void {

@@ -46,6 +46,29 @@ const at = (of: PodIdentity, ip: string) => ({ identity: of, cidrs: [`${ip}/32`]
 const WEB = identity('beta', 'web');
 
 describe('PodIdentities', () => {
+  it('has one object for equal identities, as long as a Pod has it', () => {
+    const { identities } = start();
+    identities.setPod('beta/a', undefined, at(WEB, '10.2.0.1'));
+    const again = identity('beta', 'web');
+    expect(identities.intern(again)).toBe(WEB);
+    identities.setPod('beta/a', WEB, undefined);
+    expect(identities.intern(again)).toBe(again);
+  });
+
+  it('knows the addresses of Pods whose namespace it does not know', () => {
+    const { identities } = start();
+    identities.setNamespace('gamma', {});
+    identities.setPod('beta/a', undefined, at(WEB, '10.2.0.1'));
+    identities.setPod('gamma/b', undefined, at(identity('gamma', 'web'), '10.2.0.2'));
+    expect([...identities.unplaced()]).toEqual(['10.2.0.1/32']);
+    identities.setNamespace('beta', {});
+    expect([...identities.unplaced()]).toEqual([]);
+    identities.setNamespace('gamma', undefined);
+    expect([...identities.unplaced()]).toEqual(['10.2.0.2/32']);
+    identities.setPod('gamma/b', identity('gamma', 'web'), undefined);
+    expect([...identities.unplaced()]).toEqual([]);
+  });
+
   const cidrsOf = (identities: PodIdentities, rules: ReturnType<typeof rulesOf>) =>
     rules.flatMap((rule) => identities.podsOf(rule).flatMap(({ cidrs }) => cidrs)).toSorted();
 

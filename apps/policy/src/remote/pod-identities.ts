@@ -37,6 +37,8 @@ export class PodIdentities {
   readonly #options: PodIdentitiesOptions;
   /** Labels are undefined until the namespace is known, and no peer selects its Pods: unknown is not unlabelled. */
   readonly #namespaces = new Map<string, { labels: Labels | undefined; readonly groups: Map<string, Group> }>();
+  /** Names of namespaces without known labels. */
+  readonly #unplaced = new Set<string>();
   readonly #selections = new Map<string, Selection>();
   readonly #peersOfSource = new Map<string, readonly string[]>();
 
@@ -51,17 +53,33 @@ export class PodIdentities {
     return size;
   }
 
+  /** The same identity, as a Pod that is known already has it: of 50,000 Pods, some thousand differ. */
+  intern(identity: PodIdentity): PodIdentity {
+    return this.#groupIfAny(identity)?.identity ?? identity;
+  }
+
+  /** The addresses of Pods whose namespace is not known. */
+  unplaced(): ReadonlySet<string> {
+    const cidrs = new Set<string>();
+    for (const name of this.#unplaced)
+      for (const { pods } of this.#namespaces.get(name)!.groups.values())
+        for (const addresses of pods.values()) addAll(cidrs, addresses);
+    return cidrs;
+  }
+
   /** A namespace has these labels; undefined: it is gone. */
   setNamespace(name: string, labels: Labels | undefined): void {
     const entry = this.#namespace(name);
     entry.labels = labels && this.#labelsOf(name, labels);
+    if (labels === undefined) this.#unplaced.add(name);
+    else this.#unplaced.delete(name);
     const changed = new Set<string>();
     for (const group of entry.groups.values()) {
       for (const selection of this.#selections.values()) {
         if (this.#select(selection, group)) addAll(changed, selection.sources);
       }
     }
-    if (labels === undefined && entry.groups.size === 0) this.#namespaces.delete(name);
+    this.#forgetIfGone(name);
     this.#report(changed);
   }
 
@@ -155,7 +173,16 @@ export class PodIdentities {
 
   #drop(group: Group): void {
     for (const selection of group.selectedBy) selection.groups.delete(group);
-    this.#namespaces.get(group.identity.namespace)!.groups.delete(identityText(group.identity));
+    const { namespace } = group.identity;
+    this.#namespaces.get(namespace)!.groups.delete(identityText(group.identity));
+    this.#forgetIfGone(namespace);
+  }
+
+  #forgetIfGone(namespace: string): void {
+    const { labels, groups } = this.#namespaces.get(namespace)!;
+    if (labels !== undefined || groups.size > 0) return;
+    this.#namespaces.delete(namespace);
+    this.#unplaced.delete(namespace);
   }
 
   #namespace(name: string) {
@@ -163,6 +190,7 @@ export class PodIdentities {
     if (known !== undefined) return known;
     const entry = { labels: undefined, groups: new Map<string, Group>() };
     this.#namespaces.set(name, entry);
+    this.#unplaced.add(name);
     return entry;
   }
 

@@ -200,6 +200,27 @@ describe('desiredCompanions', () => {
     });
   });
 
+  describe('while some addresses of a known remote are held', () => {
+    const { companions: observed } = desired({
+      policy: WEB_POLICY,
+      views: [remote('c2', [WEB, { ...WEB, ip: '10.2.0.9' }])],
+    });
+    const now = (ingress: readonly Rule[], ...held: string[]) => {
+      const view = { ...remote('c2', [WEB]), isHeld: (cidr: string) => held.includes(cidr) };
+      return opened(desired({ policy: { ingress }, views: [view], observed }).companions);
+    };
+
+    it('keeps them under the same peers, beside those of its Pods', () => {
+      expect(now(WEB_POLICY.ingress, '10.2.0.9/32')).toEqual(['c2 ingress 5432: 10.2.0.9/32 10.2.0.20/32']);
+      expect(now(WEB_POLICY.ingress)).toEqual(['c2 ingress 5432: 10.2.0.20/32']);
+    });
+
+    it('grants them nothing that they did not have', () => {
+      expect(now(WEB_POLICY.ingress, '10.2.0.8/32')).toEqual(['c2 ingress 5432: 10.2.0.20/32']);
+      expect(now([{ ports: [], peers: [peer('c2', 'shop')] }], '10.2.0.9/32')).toEqual([]);
+    });
+  });
+
   describe('with many addresses', () => {
     const pods = (count: number): RemotePod[] =>
       Array.from({ length: count }, (_, i) => ({ app: 'web', ip: `10.2.${i >> 8}.${i & 255}` }));

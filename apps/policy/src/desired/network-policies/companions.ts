@@ -14,6 +14,8 @@ export type RemoteView =
       readonly known: true;
       /** Its Pods that the peers of a rule select. */
       readonly podsOf: (rule: CrossClusterRule) => readonly SelectedPod[];
+      /** Whether an address that it was granted before stays, as it isn't known yet which Pod has it. Default: none does. */
+      readonly isHeld?: (cidr: string) => boolean;
     }
   | {
       readonly cluster: string;
@@ -108,7 +110,7 @@ function partOf(
   const present = observed.filter((each) => each.remote === view.cluster && each.direction === direction);
   const grants = rules
     .filter((rule) => rule.direction === direction)
-    .map((rule) => (view.known ? granted(rule, view.podsOf(rule)) : retained(rule, present, view.isAllowed)));
+    .map((rule) => (view.known ? grantedAndHeld(rule, present, view) : retained(rule, present, view.isAllowed)));
   const cidrs = grants.flatMap(({ rule, groups }) =>
     [...new Set(groups.flatMap((group) => group.cidrs))].toSorted(compareCidrs).map((cidr) => itemOf(rule, cidr)),
   );
@@ -120,6 +122,16 @@ function partOf(
     held: new Map(present.map(({ shard, rules: of }) => [shard, new Set(of.flatMap(itemsOfRule))])),
     diagnostics: grants.flatMap(({ missing }) => missing.map((port) => noSuchPort(view.cluster, port))),
   };
+}
+
+function grantedAndHeld(
+  rule: CrossClusterRule,
+  present: readonly Present[],
+  { podsOf, isHeld }: Extract<RemoteView, { known: true }>,
+): Grant {
+  const now = granted(rule, podsOf(rule));
+  if (isHeld === undefined) return now;
+  return { ...now, groups: [...now.groups, ...retained(rule, present, isHeld).groups] };
 }
 
 /** A name of a port means one of the subject's ports on ingress, and one of the peer's on egress. */

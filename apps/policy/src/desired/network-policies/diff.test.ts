@@ -1,7 +1,7 @@
 import { Codec, networkPolicyKind, type NetworkPolicy, type WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { type Companion, isCompanion, observedCompanion, type Source } from './companion.ts';
-import { type CompanionChange, diffCompanions } from './diff.ts';
+import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent } from './diff.ts';
 
 const codec = new Codec(networkPolicyKind);
 const SOURCE: Source = {
@@ -122,6 +122,37 @@ describe('diffCompanions', () => {
 
   it('refuses to write a rule without peers, which lets everybody in', () => {
     expect(() => diffCompanions(SOURCE, [], [companion('a', rule())])).toThrow('without peers');
+  });
+});
+
+describe('a change of a companion', () => {
+  const before = companion('a', rule('10.2.0.1/32', '10.2.0.2/32'));
+  const changeTo = (after: Companion | undefined, source = SOURCE) => {
+    const observed = written(before).map(observedCompanion);
+    return diffCompanions(source, observed, after === undefined ? [] : [after]).flat()[0]!;
+  };
+  const more = companion('a', rule('10.2.0.2/32', '10.2.0.3/32'));
+  const less = companion('a', rule('10.2.0.2/32'));
+  const newer = { ...SOURCE, generation: 4 };
+
+  it.each([
+    { name: 'a new one', change: diffCompanions(SOURCE, [], [before]).flat()[0]!, urgent: false, outdated: false },
+    { name: 'another Pod', change: changeTo(more), urgent: false, outdated: false },
+    { name: 'a Pod less', change: changeTo(less), urgent: true, outdated: false },
+    { name: 'a deletion', change: changeTo(undefined), urgent: true, outdated: false },
+    { name: 'another spec', change: changeTo(more, newer), urgent: true, outdated: true, source: newer },
+    { name: 'a deletion for another spec', change: changeTo(undefined), urgent: true, outdated: true, source: newer },
+  ])('is urgent: $urgent, and replaces an earlier spec: $outdated, for $name', (each) => {
+    expect(isUrgent(each.change)).toBe(each.urgent);
+    expect(isOutdated(each.change, each.source ?? SOURCE)).toBe(each.outdated);
+  });
+
+  it('is logged with the numbers of addresses', () => {
+    expect(companionEvent(changeTo(more))).toEqual({
+      event: 'companion updated',
+      facts: { networkPolicy: 'alpha/a', addresses: 2, added: 1, removed: 1 },
+    });
+    expect(companionEvent(changeTo(undefined))).toMatchObject({ event: 'companion deleted', facts: { addresses: 0 } });
   });
 });
 

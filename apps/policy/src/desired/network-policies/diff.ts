@@ -1,10 +1,16 @@
 import type { WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
+import { companionGenerationAnnotation } from '../../names.ts';
 import { type Companion, isWritten, type ObservedCompanion, type Source, writtenCompanion } from './companion.ts';
 
 export type CompanionChange =
-  | { readonly kind: 'create'; readonly to: WrittenNetworkPolicy }
+  | { readonly kind: 'create'; readonly companion: Companion; readonly to: WrittenNetworkPolicy }
   /** `to` has the UID and the resourceVersion of `from`, and the labels, annotations and finalizers of others. */
-  | { readonly kind: 'update'; readonly from: ObservedCompanion; readonly to: WrittenNetworkPolicy }
+  | {
+      readonly kind: 'update';
+      readonly from: ObservedCompanion;
+      readonly companion: Companion;
+      readonly to: WrittenNetworkPolicy;
+    }
   /** To be sent with the UID and the resourceVersion of `from` as preconditions. */
   | { readonly kind: 'delete'; readonly from: ObservedCompanion };
 
@@ -26,12 +32,55 @@ export function diffCompanions(
   for (const companion of desired.toSorted(byName)) {
     const to = writtenCompanion(source, companion);
     const from = existing.get(companion.name);
-    if (from === undefined) phases['add']!.push({ kind: 'create', to });
-    else if (!isWritten(to, from.object)) phases[effectOf(from, companion)]!.push(update(from, to));
+    if (from === undefined) phases['add']!.push({ kind: 'create', companion, to });
+    else if (!isWritten(to, from.object)) phases[effectOf(from, companion)]!.push(update(from, companion, to));
   }
   for (const from of observed.toSorted(byName))
     if (!wanted.has(from.name)) phases['delete']!.push({ kind: 'delete', from });
   return Object.values(phases).filter((phase) => phase.length > 0);
+}
+
+/**
+ * Whether a change must not wait for the budget of its remote: it only takes away, or a user changed the source, who must
+ * not wait for what a remote does.
+ */
+export function isUrgent(change: CompanionChange): boolean {
+  if (change.kind !== 'update') return change.kind === 'delete';
+  const generation = change.to.metadata.annotations?.[companionGenerationAnnotation];
+  return generationOf(change.from) !== generation || addressChanges(change).added === 0;
+}
+
+/** Whether a change replaces what was written for an earlier spec of the source. */
+export const isOutdated = (change: CompanionChange, { generation }: Pick<Source, 'generation'>): boolean =>
+  change.kind !== 'create' && generationOf(change.from) !== String(generation);
+
+/** Which generation of its source a companion was made from, as text; undefined: somebody removed that. */
+export const generationOf = ({ object }: ObservedCompanion): string | undefined =>
+  object.metadata.annotations[companionGenerationAnnotation];
+
+/** The remote that a companion lets in. */
+export const remoteOf = (change: CompanionChange): string =>
+  change.kind === 'delete' ? change.from.remote : change.companion.remote;
+
+/** The log's message and fields for a change that was written. */
+export function companionEvent(change: CompanionChange): {
+  readonly event: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+} {
+  const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
+  const facts = { networkPolicy: `${namespace}/${name}`, ...addressChanges(change) };
+  return { event: `companion ${WRITTEN[change.kind]}`, facts };
+}
+
+const WRITTEN = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+
+/** How many addresses a companion allows after a change, each counted in every rule, and how many it adds and removes. */
+function addressChanges(change: CompanionChange): Readonly<Record<'addresses' | 'added' | 'removed', number>> {
+  const before = change.kind === 'create' ? new Set<string>() : entriesOf(change.from);
+  const after = change.kind === 'delete' ? new Set<string>() : entriesOf(change.companion);
+  const countIn = (entries: Set<string>, others: Set<string>) =>
+    [...entries].filter((each) => !others.has(each)).length;
+  return { addresses: after.size, added: countIn(after, before), removed: countIn(before, after) };
 }
 
 function effectOf(from: Companion, to: Companion): 'add' | 'change' | 'remove' {
@@ -47,11 +96,12 @@ const isSubset = (part: ReadonlySet<string>, of: ReadonlySet<string>): boolean =
 const entriesOf = ({ rules }: Companion): Set<string> =>
   new Set(rules.flatMap(({ ports, cidrs }) => cidrs.map((cidr) => `${cidr} ${JSON.stringify(ports)}`)));
 
-function update(from: ObservedCompanion, to: WrittenNetworkPolicy): CompanionChange {
+function update(from: ObservedCompanion, companion: Companion, to: WrittenNetworkPolicy): CompanionChange {
   const { uid, resourceVersion, labels, annotations, finalizers } = from.object.metadata;
   return {
     kind: 'update',
     from,
+    companion,
     to: {
       ...to,
       metadata: {

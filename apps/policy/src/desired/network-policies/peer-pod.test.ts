@@ -1,7 +1,7 @@
 import { Codec, podWithPortsKind } from '@kube-semaphore/kube-objects';
-import { parseCidr } from '@kube-semaphore/net';
+import { mustParseCidr, parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { peerPodOf } from './peer-pod.ts';
+import { isAllowedHost, peerPodOf } from './peer-pod.ts';
 
 const codec = new Codec(podWithPortsKind);
 const ALLOWED = parseCidr('10.2.0.0/16');
@@ -76,5 +76,25 @@ describe('peerPodOf', () => {
       { name: 'http', protocol: 'TCP', port: 8080 },
       { name: 'metrics', protocol: 'TCP', port: 9090 },
     ]);
+  });
+});
+
+describe('isAllowedHost', () => {
+  const allowed = ['10.2.0.0/16', 'fd00:2::/48'].map(mustParseCidr);
+  const local = [mustParseCidr('10.2.9.0/24')];
+
+  it.each(['10.2.0.20/32', 'fd00:2::1/128'])('takes %s', (cidr) => {
+    expect(isAllowedHost(cidr, { allowed, local })).toBe(true);
+  });
+
+  it.each([
+    { name: 'a range', cidr: '10.2.0.0/24' },
+    { name: 'another address', cidr: '10.3.0.1/32' },
+    { name: 'a local address', cidr: '10.2.9.1/32' },
+    { name: 'another spelling', cidr: 'fd00:2:0::1/128' },
+    { name: 'an address alone', cidr: '10.2.0.20' },
+    { name: 'nothing', cidr: '' },
+  ])('refuses $name', ({ cidr }) => {
+    expect(isAllowedHost(cidr, { allowed, local })).toBe(false);
   });
 });

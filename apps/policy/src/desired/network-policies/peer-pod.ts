@@ -71,7 +71,7 @@ export function peerPodOf(
  * Labels that a controller gives to one Pod, or to the Pods of one run, alone. Without them few identities remain. A
  * podSelector that names one keeps it.
  */
-const uniqueLabels: readonly string[] = [
+export const uniqueLabels: readonly string[] = [
   'statefulset.kubernetes.io/pod-name',
   'apps.kubernetes.io/pod-index',
   'batch.kubernetes.io/controller-uid',
@@ -85,6 +85,12 @@ function withoutUniqueLabels(labels: Labels, selectorKeys: ReadonlySet<string>):
   const unused = uniqueLabels.filter((key) => Object.hasOwn(labels, key) && !selectorKeys.has(key));
   if (unused.length === 0) return labels;
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !unused.includes(key)));
+}
+
+/** Whether a CIDR is one address, canonical, that the remote may bring in. */
+export function isAllowedHost(cidr: string, addresses: AddressRules): boolean {
+  const ip = parseIp(cidr.slice(0, Math.max(0, cidr.lastIndexOf('/'))));
+  return ip.ok && hostCidr(ip.value) === cidr && addressRefusal(ip.value, addresses) === undefined;
 }
 
 /** An init container that is restarted always runs beside the others (a sidecar). */
