@@ -7,6 +7,7 @@ import { type CompanionPhase, diffCompanions, isOutdated, remoteOf } from './des
 import { carryOut } from './local/carry-out.ts';
 import type { LocalCompanions } from './local/companions.ts';
 import type { PolicyMetrics } from './metrics.ts';
+import type { Plan } from './plan.ts';
 import { PeerWatches } from './remote/peer-watches.ts';
 import type { PeersInput, RemotePeers } from './remote/peers.ts';
 
@@ -98,6 +99,20 @@ export class NetworkPolicies {
     });
     this.#report(key, diagnostics);
     return diffCompanions(found.source, observed, companions);
+  }
+
+  /** Adds what would be written for NetworkPolicies to a plan of the sets. */
+  extendPlan({ changes, remotes }: Omit<Plan, 'companionChanges'>): Plan {
+    const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
+    const extended = remotes.map((remote) => {
+      const companions = this.#options.local.policies.count(remote.cluster);
+      const peers = this.remotes.find(({ cluster }) => cluster === remote.cluster);
+      if (peers === undefined) return { ...remote, companions };
+      const heldDeletions = remote.heldDeletions + peers.held;
+      const reached = remote.reached && peers.synced;
+      return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
+    });
+    return { changes, companionChanges, remotes: extended };
   }
 
   #follow(key: string): void {

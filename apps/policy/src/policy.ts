@@ -132,7 +132,8 @@ export class Policy {
     this.#isPlan = true;
     return this.#runner.once(options, () => {
       const changes = this.#keys().flatMap((key) => this.#reconciler.plan(key).flat());
-      return { changes, remotes: this.#remotes.all.map((remote) => remote.plan()) };
+      const remotes = this.#remotes.all.map((remote) => remote.plan());
+      return this.#networkPolicies?.extendPlan({ changes, remotes }) ?? { changes, companionChanges: [], remotes };
     });
   }
 

@@ -1,8 +1,9 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { longLease, shortLease } from '@kube-semaphore/testkit';
+import { deployAccount, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
+import { folders } from './support/accounts.ts';
 import { it } from './support/it-with-network-policies.ts';
-import { fromApp, K, peer } from './support/user-policies.ts';
+import { fromApp, K, peer, UserPolicies } from './support/user-policies.ts';
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 const OTHER = { name: 'other', namespace: 'beta', labels: { app: 'other' }, ips: ['10.4.0.21'] };
@@ -184,6 +185,62 @@ describe('a companion', () => {
     await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
     await policies.open(...lines.map((line) => `${line} 10.4.0.22/32`));
     expect(await policies.writes()).toBe(4);
+  });
+});
+
+describe('plan', () => {
+  it('shows the companions that would be written, and writes none', async ({ pods, policies, plan, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const flags = { 'network-policies': 'true' };
+    const { code, stdout } = await plan(flags);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^create {2}NetworkPolicy alpha\/db-c2-ingress-[0-9a-f]{20} {2}10\.4\.0\.20\/32$/m);
+    expect(await policies.opened()).toEqual([]);
+    await start();
+    await policies.open(WEB_LINE);
+    expect((await plan(flags)).stdout).toMatch(/^Nothing to change\.\n\nc2: 0 sets and 1 companion now$/m);
+  });
+});
+
+describe('cleanup', () => {
+  it('removes the companions of a cluster, and nothing else', async ({
+    accounts,
+    pods,
+    policies,
+    start,
+    startWith,
+  }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    await policies.add('db-3', fromApp('c3'));
+    const [c2, c3] = [await start(), await start({ 'target-cluster-name': 'c3' })];
+    const line3 = 'db-3 c3 ingress 5432: 10.4.0.20/32';
+    await policies.open(WEB_LINE, line3);
+    await Promise.all([c2.stop(), c3.stop()]);
+    const cleanup = await startWith(
+      ['cleanup', '-cluster=c2', '-yes', '-network-policies', `-local-kube-config=${accounts.local.kubeconfig}`],
+      { ready: false },
+    );
+    expect(await cleanup.exited).toEqual({ code: 0, signal: null });
+    expect(await policies.opened()).toEqual([line3]);
+  });
+});
+
+describe('a cluster without Calico', () => {
+  it('has companions, and no sets', async ({ pods, start, onTestFinished }) => {
+    const bare = await startCluster({ name: 'bare' });
+    onTestFinished(() => bare.stop());
+    const account = await deployAccount(bare, folders.local, folders.networkPolicies);
+    const policies = await UserPolicies.start(bare, account.token);
+    await pods.add({ ...WEB, app: 'web' });
+    await policies.add('db', fromApp('c2'));
+    const policy = await start({ 'local-kube-config': account.kubeconfig });
+    await policies.open(WEB_LINE);
+    expect((await policy.get('/readyz')).status).toBe(200);
+    expect(await policy.metric('semaphore_policy_remote_up', { remote: 'local' })).toBe(1);
+    expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+    await policies.clear();
   });
 });
 

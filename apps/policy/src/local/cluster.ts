@@ -55,6 +55,8 @@ export class LocalCluster {
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #isWatchForbidden = false;
+  /** False if the cluster has no API of Calico. */
+  #hasSets = true;
 
   constructor(options: LocalClusterOptions) {
     const { leadership, metrics, log, onChange } = options;
@@ -89,7 +91,7 @@ export class LocalCluster {
   }
 
   isSynced(): boolean {
-    return this.sets.synced && this.companions?.policies.synced !== false;
+    return (this.sets.synced || !this.#hasSets) && this.companions?.policies.synced !== false;
   }
 
   loops() {
@@ -126,7 +128,12 @@ export class LocalCluster {
       log[level]({ cluster: LOCAL, error }, 'API groups not listed, retrying');
       this.#undiscovered = error;
     };
-    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure });
+    const isOptional = options.networkPolicies;
+    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });
+    if (api === undefined) {
+      this.#goWithoutSets();
+      return;
+    }
     if (options.calicoApi === 'auto') log.info({ api }, 'Calico API chosen');
     const reflector = new Reflector({
       client,
@@ -141,6 +148,14 @@ export class LocalCluster {
     });
     this.#api = { reflector, send: changeSender(client, api) };
     await reflector.run({ signal });
+  }
+
+  #goWithoutSets(): void {
+    const { log } = this.#options;
+    log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until the next start');
+    this.#hasSets = false;
+    this.#setHooks.onSynced?.();
+    this.#watches.drop(this.#setHooks);
   }
 
   /**

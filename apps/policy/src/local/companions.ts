@@ -61,7 +61,7 @@ export class LocalCompanions {
    * @throws as `LocalWrites.write`
    */
   async write(change: CompanionChange, { since }: Pick<ReconcileContext, 'since'>): Promise<void> {
-    const { writes, policies, isWatchForbidden } = this.#options;
+    const { client, writes, policies, isWatchForbidden } = this.#options;
     const remote = remoteOf(change);
     const write = {
       payer: remote,
@@ -72,7 +72,7 @@ export class LocalCompanions {
       event: () => companionEvent(change),
     };
     try {
-      const written = await writes.write(write, (options) => this.#send(change, options));
+      const written = await writes.write(write, (options) => sendCompanion(client, change, options));
       if (written !== undefined) this.#reflector.wrote(written);
       else if (change.kind === 'delete')
         policies.store.delete(keyOf(change.from.object), change.from.object.metadata.uid);
@@ -83,20 +83,23 @@ export class LocalCompanions {
       throw error;
     }
   }
+}
 
-  /** The observed version is a precondition: 409 if the object is newer. */
-  async #send(change: CompanionChange, options: WriteOptions): Promise<NetworkPolicy | undefined> {
-    const { client } = this.#options;
-    switch (change.kind) {
-      case 'create':
-        return client.create(codec, change.to, options);
-      case 'update':
-        return client.update(codec, change.to, options);
-      case 'delete': {
-        const { namespace, name, uid, resourceVersion } = change.from.object.metadata;
-        await client.delete(codec, { ...options, namespace, name, uid, resourceVersion }).catch(unlessGone);
-        return undefined;
-      }
+/** Sends one change. The observed version is a precondition: 409 if the object is newer. */
+export async function sendCompanion(
+  client: KubeClient,
+  change: CompanionChange,
+  options: WriteOptions,
+): Promise<NetworkPolicy | undefined> {
+  switch (change.kind) {
+    case 'create':
+      return client.create(codec, change.to, options);
+    case 'update':
+      return client.update(codec, change.to, options);
+    case 'delete': {
+      const { namespace, name, uid, resourceVersion } = change.from.object.metadata;
+      await client.delete(codec, { ...options, namespace, name, uid, resourceVersion }).catch(unlessGone);
+      return undefined;
     }
   }
 }

@@ -137,6 +137,7 @@ export class Remote {
       heldDeletions: this.#held ?? 0,
       skipped: this.#state.skipped.all(),
       sets: sets.map(({ name }) => name).toSorted(),
+      companions: 0,
     };
   }
 

@@ -146,6 +146,11 @@ export class RemotePeers {
     return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
   }
 
+  /** Why the remote is not reached, possibly with text of others. */
+  get failure(): string | undefined {
+    return this.#options.state.watches.failure;
+  }
+
   /** How many deletions are held. */
   get held(): number {
     return this.#pods.held + this.#namespaces.held;

@@ -83,6 +83,20 @@ function addressChanges(change: CompanionChange): Readonly<Record<'addresses' | 
   return { addresses: after.size, added: countIn(after, before), removed: countIn(before, after) };
 }
 
+/** What a change does, for people: which NetworkPolicy it writes, and its addresses, each once. */
+export function companionFacts(change: CompanionChange) {
+  const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
+  const before = new Set(change.kind === 'create' ? [] : change.from.rules.flatMap(({ cidrs }) => cidrs));
+  const after = new Set(change.kind === 'delete' ? [] : change.companion.rules.flatMap(({ cidrs }) => cidrs));
+  return {
+    networkPolicy: `${namespace}/${name}`,
+    cluster: remoteOf(change),
+    addresses: [...after],
+    added: [...after].filter((cidr) => !before.has(cidr)),
+    removed: [...before].filter((cidr) => !after.has(cidr)),
+  };
+}
+
 function effectOf(from: Companion, to: Companion): 'add' | 'change' | 'remove' {
   const [before, after] = [entriesOf(from), entriesOf(to)];
   if (isSubset(before, after)) return 'add';
