@@ -62,7 +62,7 @@ export async function runCleanup(command: PolicyCommand, run: RunOptions): Promi
   const local = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
   return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection, userAgent }) }, run);
-    const consequence = 'Policies that select its sets will match nothing.';
+    const consequence = 'Policies that select its sets, or name it, will match nothing of it.';
     return cleanUp(removals, { cluster, consequence, confirm, print }, run);
   });
 }

@@ -39,7 +39,7 @@ remotes:
 
 function readConfig(source: string): unknown {
   const file = parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
-  const options = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 0 };
+  const options = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 0, networkPolicies: false };
   const settings = file.ok ? settingsOfFile(file.value, options) : file;
   return settings.ok ? settings : new ConfigError(settings.problems);
 }

@@ -28,6 +28,36 @@ export const metrics = {
     help: 'Writes that restored what another program changed or deleted.',
     labels: { remote },
   },
+  extendedPolicies: {
+    name: 'semaphore_policy_extended_policies',
+    type: 'gauge',
+    help: 'NetworkPolicies that name the remote.',
+    labels: { remote },
+  },
+  companions: {
+    name: 'semaphore_policy_companions',
+    type: 'gauge',
+    help: 'NetworkPolicies that extend others by addresses of the remote.',
+    labels: { remote },
+  },
+  companionAddresses: {
+    name: 'semaphore_policy_companion_addresses',
+    type: 'gauge',
+    help: 'Addresses in them, each counted in every rule.',
+    labels: { remote },
+  },
+  companionsBehind: {
+    name: 'semaphore_policy_companions_behind',
+    type: 'gauge',
+    help: 'Those that were made from an earlier version of the extended NetworkPolicy, or whose NetworkPolicy is gone.',
+    labels: { remote },
+  },
+  unknownClusters: {
+    name: 'semaphore_policy_unknown_clusters',
+    type: 'gauge',
+    help: 'Clusters that NetworkPolicies name and the config lacks.',
+    labels: {},
+  },
   calicoRequests: {
     name: 'semaphore_policy_calico_client_request_total',
     type: 'counter',
@@ -49,7 +79,7 @@ export const metrics = {
   requeues: {
     name: 'semaphore_policy_sync_requeue_total',
     type: 'counter',
-    help: 'Retries of sets after a failure.',
+    help: 'Retries of sets and companions after a failure.',
     labels: {},
   },
 } as const satisfies MetricTable;

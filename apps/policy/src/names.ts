@@ -1,4 +1,4 @@
-import { hash10, isDnsSubdomain } from '@kube-semaphore/naming';
+import { hash10, hash20, isDnsSubdomain } from '@kube-semaphore/naming';
 
 /** Domains of the labels, oldest first: the first Go releases, and those from v0.1.4 on. */
 export const labelDomains = ['semaphore.uw.systems', 'policy.semaphore.uw.io'] as const;
@@ -80,6 +80,38 @@ export function setKeyOfName(objectName: string): string {
   // A plain name that ends like a suffix can itself get a suffix.
   return objectName.replace(/(?:-[0-9a-f]{10}(?:-s\d+)?)+$/, '');
 }
+
+/** Domain of the labels and annotations of companions, whatever domain the sets have. */
+const COMPANION_DOMAIN = labelDomains[1];
+
+/** On a companion: `semaphore-policy`. */
+export const companionLabel = `${COMPANION_DOMAIN}/${managedByLabel}`;
+
+/** On a companion: the remote that it lets in. */
+export const companionClusterLabel = clusterLabel(COMPANION_DOMAIN);
+
+/** On a companion: as a label `hash10` of the name of its NetworkPolicy, as an annotation the name itself. */
+export const companionSourceKey = `${COMPANION_DOMAIN}/source`;
+
+/** On a companion: which `metadata.generation` of its NetworkPolicy it was made from. */
+export const companionGenerationAnnotation = `${COMPANION_DOMAIN}/source-generation`;
+
+/** On a companion: a JSON array with one text for each of its rules, which names the peers. */
+export const companionPeersAnnotation = `${COMPANION_DOMAIN}/peers`;
+
+/** `<policy>-<remote>-<direction>-<hash20>`, and `-s<n>` for shard `n` >= 1; at most 253 characters. */
+export function companionName(
+  { policy, remote, direction }: { readonly policy: string; readonly remote: string; readonly direction: string },
+  { shard, attempt }: { readonly shard: number; readonly attempt: number },
+): string {
+  const unique = hash20(policy, remote, attempt === 0 ? direction : `${direction}/${attempt}`);
+  const suffix = `-${direction}-${unique}${shard === 0 ? '' : `-s${shard}`}`;
+  const readable = legalise(`${policy}-${remote}`).slice(0, MAX_NAME - suffix.length);
+  return `${readable.replace(/[.-]+$/, '')}${suffix}`;
+}
+
+/** At most so many characters in the name of an object. */
+const MAX_NAME = 253;
 
 function plainName(cluster: string, namespace: string, name: string): string {
   return `${cluster}-${namespace}-${name}`;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type Companion, type ObservedCompanion, writtenCompanion } from './desired/network-policies/companion.ts';
+import type { CompanionChange } from './desired/network-policies/diff.ts';
 import { exitCodeOf, type Plan, planJson, planText, type RemotePlan } from './plan.ts';
 
 const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({
@@ -18,6 +20,7 @@ const c2: RemotePlan = {
   heldDeletions: 0,
   skipped: [],
   sets: ['c2-ns-a'],
+  companions: 0,
 };
 
 const full: Plan = {
@@ -32,6 +35,7 @@ const full: Plan = {
     { kind: 'update', from: set('c2-ns-c', {}, '10.0.0.1/32', '10.0.0.1/32'), to: set('c2-ns-c', {}, '10.0.0.1/32') },
     { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
   ],
+  companionChanges: [],
   remotes: [
     {
       ...c2,
@@ -51,6 +55,25 @@ const full: Plan = {
     { ...c2, cluster: 'c5', reached: false, sets: [] },
   ],
 };
+
+/** A companion as it is written, and as it is read. */
+function companion(name: string, ...cidrs: string[]) {
+  const rules = [{ text: 'p', ports: [], cidrs }];
+  const wanted: Companion = { name, remote: 'c2', direction: 'ingress', rules };
+  const podSelector = { matchLabels: {}, matchExpressions: [] };
+  const to = writtenCompanion({ namespace: 'alpha', name: 'db', uid: 'u', generation: 1, podSelector }, wanted);
+  const object = { metadata: to.metadata, spec: to.spec } as unknown as ObservedCompanion['object'];
+  return { companion: wanted, to, from: { ...wanted, shard: 0, source: 'db', object } };
+}
+
+const one = companion('a', '10.4.0.1/32');
+const two = companion('a', '10.4.0.1/32', '10.4.0.2/32');
+const companionChanges: readonly CompanionChange[] = [
+  { kind: 'create', ...companion('new', '10.4.0.1/32', '10.4.0.2/32') },
+  { kind: 'update', ...two, from: one.from },
+  { kind: 'update', ...one },
+  { kind: 'delete', from: one.from },
+];
 
 describe('planText', () => {
   it('shows what would change, what is skipped and why, and what is unknown', () => {
@@ -80,12 +103,41 @@ describe('planText', () => {
     );
   });
 
+  it('shows companions beside sets', () => {
+    const text = planText({ changes: [], companionChanges, remotes: [{ ...c2, companions: 2 }] });
+    expect(text).toBe(
+      [
+        'create  NetworkPolicy alpha/new  10.4.0.1/32 10.4.0.2/32',
+        'change  NetworkPolicy alpha/a  +10.4.0.2/32',
+        'change  NetworkPolicy alpha/a  other fields',
+        'delete  NetworkPolicy alpha/a  10.4.0.1/32',
+        '',
+        'c2: 1 set and 2 companions now',
+        '',
+      ].join('\n'),
+    );
+    expect(JSON.parse(planJson({ changes: [], companionChanges, remotes: [] }))).toMatchObject({
+      networkPolicies: [
+        { change: 'create', networkPolicy: 'alpha/new', cluster: 'c2', addresses: ['10.4.0.1/32', '10.4.0.2/32'] },
+        { change: 'update', added: ['10.4.0.2/32'], removed: [] },
+        { change: 'update', added: [], removed: [] },
+        { change: 'delete', networkPolicy: 'alpha/a', removed: ['10.4.0.1/32'] },
+      ],
+    });
+  });
+
   it('reports that nothing would change', () => {
-    expect(planText({ changes: [], remotes: [c2] })).toBe('Nothing to change.\n\nc2: 1 set now\n');
+    expect(planText({ changes: [], companionChanges: [], remotes: [c2] })).toBe(
+      'Nothing to change.\n\nc2: 1 set now\n',
+    );
   });
 
   it('does not report that for a remote that was not reached', () => {
-    const text = planText({ changes: [], remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }] });
+    const text = planText({
+      changes: [],
+      companionChanges: [],
+      remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }],
+    });
     expect(text).toBe(
       [
         'Changes are unknown: c2 not reached.',
@@ -121,5 +173,5 @@ it('prints the same facts as JSON', () => {
 
 it('exits with 1 if a remote was not reached', () => {
   expect(exitCodeOf(full)).toBe(1);
-  expect(exitCodeOf({ changes: [], remotes: [c2] })).toBe(0);
+  expect(exitCodeOf({ changes: [], companionChanges: [], remotes: [c2] })).toBe(0);
 });

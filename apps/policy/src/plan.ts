@@ -2,6 +2,7 @@ import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/mult
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import { netChanges } from './desired/change-facts.ts';
 import type { Change } from './desired/change.ts';
+import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
 import { isSameMap } from './desired/string-map.ts';
 
 /** What a plan says about one remote. */
@@ -18,24 +19,46 @@ export type RemotePlan = {
   readonly skipped: readonly (Diagnostic & { readonly subject: string })[];
   /** The names of its sets now. */
   readonly sets: readonly string[];
+  /** How many companions let it in now. */
+  readonly companions: number;
 };
 
-export type Plan = { readonly changes: readonly Change[]; readonly remotes: readonly RemotePlan[] };
+export type Plan = {
+  /** Of sets. */
+  readonly changes: readonly Change[];
+  readonly companionChanges: readonly CompanionChange[];
+  readonly remotes: readonly RemotePlan[];
+};
 
 /** 0, or 1 if a remote wasn't reached, so that the plan is incomplete. */
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, remotes }: Plan): string {
+export function planText({ changes, companionChanges, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ cluster }) => cluster);
-  const lines = changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine);
+  const all = [...changes.map(changeLine), ...companionChanges.map(companionLine)];
+  const lines = all.length === 0 ? [withoutChange(unreached)] : all;
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   return pageOf(lines);
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  return jsonPage({ changes: plan.changes.map(changeFacts), remotes: plan.remotes });
+  const { changes, companionChanges, remotes } = plan;
+  return jsonPage({
+    changes: changes.map(changeFacts),
+    networkPolicies: companionChanges.map((change) => ({ change: change.kind, ...companionFacts(change) })),
+    remotes,
+  });
+}
+
+function companionLine(change: CompanionChange): string {
+  const { networkPolicy, addresses, added, removed } = companionFacts(change);
+  const name = `NetworkPolicy ${networkPolicy}`;
+  if (change.kind === 'create') return `create  ${name}  ${addresses.join(' ')}`;
+  if (change.kind === 'delete') return `delete  ${name}  ${removed.join(' ')}`;
+  const cidrs = [...added.map((cidr) => `+${cidr}`), ...removed.map((cidr) => `-${cidr}`)];
+  return `change  ${name}  ${cidrs.join(' ') || 'other fields'}`;
 }
 
 function changeLine(change: Change): string {
@@ -61,14 +84,16 @@ function changeFacts(change: Change): object {
 
 const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
 
-function remoteLines({ cluster, reached, failure, heldBack, heldDeletions, skipped, sets }: RemotePlan): string[] {
+function remoteLines(remote: RemotePlan): string[] {
+  const { cluster, reached, failure, heldBack, heldDeletions, skipped, sets, companions } = remote;
   if (!reached) {
     const heading = sets.length > 0 ? ['Its sets stay as they are:'] : [];
     return [notReached(cluster, failure), ...heading, ...sets.map((set) => `unknown  ${set}`)];
   }
+  const extra = companions === 0 ? '' : ` and ${count(companions, 'companion')}`;
   const held = count(heldDeletions, 'address', 'addresses');
   return [
-    `${cluster}: ${count(sets.length, 'set')} now${heldBack === undefined ? '' : `; nothing changes: ${heldBack}`}`,
+    `${cluster}: ${count(sets.length, 'set')}${extra} now${heldBack === undefined ? '' : `; nothing changes: ${heldBack}`}`,
     ...(heldDeletions === 0 ? [] : [`held    ${held} that its list is missing, until the next list`]),
     ...skipped.map(({ subject, kind, detail }) => {
       const word = kind === 'problem' ? 'skip!' : 'skip ';

@@ -7,6 +7,7 @@ import type { Settings } from './config/settings.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import { LocalCluster } from './local/cluster.ts';
 import type { PolicyMetrics } from './metrics.ts';
+import { NetworkPolicies } from './network-policies.ts';
 import type { Plan } from './plan.ts';
 import { SetReconciler } from './reconciler.ts';
 import { Remotes } from './remote/clusters.ts';
@@ -34,6 +35,8 @@ export class Policy {
   readonly #local: LocalCluster;
   readonly #remotes: Remotes;
   readonly #reconciler: SetReconciler;
+  /** With `-network-policies`. */
+  readonly #networkPolicies: NetworkPolicies | undefined;
   readonly #controller: LeaderController;
   readonly #runner: Runner;
   /** A plan chooses label domains as the leader would. */
@@ -46,7 +49,7 @@ export class Policy {
       client,
       leadership,
       options,
-      remotes: settings.remotes.map(({ name }) => name),
+      remotes: settings.remotes,
       metrics,
       log,
       // Not a remote event: a repair counts in `repairs_total`, not in `propagation_seconds`.
@@ -54,19 +57,30 @@ export class Policy {
         this.#remotes.settle();
         this.#enqueue(keys);
       },
+      onPolicyChange: (key, event) => this.#networkPolicies?.changed(key, event),
     });
     this.#remotes = new Remotes({
       ...input,
       localSets: this.#local.sets,
       mayChoose: () => this.#isPlan || leadership.isLeader,
       onChange: (keys) => this.#enqueue(keys, performance.now()),
-      onKnown: () => this.#enqueueAll(performance.now()),
+      onKnown: () => this.#enqueue(this.#keys(), performance.now()),
     });
     this.#reconciler = new SetReconciler({ local: this.#local, remotes: this.#remotes, options, hostNetworkPods });
+    const { companions } = this.#local;
+    this.#networkPolicies =
+      companions &&
+      new NetworkPolicies({
+        options,
+        metrics,
+        local: companions,
+        remotes: () => this.#remotes.inputs().map((remote) => ({ ...remote, options })),
+        enqueue: (keys, since) => this.#controller.enqueue(keys, since),
+      });
     this.#controller = new LeaderController({
       leadership,
       options,
-      reconcile: (key, context) => this.#reconciler.reconcile(key, context),
+      reconcile: (key, context) => this.#reconcilerOf(key).reconcile(key, context),
       onFailure: (failure) => {
         if (this.#local.failed(failure)) metrics.requeues.inc({});
       },
@@ -78,8 +92,8 @@ export class Policy {
     this.#runner = new Runner({
       local: this.#local,
       prepare: (running) => this.#remotes.prepare(running),
-      watch: async (running) => this.#remotes.run(running),
-      remotes: () => this.#remotes.all,
+      watch: async (running) => [...this.#remotes.run(running), ...this.#extend(running)],
+      remotes: () => [...this.#remotes.all, ...(this.#networkPolicies?.remotes ?? [])],
       watched: 'pods',
       longestReconcileMs: () => this.#controller.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
@@ -118,7 +132,8 @@ export class Policy {
     this.#isPlan = true;
     return this.#runner.once(options, () => {
       const changes = this.#keys().flatMap((key) => this.#reconciler.plan(key).flat());
-      return { changes, remotes: this.#remotes.all.map((remote) => remote.plan()) };
+      const remotes = this.#remotes.all.map((remote) => remote.plan());
+      return this.#networkPolicies?.extendPlan({ changes, remotes }) ?? { changes, companionChanges: [], remotes };
     });
   }
 
@@ -135,6 +150,16 @@ export class Policy {
 
   #enqueueAll(since?: number): void {
     this.#enqueue(this.#keys(), since);
+    if (this.#networkPolicies !== undefined) this.#controller.enqueue(this.#networkPolicies.keys(), since);
+  }
+
+  /** A key of a NetworkPolicy has a slash; a key of sets has none. */
+  #reconcilerOf(key: string): Pick<SetReconciler, 'reconcile'> {
+    return this.#networkPolicies !== undefined && key.includes('/') ? this.#networkPolicies : this.#reconciler;
+  }
+
+  #extend(running: RunOptions): readonly Promise<void>[] {
+    return this.#networkPolicies === undefined ? [] : [this.#networkPolicies.run(running)];
   }
 
   #enqueue(keys: Iterable<string>, since?: number): void {

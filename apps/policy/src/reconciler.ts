@@ -4,7 +4,7 @@ import type { Phase } from './desired/change.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import { desiredSets } from './desired/sets.ts';
-import { carryOut } from './local/carry-out.ts';
+import { carryOut, clustersOfSet } from './local/carry-out.ts';
 import type { LocalCluster } from './local/cluster.ts';
 import type { Remotes } from './remote/clusters.ts';
 
@@ -29,7 +29,10 @@ export class SetReconciler {
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const { local } = this.#options;
     const phases = this.plan(key);
-    await carryOut(phases, local.sets.domains, (change) => local.write(change, context));
+    await carryOut(phases, {
+      clustersOf: (change) => clustersOfSet(change, local.sets.domains),
+      write: (change) => local.write(change, context),
+    });
     return { wrote: phases.length > 0 };
   }
 

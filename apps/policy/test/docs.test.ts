@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config/file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/config/options.ts';
-import { localRules, remoteRules } from './support/accounts.ts';
+import { localRules, namespaceRules, networkPolicyRules, remoteRules } from './support/accounts.ts';
 
 /** Its own page, and the page of all apps, which names no option that policy lacks. */
 const page = docPage('policy.md') + docPage('concepts.md');
@@ -52,7 +52,14 @@ describe('docs/policy.md and docs/concepts.md', () => {
 
   it('show the rights in deploy/', () => {
     const [sets, ranges, leases, previous] = localRules;
-    expect(documentedRules('policy.md')).toEqual([remoteRules, [sets, ranges], [leases], [previous]]);
+    expect(documentedRules('policy.md')).toEqual([
+      remoteRules,
+      [sets, ranges],
+      namespaceRules,
+      networkPolicyRules,
+      [leases],
+      [previous],
+    ]);
   });
 
   it('show a valid config file', () => {

@@ -16,7 +16,16 @@ export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts'
 export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
 export { parseJson } from './parse-json.ts';
 export type { OwnerReference } from './kinds/metadata.ts';
+export { type Namespace, namespaceKind } from './kinds/namespace.ts';
+export {
+  type LabelSelector,
+  type NetworkPolicy,
+  networkPolicyKind,
+  type NetworkPolicyPeer,
+  type NetworkPolicyPort,
+  type WrittenNetworkPolicy,
+} from './kinds/network-policy.ts';
 export { type Node, nodeKind } from './kinds/node.ts';
-export { type Pod, podKind } from './kinds/pod.ts';
+export { type Pod, podKind, type PodWithPorts, podWithPortsKind } from './kinds/pod.ts';
 export { type Service, serviceKind, type ServicePort, type WrittenService } from './kinds/service.ts';
 export { type Status, statusFromJson, statusFromProtobuf } from './status.ts';

@@ -24,6 +24,22 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/membership.test.ts', 'gets a set with the documented name, labels and nets'],
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
   ],
+  'get what a NetworkPolicy grants to another cluster': [
+    [
+      'apps/policy/test/network-policies-unknown-remote.test.ts',
+      'gets only what its own name and its own addresses are granted',
+    ],
+  ],
+  'delay what a user takes out of a NetworkPolicy': [
+    [
+      'apps/policy/test/network-policies-unknown-remote.test.ts',
+      'loses at once what a policy takes away, and gets nothing new',
+    ],
+    [
+      'apps/policy/src/desired/network-policies/diff.test.ts',
+      'is urgent: $urgent, and replaces an earlier spec: $outdated, for $name',
+    ],
+  ],
   "change objects, devices or routes that aren't ours": [
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
     ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],

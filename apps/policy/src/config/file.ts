@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 /** An empty text is the same as none, as in the files of the Go programs. */
 const remote = z.strictObject({
   name: z.string(),
+  clusterSetID: z.optional(z.string()),
   ...addressFields,
   allowedPodCIDRs: z.optional(z.array(z.string())),
   podResyncPeriod: durationField,

@@ -17,3 +17,20 @@ export const labelDomain = checkedText('auto|domain', (raw) => (isDnsSubdomain(r
 export const labelValue = checkedText('auto|value', (raw) =>
   isLabelValue(raw) ? undefined : `is not a label value: at most ${MAX_LABEL} letters, digits, "-", "_" and "."`,
 );
+
+/** A label key: a name, with a domain before it. */
+export const labelKey = checkedText('key', (raw) => {
+  const [domain = '', name, ...rest] = raw.split('/');
+  const isKey = rest.length === 0 && isDnsSubdomain(domain) && name !== undefined && name !== '' && isLabelValue(name);
+  return isKey ? undefined : 'is not a label key with a domain, such as example.org/name';
+});
+
+const KEY = String.raw`[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?`;
+const VALUE = String.raw`([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?`;
+const REQUIREMENT = String.raw`(!?${KEY}|${KEY}(=|==|!=)${VALUE}|${KEY} (in|notin) \(${VALUE}(, ?${VALUE})*\))`;
+const SELECTOR = new RegExp(`^${REQUIREMENT}(, ?${REQUIREMENT})*$`);
+
+/** A label selector as kubectl reads it. An API server would refuse a bad one, each time that it is asked. */
+export const labelSelector = checkedText('selector', (raw) =>
+  SELECTOR.test(raw) ? undefined : 'is not a label selector, such as app=web,tier in (a, b)',
+);

@@ -37,6 +37,12 @@ describe('the options of policy', () => {
       labelDomain: 'auto',
       managedBy: 'auto',
       hostNetworkPods: 'exclude',
+      networkPolicies: false,
+      networkPolicySink: 'networkpolicy',
+      clusterSetKey: 'cluster.clusterset.k8s.io',
+      remotePodSelector: undefined,
+      maxAddressesPerPolicy: 500,
+      maxAddressesPerSource: 5_000,
       maxNetsPerSet: 1_000,
       clusterSetLabel: false,
       output: 'text',
@@ -146,6 +152,16 @@ describe('the options of policy', () => {
     expect(resolution.kind === 'run' && overridden(resolution.given)).toEqual(
       want.map((pattern) => expect.stringMatching(pattern)),
     );
+  });
+
+  it('demand the CIDRs of the remote with -network-policies', async () => {
+    const argv = [...KUBECONFIG, '-network-policies'];
+    expect(await problems(argv)).toEqual([
+      '-allowed-pod-cidrs or SP_ALLOWED_POD_CIDRS is required with -network-policies or SP_NETWORK_POLICIES',
+    ]);
+    expect(await problems([...argv, '-allowed-pod-cidrs=10.4.0.0/16'])).toEqual([]);
+    expect(await problems(['-config=f', '-network-policies'])).toEqual([]);
+    expect(await problems(KUBECONFIG)).toEqual([]);
   });
 
   it('distinguish a given default from the default', async () => {

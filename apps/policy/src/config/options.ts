@@ -16,9 +16,11 @@ import {
   type RemoteClusterOptions,
   remoteClusterProblems,
   remoteClusterRows,
+  spellingOf,
   text,
 } from '@kube-semaphore/options';
-import { clusterName, labelDomain, labelValue } from './option-types.ts';
+import { clusterSetLabel } from '../names.ts';
+import { clusterName, labelDomain, labelKey, labelSelector, labelValue } from './option-types.ts';
 
 /** The options of semaphore-policy. */
 export type PolicyOptions = CommonOptions &
@@ -45,13 +47,23 @@ export type PolicyOptions = CommonOptions &
     /** The cluster whose sets `cleanup` removes. */
     readonly cleanupCluster: string | undefined;
     readonly clusterSetLabel: boolean;
+    /** Whether NetworkPolicies that name other clusters get companions. */
+    readonly networkPolicies: boolean;
+    /** What companions are. */
+    readonly networkPolicySink: 'networkpolicy';
+    /** Key of the label that names the cluster of a namespace. */
+    readonly clusterSetKey: string;
+    /** A label selector; undefined: peers may select every Pod of a remote. */
+    readonly remotePodSelector: string | undefined;
+    readonly maxAddressesPerPolicy: number;
+    readonly maxAddressesPerSource: number;
     readonly calicoApi: 'auto' | 'projectcalico.org/v3' | 'crd.projectcalico.org/v1';
   };
 
 /** The program as `-help` and `-version` introduce it. */
 export const program = {
   name: 'semaphore-policy',
-  description: 'Keeps addresses of remote Pods in local Calico GlobalNetworkSets.',
+  description: 'Keeps addresses of remote Pods in local Calico GlobalNetworkSets, and in NetworkPolicies.',
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is not in the config any more: -cluster.' },
@@ -162,6 +174,48 @@ export const options = optionTable<PolicyOptions>(
       fallback: false,
       help: 'Adds the label cluster.clusterset.k8s.io with the cluster name to sets.',
     },
+    networkPolicies: {
+      flag: 'network-policies',
+      group: 'NetworkPolicies',
+      type: boolean,
+      fallback: false,
+      help: 'Extends NetworkPolicies that name other clusters. Needs the allowed Pod CIDRs of each remote.',
+    },
+    networkPolicySink: {
+      flag: 'network-policy-sink',
+      group: 'NetworkPolicies',
+      type: oneOf(['networkpolicy']),
+      fallback: 'networkpolicy',
+      help: 'Kind of the objects that extend a NetworkPolicy: NetworkPolicies, for every CNI.',
+    },
+    clusterSetKey: {
+      flag: 'clusterset-key',
+      group: 'NetworkPolicies',
+      type: labelKey,
+      fallback: clusterSetLabel,
+      help: 'Key of the label by which a namespaceSelector names clusters.',
+    },
+    remotePodSelector: {
+      flag: 'remote-pod-selector',
+      group: 'NetworkPolicies',
+      type: labelSelector,
+      absent: 'every Pod',
+      help: 'Label selector of the remote Pods that NetworkPolicies can select.',
+    },
+    maxAddressesPerPolicy: {
+      flag: 'max-addresses-per-policy',
+      group: 'NetworkPolicies',
+      type: integer({ min: 1, max: 10_000 }),
+      fallback: 500,
+      help: 'Addresses per object that extends a NetworkPolicy; more are split into shards.',
+    },
+    maxAddressesPerSource: {
+      flag: 'max-addresses-per-source',
+      group: 'Limits',
+      type: integer({ min: 1, max: 1_000_000 }),
+      fallback: 5_000,
+      help: 'Remote addresses per extended NetworkPolicy; with more, new ones are skipped.',
+    },
     podResyncPeriodMs: {
       flag: 'pod-resync-period',
       group: 'Pacing',
@@ -204,6 +258,9 @@ export const validate = (
         inFile: ['targetClusterName', ...remoteClusterKeys],
         required: ['targetClusterName'],
       })),
+  ...(config.networkPolicies === true && !given.has('config') && subcommand !== 'cleanup'
+    ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
+    : []),
   ...leaderElectionProblems(options, config),
 ];
 

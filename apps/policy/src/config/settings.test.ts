@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { RemoteEntry } from './file.ts';
 import { settingsOfFile } from './settings.ts';
 
-const defaults = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 3_600_000 };
+const defaults = {
+  localKubeConfig: undefined,
+  localCidrs: undefined,
+  podResyncPeriodMs: 3_600_000,
+  networkPolicies: false,
+};
 const direct = {
   remoteAPIURL: 'https://c3',
   remoteCAURL: 'file:///ca',
@@ -38,12 +43,14 @@ describe('settingsOfFile', () => {
         remotes: [
           {
             name: 'c2',
+            clusterSetId: 'c2',
             reference: { kind: 'kubeconfig', path: '/c2' },
             allowedPodCidrs: undefined,
             podResyncPeriodMs: 600_000,
           },
           {
             name: 'c3',
+            clusterSetId: 'c3',
             reference: {
               kind: 'api-server',
               apiUrl: 'https://c3',
@@ -101,6 +108,53 @@ describe('settingsOfFile', () => {
       'remotes[0].podResyncPeriod: it must not be negative',
       'remotes[1].kubeConfigPath: it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together',
       'remotes: name c4 is used twice',
+    ]);
+  });
+});
+
+describe('with -network-policies', () => {
+  const at = (path: string, ...allowedPodCIDRs: string[]) => ({ kubeConfigPath: path, allowedPodCIDRs });
+  const settingsOf = (...remotes: RemoteEntry[]) => settingsOfFile({ remotes }, { ...defaults, networkPolicies: true });
+  const problemsOf = (...remotes: RemoteEntry[]) => {
+    const settings = settingsOf(...remotes);
+    return settings.ok ? [] : settings.problems;
+  };
+
+  it('takes an id in the ClusterSet, by default the name', () => {
+    const settings = settingsOf(
+      { name: 'c2', ...at('/c2', '10.4.0.0/16') },
+      { name: 'c3', clusterSetID: 'prod.eu', ...at('/c3', '10.5.0.0/16') },
+    );
+    expect(settings.ok && settings.value.remotes.map(({ clusterSetId }) => clusterSetId)).toEqual(['c2', 'prod.eu']);
+  });
+
+  it('demands the CIDRs of each remote', () => {
+    expect(problemsOf({ name: 'c2', ...at('/c2', '10.4.0.0/16') }, { name: 'c3', kubeConfigPath: '/c3' })).toEqual([
+      'remotes[1].allowedPodCIDRs: it is required with -network-policies',
+    ]);
+    expect(problems({ name: 'c3', kubeConfigPath: '/c3' })).toEqual([]);
+  });
+
+  it('refuses CIDRs that two remotes share', () => {
+    const remotes = [
+      { name: 'c2', ...at('/c2', '10.4.0.0/16', 'fd00:4::/48') },
+      { name: 'c3', ...at('/c3', '10.5.0.0/16', '10.4.7.0/24') },
+    ];
+    expect(problemsOf(...remotes)).toEqual([
+      'remotes[1].allowedPodCIDRs: 10.4.7.0/24 overlaps 10.4.0.0/16 of c2; -network-policies needs distinct ones',
+    ]);
+    expect(problems(...remotes)).toEqual([]);
+  });
+
+  it('refuses an id that two remotes have, or that is not valid', () => {
+    expect(
+      problemsOf(
+        { name: 'c2', ...at('/c2', '10.4.0.0/16') },
+        { name: 'c3', clusterSetID: 'c2', ...at('/c3', '10.5.0.0/16') },
+      ),
+    ).toEqual(['remotes: clusterSetID c2 is used twice']);
+    expect(problemsOf({ name: 'c2', clusterSetID: 'C_2', ...at('/c2', '10.4.0.0/16') })).toEqual([
+      expect.stringMatching(/^remotes\[0\]\.clusterSetID: "C_2" is not a name/),
     ]);
   });
 });

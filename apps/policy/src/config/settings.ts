@@ -1,6 +1,6 @@
 import { durationOf, localReference, Problems, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import type { Cidr, Parsed } from '@kube-semaphore/net';
+import { type Cidr, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
@@ -8,6 +8,8 @@ import type { PolicyOptions } from './options.ts';
 /** One remote cluster, from flags or a config file. */
 export type RemoteSettings = {
   readonly name: string;
+  /** How the cluster label of NetworkPolicies names it. */
+  readonly clusterSetId: string;
   readonly reference: ClusterReference;
   /** The addresses that it can bring into local sets; undefined: all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
@@ -30,7 +32,15 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
   return {
     local: localReference(localKubeConfig),
     localCidrs,
-    remotes: [{ name: targetClusterName!, reference, allowedPodCidrs, podResyncPeriodMs }],
+    remotes: [
+      {
+        name: targetClusterName!,
+        clusterSetId: targetClusterName!,
+        reference,
+        allowedPodCidrs,
+        podResyncPeriodMs,
+      },
+    ],
   };
 }
 
@@ -41,13 +51,17 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
  */
 export function settingsOfFile(
   { local, remotes }: ConfigFile,
-  options: Pick<PolicyOptions, 'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs'>,
+  options: Pick<PolicyOptions, 'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs' | 'networkPolicies'>,
 ): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
   const found = new Problems();
   const { problems } = found;
   const localCidrs = found.cidrs('local.cidrs', local?.cidrs ?? []);
   const settings = remotes.map((entry, i) => remoteSettings(entry, { at: `remotes[${i}]`, options, found }));
   found.unique(remotes, { 'remotes: name': ({ name }) => name });
+  if (options.networkPolicies) {
+    found.unique(settings, { 'remotes: clusterSetID': ({ clusterSetId }) => clusterSetId });
+    problems.push(...networkPolicyProblems(settings));
+  }
   if (problems.length > 0) return { ok: false, problems };
   const reference = localReference(options.localKubeConfig ?? local?.kubeConfigPath);
   return { ok: true, value: { local: reference, localCidrs: options.localCidrs ?? localCidrs, remotes: settings } };
@@ -58,9 +72,10 @@ type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; 
 function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): RemoteSettings {
   const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T =>
     found.check(`${at}.${field}`, parsed, fallback);
-  const { podResyncPeriod, allowedPodCIDRs } = entry;
+  const { podResyncPeriod, allowedPodCIDRs, clusterSetID } = entry;
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
+    clusterSetId: clusterSetID === undefined ? entry.name : check('clusterSetID', clusterName.parse(clusterSetID), ''),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     allowedPodCidrs: allowedPodCIDRs && found.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     podResyncPeriodMs:
@@ -68,4 +83,23 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
         ? options.podResyncPeriodMs
         : check('podResyncPeriod', durationOf(podResyncPeriod), 0),
   };
+}
+
+/** What `-network-policies` demands of addresses: each must tell which remote a Pod is in. */
+function networkPolicyProblems(remotes: readonly RemoteSettings[]): readonly string[] {
+  return remotes.flatMap(({ allowedPodCidrs }, i) => {
+    const at = `remotes[${i}].allowedPodCIDRs`;
+    if (allowedPodCidrs === undefined) return [`${at}: it is required with -network-policies`];
+    const others = remotes
+      .slice(0, i)
+      .flatMap(({ name, allowedPodCidrs: theirs = [] }) => theirs.map((cidr) => ({ name, cidr })));
+    return allowedPodCidrs.flatMap((cidr) =>
+      others
+        .filter((other) => overlaps(cidr, other.cidr))
+        .map(
+          (other) =>
+            `${at}: ${cidr.text} overlaps ${other.cidr.text} of ${other.name}; -network-policies needs distinct ones`,
+        ),
+    );
+  });
 }

@@ -56,6 +56,32 @@ it('waits for a successful answer (Go used the other API)', async () => {
 });
 
 describe('calicoApiOf', () => {
+  it.each([
+    { name: 'no API where Calico is optional and missing', answer: groups('apps'), isOptional: true, want: undefined },
+    {
+      name: "Calico's API where it is optional and served",
+      answer: groups('projectcalico.org'),
+      isOptional: true,
+      want: 'projectcalico.org/v3',
+    },
+    {
+      name: 'the custom resource where it is optional and served',
+      answer: groups('crd.projectcalico.org'),
+      isOptional: true,
+      want: 'crd.projectcalico.org/v1',
+    },
+    {
+      name: 'the custom resource where Calico is not optional',
+      answer: groups('apps'),
+      isOptional: false,
+      want: 'crd.projectcalico.org/v1',
+    },
+  ])('chooses $name', async ({ answer, isOptional, want }) => {
+    const { signal } = new AbortController();
+    const getRaw = async (path: string) => (path === '/apis' ? answer : {});
+    expect(await calicoApiOf('auto', { getRaw }, { signal, onFailure: () => undefined, isOptional })).toBe(want);
+  });
+
   const stored = '/apis/crd.projectcalico.org/v1/globalnetworksets?limit=1';
   const v3 = '/apis/projectcalico.org/v3/globalnetworksets?limit=1';
   const refusal = (status: number) => new KubeApiError('no', { status, reason: '' });

@@ -5,22 +5,30 @@ import { asRecord, type CalicoApi } from '@kube-semaphore/kube-objects';
 /** The custom resource in which Calico stores its own kind. */
 const STORED: CalicoApi = 'crd.projectcalico.org/v1';
 
+export type CalicoApiOptions = UntilAnsweredOptions & {
+  /** Whether a cluster without Calico is fine, too. */
+  readonly isOptional?: boolean;
+};
+
 /**
  * The API by which to write sets: that of an option; for `auto` Calico's own if it is served, else the custom resource behind
  * it. It is also the custom resource if our role names no other API, as the roles of the first Go releases. Only an answer
  * decides: an aggregated API server that is away for a moment (503) is asked again.
  *
+ * @returns undefined if the cluster has no API group of Calico, and `isOptional` says that this is fine
  * @throws the signal's reason when that is aborted
  */
 export async function calicoApiOf(
   option: CalicoApi | 'auto',
   client: Pick<KubeClient, 'getRaw'>,
-  options: UntilAnsweredOptions,
-): Promise<CalicoApi> {
+  options: CalicoApiOptions,
+): Promise<CalicoApi | undefined> {
   if (option !== 'auto') return option;
-  const { signal } = options;
+  const { signal, isOptional = false } = options;
   return untilAnswered(async () => {
-    const api = chooseCalicoApi(await client.getRaw('/apis', { signal }));
+    const groups = await client.getRaw('/apis', { signal });
+    const api = chooseCalicoApi(groups);
+    if (isOptional && !hasCalico(groups)) return undefined;
     if (api === STORED || (await mayList(client, api, signal)) || !(await mayList(client, STORED, signal))) return api;
     // Asked once more: a server that has just started forbids everything until it has read its roles.
     return (await mayList(client, api, signal)) ? api : STORED;
@@ -36,6 +44,13 @@ async function mayList(client: Pick<KubeClient, 'getRaw'>, api: CalicoApi, signa
     if (error instanceof KubeApiError && [403, 404].includes(error.status)) return false;
     throw error;
   }
+}
+
+/** @param groupList as of `chooseCalicoApi` */
+function hasCalico(groupList: unknown): boolean {
+  const { groups } = asRecord(groupList);
+  const names = Array.isArray(groups) ? groups.map((group) => asRecord(group)['name']) : [];
+  return names.includes('projectcalico.org') || names.includes('crd.projectcalico.org');
 }
 
 /** @param groupList the answer to `/apis`: a metav1.APIGroupList, or anything else */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { carryOut } from './carry-out.ts';
+import { carryOut, clustersOfSet } from './carry-out.ts';
 import type { Change, Phase } from '../desired/change.ts';
 import type { ObservedSet } from '../desired/network-set.ts';
 import { setLabels } from '../desired/labels.ts';
@@ -37,7 +37,7 @@ async function run(
     tried.push(`${change.kind} ${name}`);
     if (failing.includes(name)) throw busy;
   };
-  const failure = await carryOut(phases, [domain], write).then(
+  const failure = await carryOut(phases, { clustersOf: (change) => clustersOfSet(change, [domain]), write }).then(
     () => undefined,
     (error: unknown) => error,
   );

@@ -1,22 +1,26 @@
-import type { Change, Phase } from '../desired/change.ts';
+import type { Change } from '../desired/change.ts';
 import { readOwner } from '../desired/labels.ts';
+
+export type CarryOutOptions<C> = {
+  /** The clusters that a change is for. */
+  readonly clustersOf: (change: C) => readonly string[];
+  readonly write: (change: C) => Promise<void>;
+};
 
 /**
  * Carries out the phases of one key, one after the other. After a failed write, a cluster gets no writes of later phases,
- * as these may remove what wasn't added; other clusters whose sets have the same key get theirs.
+ * as these may remove what wasn't added; other clusters whose objects have the same key get theirs.
  *
- * @param domains as of `readOwner`
  * @throws the error of the first write that failed, when all phases are over
  */
-export async function carryOut(
-  phases: readonly Phase[],
-  domains: readonly string[],
-  write: (change: Change) => Promise<void>,
+export async function carryOut<C>(
+  phases: readonly (readonly C[])[],
+  { clustersOf, write }: CarryOutOptions<C>,
 ): Promise<void> {
   const failed = new Set<string>();
   const failures: unknown[] = [];
   for (const phase of phases) {
-    const isBlocked = (change: Change): boolean => clustersOf(change, domains).some((cluster) => failed.has(cluster));
+    const isBlocked = (change: C): boolean => clustersOf(change).some((cluster) => failed.has(cluster));
     const [blocked, next] = [phase.filter(isBlocked), phase.filter((change) => !isBlocked(change))];
     const unwritten = [...blocked];
     await Promise.all(
@@ -28,13 +32,17 @@ export async function carryOut(
       ),
     );
     // A blocked change blocks others in turn.
-    for (const change of unwritten) for (const cluster of clustersOf(change, domains)) failed.add(cluster);
+    for (const change of unwritten) for (const cluster of clustersOf(change)) failed.add(cluster);
   }
   if (failures.length > 0) throw failures[0];
 }
 
-/** Two if a set passes from a pair of one cluster to a pair of another. */
-function clustersOf(change: Change, domains: readonly string[]): readonly string[] {
+/**
+ * The clusters of a set: two if it passes from a pair of one cluster to a pair of another.
+ *
+ * @param domains as of `readOwner`
+ */
+export function clustersOfSet(change: Change, domains: readonly string[]): readonly string[] {
   const sets = [...('from' in change ? [change.from] : []), ...('to' in change ? [change.to] : [])];
   return sets.map(({ labels }) => readOwner(labels, domains)?.cluster ?? '');
 }

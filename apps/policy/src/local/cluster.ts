@@ -1,17 +1,20 @@
-import { ClusterWatches, LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { ClusterWatches, DiagnosticRegister, LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
-import { Reflector } from '@kube-semaphore/informers';
+import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import type { Leadership } from '@kube-semaphore/leader-election';
-import type { Logger } from '@kube-semaphore/runtime';
+import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
 import type { Change } from '../desired/change.ts';
 import { changeEvent } from '../desired/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { calicoApiOf } from './calico-api.ts';
+import { LocalCompanions } from './companions.ts';
+import { LocalNetworkPolicies, type LocalNetworkPoliciesOptions } from './network-policies.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
 import { changeSender, type SendChange } from './writer.ts';
 
@@ -19,23 +22,30 @@ export type LocalClusterOptions = {
   readonly client: KubeClient;
   readonly leadership: Leadership;
   readonly options: PolicyOptions;
-  /** Names of the remotes in the config. */
-  readonly remotes: readonly string[];
+  /** The remotes in the config. */
+  readonly remotes: readonly Pick<RemoteSettings, 'name' | 'clusterSetId'>[];
   readonly metrics: PolicyMetrics;
   readonly log: Logger;
   /** A set of these keys changed, or a set that has one of their names. */
   readonly onChange: (keys: readonly string[]) => void;
+  readonly onPolicyChange: LocalNetworkPoliciesOptions['onChange'];
 };
 
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
 
-/** The local cluster: finds out by which API its sets are written, watches them, and writes them. */
+/**
+ * The local cluster: finds out by which API its sets are written, watches them, and writes them; with `-network-policies`
+ * also its NetworkPolicies and their companions.
+ */
 export class LocalCluster {
   readonly what = 'the local sets';
   readonly sets: LocalSets;
+  /** With `-network-policies`. */
+  readonly companions: LocalCompanions | undefined;
   readonly #options: LocalClusterOptions;
   readonly #watches: ClusterWatches;
+  readonly #setHooks: ReflectorHooks;
   readonly #writes: LocalWrites;
   readonly #listed = Promise.withResolvers<void>();
   /** Resolves when the sets are known. */
@@ -45,9 +55,12 @@ export class LocalCluster {
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #isWatchForbidden = false;
+  /** False if the cluster has no API of Calico. */
+  #hasSets = true;
 
   constructor(options: LocalClusterOptions) {
-    const { leadership, remotes, metrics, log, onChange } = options;
+    const { leadership, metrics, log, onChange } = options;
+    const remotes = options.remotes.map(({ name }) => name);
     const { writeConcurrency, maxRemoteWrites } = options.options;
     this.#options = options;
     this.sets = new LocalSets({
@@ -61,7 +74,7 @@ export class LocalCluster {
       concurrency: writeConcurrency,
       what: 'set',
       remotes,
-      objectsOf: (remote) => this.sets.ownSets(remote),
+      objectsOf: (remote) => this.sets.ownSets(remote) + (this.companions?.policies.count(remote) ?? 0),
       perSecond: maxRemoteWrites,
       metrics,
       log,
@@ -73,14 +86,18 @@ export class LocalCluster {
       onFirstSync: this.#listed.resolve,
       onWatchForbidden: () => (this.#isWatchForbidden = true),
     });
+    this.#setHooks = this.#watches.hooks();
+    this.companions = options.options.networkPolicies ? this.#companionsOf(options) : undefined;
   }
 
   isSynced(): boolean {
-    return this.sets.synced;
+    return (this.sets.synced || !this.#hasSets) && this.companions?.policies.synced !== false;
   }
 
   loops() {
-    return [{ name: this.what, silentMs: this.#api?.reflector.silentMs ?? 0 }];
+    const sets = { name: this.what, silentMs: this.#api?.reflector.silentMs ?? 0 };
+    if (this.companions === undefined) return [sets];
+    return [sets, { name: 'the local NetworkPolicies', silentMs: this.companions.silentMs }];
   }
 
   /** Why the sets aren't known yet. */
@@ -88,25 +105,35 @@ export class LocalCluster {
     return this.#watches.failure ?? this.#undiscovered;
   }
 
-  /** Lists the sets again, to compare. */
+  /** Lists everything again, to compare. */
   relist(): void {
     this.#api?.reflector.relist();
+    this.companions?.relist();
   }
 
   /** A reconcile failed. @returns whether a write did */
   failed(failure: Parameters<LocalWrites['failed']>[0]): boolean {
-    return this.#writes.failed(failure);
+    return this.#writes.failed(failure, failure.key.includes('/') ? 'companion' : undefined);
   }
 
-  /** Watches the sets until `signal` is aborted. */
-  async run({ signal }: RunOptions): Promise<void> {
+  /** Watches until `signal` is aborted. */
+  async run(running: RunOptions): Promise<void> {
+    await Promise.all([this.#runSets(running), this.companions?.run(running)]);
+  }
+
+  async #runSets({ signal }: RunOptions): Promise<void> {
     const { client, options, log } = this.#options;
     const onFailure = (error: unknown): void => {
       const level = this.#undiscovered === undefined ? 'warn' : 'debug';
       log[level]({ cluster: LOCAL, error }, 'API groups not listed, retrying');
       this.#undiscovered = error;
     };
-    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure });
+    const isOptional = options.networkPolicies;
+    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });
+    if (api === undefined) {
+      this.#goWithoutSets();
+      return;
+    }
     if (options.calicoApi === 'auto') log.info({ api }, 'Calico API chosen');
     const reflector = new Reflector({
       client,
@@ -117,10 +144,18 @@ export class LocalCluster {
       store: this.sets.store,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: this.#watches.hooks(),
+      hooks: this.#setHooks,
     });
     this.#api = { reflector, send: changeSender(client, api) };
     await reflector.run({ signal });
+  }
+
+  #goWithoutSets(): void {
+    const { log } = this.#options;
+    log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until the next start');
+    this.#hasSets = false;
+    this.#setHooks.onSynced?.();
+    this.#watches.drop(this.#setHooks);
   }
 
   /**
@@ -144,6 +179,35 @@ export class LocalCluster {
       if (isStale(error) && (this.#isWatchForbidden || change.kind === 'create')) reflector.recheck();
       throw error;
     }
+  }
+
+  #companionsOf({ client, options, remotes, metrics, log, onPolicyChange }: LocalClusterOptions): LocalCompanions {
+    const limited = limitedLog(log, { cluster: LOCAL });
+    const skipped = new DiagnosticRegister({
+      onCount: (labels, count) => metrics.skippedObjects.set({ remote: LOCAL, ...labels }, count),
+      onNew: (subject, { kind, reason, detail }) =>
+        limited[kind === 'problem' ? 'warn' : 'debug']({ cluster: LOCAL, subject, reason, detail }, 'skipped'),
+    });
+    return new LocalCompanions({
+      client,
+      policies: new LocalNetworkPolicies({
+        clusterKey: options.clusterSetKey,
+        clusters: new Set(remotes.map(({ name }) => name)),
+        clusterIds: new Set(remotes.map(({ clusterSetId }) => clusterSetId)),
+        onChange: onPolicyChange,
+        onCount: (remote, { companions, addresses, behind }) => {
+          metrics.companions.set({ remote }, companions);
+          metrics.companionAddresses.set({ remote }, addresses);
+          metrics.companionsBehind.set({ remote }, behind);
+        },
+        onUnknownClusters: (count) => metrics.unknownClusters.set({}, count),
+        onDiagnostics: (key, diagnostics) => skipped.replace(`NetworkPolicy ${key}`, diagnostics),
+      }),
+      writes: this.#writes,
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      hooks: this.#watches.hooks(),
+      isWatchForbidden: () => this.#isWatchForbidden,
+    });
   }
 }
 

@@ -1,6 +1,6 @@
-import type { ReflectorHooks } from '@kube-semaphore/informers';
+import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
+import { type RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
 import { ConfigError, type Logger } from '@kube-semaphore/runtime';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
@@ -23,6 +23,9 @@ export type RemoteOptions = RemotePodsInput & {
   readonly localSets: LocalSets;
   /** Whether this replica may choose the label domain by Pods now. */
   readonly mayChoose: () => boolean;
+  readonly state: RemoteState;
+  /** Of all its watches. */
+  readonly budget: RemoteBudget;
   readonly log: Logger;
   readonly metrics: PolicyMetrics;
   /** All of its keys must be reconciled. */
@@ -49,16 +52,10 @@ export class Remote {
 
   /** @throws {ConfigError} when its local sets have more than one identity, and no flag chooses one */
   constructor(remote: RemoteOptions) {
-    const { settings, options, metrics } = remote;
+    const { settings, metrics } = remote;
     const cluster = settings.name;
     this.cluster = cluster;
-    this.#state = new RemoteState({
-      cluster,
-      metrics,
-      log: remote.log,
-      holdMs: options.deletionGuardHoldMs,
-      onFirstSync: () => undefined,
-    });
+    this.#state = remote.state;
     const { log } = this.#state;
     this.#options = { ...remote, log };
     reportRestriction({ cluster, allowed: remote.addresses.allowed, metrics, log });
@@ -140,6 +137,7 @@ export class Remote {
       heldDeletions: this.#held ?? 0,
       skipped: this.#state.skipped.all(),
       sets: sets.map(({ name }) => name).toSorted(),
+      companions: 0,
     };
   }
 
@@ -207,7 +205,6 @@ export class Remote {
   #podsOf(domains: readonly string[]): readonly RemotePods[] {
     const { options, localSets, metrics, onKnown, onChange } = this.#options;
     const hooks = this.#hooks();
-    const budget = remoteBudget(options);
     const seed =
       options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.ofCluster(this.cluster), localSets.domains);
     return domains.map(
@@ -215,7 +212,6 @@ export class Remote {
         new RemotePods({
           ...this.#options,
           domain,
-          budget,
           seed,
           hooks,
           hasSet: (key) => localSets.ofKey(key).some(({ cluster }) => cluster === this.cluster),

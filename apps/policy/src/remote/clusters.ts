@@ -1,12 +1,13 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { localServiceRanges } from '@kube-semaphore/multicluster';
+import { localServiceRanges, remoteBudget, RemoteState } from '@kube-semaphore/multicluster';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Settings } from '../config/settings.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
 import type { WantedPair } from '../desired/sets.ts';
 import { Remote, type RemoteOptions } from './cluster.ts';
+import type { PeersInput } from './peers.ts';
 
-export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'addresses'> & {
+export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'addresses' | 'state' | 'budget'> & {
   readonly settings: Settings;
   /** A client of the local cluster. */
   readonly local: KubeClient;
@@ -17,11 +18,25 @@ export type RemotesOptions = Omit<RemoteOptions, 'settings' | 'client' | 'addres
 /** The remote clusters: none until `run` opens them, since the local sets decide what to watch of each. */
 export class Remotes {
   readonly #options: RemotesOptions;
+  readonly #parts: readonly Pick<RemoteOptions, 'settings' | 'client' | 'state' | 'budget'>[];
   #serviceRanges: readonly Cidr[] = [];
   #all: readonly Remote[] = [];
 
   constructor(options: RemotesOptions) {
     this.#options = options;
+    const { settings, remotes: clients, metrics, log } = options;
+    this.#parts = settings.remotes.map((remote, i) => ({
+      settings: remote,
+      client: clients[i]!,
+      state: new RemoteState({
+        cluster: remote.name,
+        metrics,
+        log,
+        holdMs: options.options.deletionGuardHoldMs,
+        onFirstSync: () => undefined,
+      }),
+      budget: remoteBudget(options.options),
+    }));
   }
 
   get all(): readonly Remote[] {
@@ -44,18 +59,19 @@ export class Remotes {
     this.#serviceRanges = await localServiceRanges(local, { signal, log });
   }
 
+  /** What every watch of a remote needs. The Service ranges are read. */
+  inputs(): readonly Omit<PeersInput, 'options'>[] {
+    const local = { local: this.#options.settings.localCidrs, services: this.#serviceRanges };
+    return this.#parts.map((part) => ({ ...part, addresses: { allowed: part.settings.allowedPodCidrs, ...local } }));
+  }
+
   /**
    * Opens and watches them until `signal` is aborted. The local sets are listed.
    *
    * @throws {ConfigError} when the local sets of a remote have more than one identity, and no flag chooses one
    */
   run(running: RunOptions): readonly Promise<void>[] {
-    const { settings, remotes: clients } = this.#options;
-    const local = { local: settings.localCidrs, services: this.#serviceRanges };
-    this.#all = settings.remotes.map((remote, i) => {
-      const addresses = { allowed: remote.allowedPodCidrs, ...local };
-      return new Remote({ ...this.#options, settings: remote, client: clients[i]!, addresses });
-    });
+    this.#all = this.inputs().map((input) => new Remote({ ...this.#options, ...input }));
     return this.#all.map((remote) => remote.run(running));
   }
 

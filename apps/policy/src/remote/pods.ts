@@ -49,7 +49,7 @@ type RemotePodsOptions = RemotePodsInput &
   };
 
 /** A finished Pod never runs again, and another Pod may have its address. */
-const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
+export const UNFINISHED = 'status.phase!=Succeeded,status.phase!=Failed';
 
 /** Pods that can't be members aren't requested. */
 const fieldSelectorOf = (mode: HostNetworkPods): string =>

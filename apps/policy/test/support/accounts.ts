@@ -5,13 +5,25 @@ import { deployAccount, deployedRights, deployPolicies, rulesOf } from '@kube-se
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
 /** The folders of deploy/ with its accounts. */
-export const folders = { local: 'policy/base', remote: 'policy/remote' } as const;
+export const folders = {
+  local: 'policy/base',
+  remote: 'policy/remote',
+  networkPolicies: 'policy/components/network-policies',
+  remoteNamespaces: 'policy/components/remote-namespaces',
+} as const;
 
 /** The local rights, with a Lease or without. */
 export const localRules = rulesOf(deployedRights(folders.local));
 
 /** The rights on a remote. */
 export const remoteRules = rulesOf(deployedRights(folders.remote));
+
+const addedBy = (base: string, component: string): ReturnType<typeof rulesOf> =>
+  rulesOf(deployedRights(base, component)).slice(rulesOf(deployedRights(base)).length);
+
+/** What `-network-policies` needs besides: here, and on a remote. */
+export const networkPolicyRules = addedBy(folders.local, folders.networkPolicies);
+export const namespaceRules = addedBy(folders.remote, folders.remoteNamespaces);
 
 /**
  * The accounts that are deployed, so that every test shows that their rights are enough. A real API server restricts them to

@@ -1,4 +1,4 @@
-import type { TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { KubeObject, TestClient, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { createPod, deletePod, pod, type PodOptions } from '@kube-semaphore/testkit';
 
 /** The fields of a pod that matter to a policy. */
@@ -7,6 +7,10 @@ export type LabelledPod = Omit<PodOptions, 'labels'> & {
   readonly app?: string;
   /** Domain of the name label, or several. Default: that of the first Go releases. */
   readonly domain?: string | readonly string[];
+  /** Other labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Named ports of its container. */
+  readonly ports?: Readonly<Record<string, number>>;
 };
 
 /** The pods of a remote cluster, and what its kubelets and users do to them. */
@@ -22,9 +26,10 @@ export class Pods {
   async add(...pods: readonly LabelledPod[]): Promise<void> {
     for (const { namespace = 'default' } of pods) await this.#ensureNamespace(namespace);
     await Promise.all(
-      pods.map(({ app, domain = 'semaphore.uw.systems', ...options }) => {
-        const labels = app === undefined ? [] : [domain].flat().map((each): [string, string] => [`${each}/name`, app]);
-        return createPod(this.#client, pod({ ...options, labels: Object.fromEntries(labels) }));
+      pods.map(({ app, domain = 'semaphore.uw.systems', labels, ports, ...options }) => {
+        const names = app === undefined ? [] : [domain].flat().map((each): [string, string] => [`${each}/name`, app]);
+        const object = pod({ ...options, labels: { ...Object.fromEntries(names), ...labels } });
+        return createPod(this.#client, ports === undefined ? object : withPorts(object, ports));
       }),
     );
   }
@@ -62,6 +67,12 @@ export class Pods {
     if (status !== 201 && status !== 409) throw new Error(`the namespace ${name} can't be created: ${status}`);
     this.#namespaces.add(name);
   }
+}
+
+function withPorts(object: KubeObject, ports: Readonly<Record<string, number>>): KubeObject {
+  const { containers } = object['spec'] as { containers: readonly object[] };
+  const named = Object.entries(ports).map(([name, containerPort]) => ({ name, containerPort }));
+  return { ...object, spec: { containers: containers.map((container) => ({ ...container, ports: named })) } };
 }
 
 /** `name`, or `namespace/name`. */

@@ -1,6 +1,7 @@
 import type { ClusterIps } from './cluster-ips.ts';
 import { defaultEndpointSlice } from './endpoint-slices.ts';
 import { defaultEndpoints } from './endpoints.ts';
+import { defaultNetworkPolicy } from './network-policies.ts';
 import { defaultNode } from './nodes.ts';
 import type { Resource } from './resources.ts';
 import { defaultService } from './services.ts';
@@ -12,6 +13,7 @@ type Default = (object: KubeObject, previous: KubeObject | undefined, clusterIps
 const defaults: Readonly<Record<string, Default>> = {
   Endpoints: defaultEndpoints,
   EndpointSlice: defaultEndpointSlice,
+  NetworkPolicy: defaultNetworkPolicy,
   Node: defaultNode,
   Service: defaultService,
 };

@@ -1,5 +1,7 @@
 import { endpointSlice } from '../protobuf/endpoint-slice.ts';
 import { endpoints } from '../protobuf/endpoints.ts';
+import { namespace } from '../protobuf/namespace.ts';
+import { networkPolicy } from '../protobuf/network-policy.ts';
 import { node } from '../protobuf/node.ts';
 import { pod } from '../protobuf/pod.ts';
 import type { Message } from '../protobuf/schema.ts';
@@ -104,11 +106,17 @@ export const builtIns: readonly Resource[] = [
   builtIn('v1 Node', 'nodes', { shortNames: ['no'], protobuf: node, namespaced: false, statusSubresource: true }),
   builtIn('v1 Namespace', 'namespaces', {
     shortNames: ['ns'],
+    protobuf: namespace,
     namespaced: false,
     names: 'label',
     verbs: allVerbs.filter((verb) => verb !== 'deletecollection'),
     statusSubresource: true,
     initialStatus: { phase: 'Active' },
+  }),
+  builtIn('networking.k8s.io/v1 NetworkPolicy', 'networkpolicies', {
+    shortNames: ['netpol'],
+    protobuf: networkPolicy,
+    counted: true,
   }),
   builtIn('v1 Event', 'events', { shortNames: ['ev'], createOnUpdate: true }),
   builtIn('v1 ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),

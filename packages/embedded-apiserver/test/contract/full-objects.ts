@@ -167,4 +167,40 @@ export const fullObjects: readonly FullObject[] = [
       metadata,
     ),
   },
+  {
+    name: 'network-policy',
+    resource: 'networkpolicies',
+    path: (namespace) => `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`,
+    object: object(
+      'networking.k8s.io/v1 NetworkPolicy',
+      'full',
+      {
+        spec: {
+          podSelector: {
+            matchLabels: { tier: 'data', app: 'db' },
+            matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a', 'b'] }],
+          },
+          ingress: [
+            {
+              ports: [{ port: 5432, endPort: 5440 }, { protocol: 'UDP', port: 'dns' }, { protocol: 'SCTP' }],
+              from: [
+                { namespaceSelector: { matchLabels: { team: 'shop' } }, podSelector: { matchLabels: { app: 'web' } } },
+                { ipBlock: { cidr: '192.0.2.0/24', except: ['192.0.2.1/32'] } },
+                { podSelector: {} },
+              ],
+            },
+            {},
+          ],
+          egress: [{ to: [{ namespaceSelector: { matchExpressions: [{ key: 'k', operator: 'Exists' }] } }] }],
+        },
+      },
+      metadata,
+    ),
+  },
+  {
+    name: 'namespace',
+    resource: 'namespaces',
+    path: () => '/api/v1/namespaces',
+    object: object('v1 Namespace', 'full', {}, { labels: metadata.labels, annotations: metadata.annotations }),
+  },
 ];

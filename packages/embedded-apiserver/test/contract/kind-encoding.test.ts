@@ -1,5 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { Codec, endpointSliceKind, endpointsKind, nodeKind, serviceKind } from '@kube-semaphore/kube-objects';
+import {
+  Codec,
+  endpointSliceKind,
+  endpointsKind,
+  namespaceKind,
+  networkPolicyKind,
+  nodeKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { protobufEncoder } from '../../src/protobuf/encoder.ts';
@@ -11,7 +19,7 @@ import { unwrap } from './protobuf-walker.ts';
 
 const accept = 'application/vnd.kubernetes.protobuf;stream=watch';
 const watchList = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
-const kinds = [serviceKind, endpointSliceKind, endpointsKind, nodeKind];
+const kinds = [serviceKind, endpointSliceKind, endpointsKind, namespaceKind, networkPolicyKind, nodeKind];
 
 /** A server's answers about one object: the JSON, and the event of a watch. */
 type Recording = { readonly json: Buffer; readonly event: Buffer };

@@ -1,4 +1,4 @@
-import { bool, message, messages, string, stringMap } from '../fields.ts';
+import { bool, int, message, messages, string, stringMap } from '../fields.ts';
 import { identity, type Kind, type KubeObject } from '../kind.ts';
 
 /** Numbers from k8s.io/api/core/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
@@ -17,3 +17,20 @@ export const podKind = {
 } as const satisfies Kind;
 
 export type Pod = KubeObject<typeof podKind>;
+
+const ports = messages(6, { name: string(1), containerPort: int(3), protocol: string(4) });
+
+/** A Pod with the ports of its containers, for those who need their names. */
+export const podWithPortsKind = {
+  ...podKind,
+  fields: {
+    ...podKind.fields,
+    spec: message(2, {
+      ...podKind.fields.spec.fields,
+      containers: messages(2, { ports }),
+      initContainers: messages(20, { ports, restartPolicy: string(24) }),
+    }),
+  },
+} as const satisfies Kind;
+
+export type PodWithPorts = KubeObject<typeof podWithPortsKind>;

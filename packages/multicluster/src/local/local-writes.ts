@@ -72,10 +72,18 @@ export class LocalWrites {
     return written;
   }
 
-  /** Logs a failed reconcile. @returns whether a write failed: one that only waits for its turn didn't */
-  failed(failure: { readonly key: string; readonly error: unknown; readonly retryInMs: number }): boolean {
+  /**
+   * Logs a failed reconcile.
+   *
+   * @param what wasn't written; default: as in the options
+   * @returns whether a write failed: one that only waits for its turn didn't
+   */
+  failed(
+    failure: { readonly key: string; readonly error: unknown; readonly retryInMs: number },
+    what?: string,
+  ): boolean {
     if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return false;
-    this.#log.failed(failure);
+    this.#log.failed(failure, what);
     return true;
   }
 }

@@ -34,7 +34,10 @@ export class WriteLog {
     log.info(facts, event);
   }
 
-  failed({ key, error, retryInMs }: { key: string; error: unknown; retryInMs: number }): void {
+  failed(
+    { key, error, retryInMs }: { key: string; error: unknown; retryInMs: number },
+    what: string = this.#options.what,
+  ): void {
     const trouble = commonTrouble(error);
     const isKnown = trouble !== undefined && trouble === this.#trouble;
     if (trouble !== undefined) {
@@ -44,7 +47,7 @@ export class WriteLog {
     // 409: another client wrote at the same time, and the retry reads its write. Normal, but worth finding.
     const level = isKnown || (error as { status?: number }).status === 409 ? 'debug' : 'warn';
     const fields = { key, error, retryInMs: Math.round(retryInMs) };
-    this.#failures[level](fields, `${this.#options.what} not written, retrying`);
+    this.#failures[level](fields, `${what} not written, retrying`);
   }
 }
 

@@ -64,6 +64,16 @@ describe('the watches of a cluster', () => {
     expect(lines).toEqual([...warned, 'info API server recovered', 'warn watch failed', 'warn no Services']);
   });
 
+  it('forget one that has ended', () => {
+    const { watches, lines, up } = clusterWatches();
+    const [pods, namespaces] = [watches.hooks(), watches.hooks()];
+    pods.onUp?.();
+    namespaces.onRestart?.(broke);
+    expect(up.at(-1)).toBe(0);
+    watches.drop(namespaces);
+    expect([up.at(-1), watches.failure, lines.at(-1)]).toEqual([1, undefined, 'info API server recovered']);
+  });
+
   it('know why the cluster is not reached, until it answers', () => {
     const { watches } = clusterWatches();
     const hooks = watches.hooks();

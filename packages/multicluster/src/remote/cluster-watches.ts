@@ -37,6 +37,7 @@ const LONG_PAUSE_MS = 60_000;
 export class ClusterWatches {
   readonly #options: ClusterWatchesOptions;
   readonly #watches: WatchState[] = [];
+  readonly #byHooks = new WeakMap<ReflectorHooks, WatchState>();
   readonly #firstSync = Promise.withResolvers<void>();
   #up: WatchState['up'] = 'new';
 
@@ -90,7 +91,7 @@ export class ClusterWatches {
       confirmedAtMs: -Infinity,
     };
     this.#watches.push(watch);
-    return {
+    const hooks: ReflectorHooks = {
       onUp: () => {
         // An answer doesn't show that the budget suffices now, but a complete list does.
         if (watch.overBudget === undefined) this.#answered(watch);
@@ -134,6 +135,19 @@ export class ClusterWatches {
         onWatchForbidden?.();
       },
     };
+    this.#byHooks.set(hooks, watch);
+    return hooks;
+  }
+
+  /** A watch has ended for good: its state no longer counts. */
+  drop(hooks: ReflectorHooks): void {
+    const watch = this.#byHooks.get(hooks);
+    const at = watch === undefined ? -1 : this.#watches.indexOf(watch);
+    if (at < 0) return;
+    this.#watches.splice(at, 1);
+    this.#reportBudgets();
+    const [other] = this.#watches;
+    if (other?.up === 'up') this.#answered(other);
   }
 
   #answered(watch: WatchState): void {

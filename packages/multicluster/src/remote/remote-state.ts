@@ -19,6 +19,7 @@ export class RemoteState {
   readonly skipped: DiagnosticRegister;
   readonly watches: ClusterWatches;
   readonly #options: RemoteStateOptions;
+  readonly #held = new Map<string, number>();
 
   constructor(options: RemoteStateOptions) {
     const { cluster, metrics } = options;
@@ -41,8 +42,14 @@ export class RemoteState {
       log.warn({ cluster, held, holdMs: this.#options.holdMs }, 'list is missing too many objects; deletions held');
   }
 
-  /** @param held how many deletions are held now; undefined before the first list */
-  setHeld(held: number | undefined): void {
-    if (held !== undefined) this.#options.metrics.heldDeletions.set({ remote: this.cluster }, held);
+  /**
+   * @param held how many deletions are held now; undefined before the first list
+   * @param purpose for which its objects are watched, where several purposes are counted together
+   */
+  setHeld(held: number | undefined, purpose = ''): void {
+    if (held === undefined) return;
+    this.#held.set(purpose, held);
+    const all = [...this.#held.values()].reduce((sum, count) => sum + count, 0);
+    this.#options.metrics.heldDeletions.set({ remote: this.cluster }, all);
   }
 }

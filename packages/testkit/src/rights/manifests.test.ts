@@ -4,8 +4,8 @@ import { deployedRights, rulesOf } from './manifests.ts';
 import { rightsIn } from './used.ts';
 
 const deployed = [
-  ['policy/base'],
-  ['policy/remote'],
+  ['policy/base', 'policy/components/network-policies'],
+  ['policy/remote', 'policy/components/remote-namespaces'],
   ['service-mirror/base', 'service-mirror/components/global'],
   ['service-mirror/remote'],
   ['wireguard/base'],

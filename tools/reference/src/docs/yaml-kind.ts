@@ -26,6 +26,7 @@ const manifests: ReadonlySet<string> = new Set([
   'kind.x-k8s.io/v1alpha4 Cluster',
   'kustomize.config.k8s.io/v1beta1 Kustomization',
   'mirror.semaphore.uw.io/v1 MirrorNameLength',
+  'networking.k8s.io/v1 NetworkPolicy',
   'operator.tigera.io/v1 APIServer',
   'operator.tigera.io/v1 Installation',
   'projectcalico.org/v3 GlobalNetworkPolicy',

@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
+import { holds, type Labels, requirementsOn, selects } from './selector.ts';
+
+export type Direction = 'ingress' | 'egress';
+
+/** A peer that reaches other clusters. */
+export type RemotePeer = Pick<NetworkPolicyPeer, 'namespaceSelector' | 'podSelector'>;
+
+/** What a policy allows to, or from, some peers of other clusters; there is at least one peer. */
+export type CrossClusterRule = {
+  readonly direction: Direction;
+  /** Empty: all ports of all protocols. */
+  readonly ports: readonly NetworkPolicyPort[];
+  readonly peers: readonly RemotePeer[];
+  /** Names the peers: no other rule of this direction has it. */
+  readonly peersHash: string;
+};
+
+/** Key of the label of a namespace that names its cluster, by NPEP-311 and KEP-2149: `-clusterset-key`. */
+export type ClusterKey = string;
+
+/**
+ * What a policy allows to peers of other clusters. A peer reaches other clusters if and only if its namespaceSelector names
+ * the cluster label, with any operator: docs/policy.md. A rule without peers already allows the whole world, so it adds
+ * nothing. Rules with the same peers are one rule with the ports of all.
+ */
+export function crossClusterRules(spec: NetworkPolicy['spec'], key: ClusterKey): readonly CrossClusterRule[] {
+  return (['ingress', 'egress'] as const).flatMap((direction) => {
+    if (!spec.policyTypes.includes(TYPES[direction])) return [];
+    const byPeers = new Map<string, CrossClusterRule>();
+    for (const rule of spec[direction]) {
+      const remote = remotePeers('from' in rule ? rule.from : rule.to, key);
+      if (remote.length === 0) continue;
+      const peersHash = hashOf(remote);
+      const same = byPeers.get(peersHash);
+      byPeers.set(peersHash, {
+        direction,
+        ports: same === undefined ? rule.ports : union(same.ports, rule.ports),
+        peers: remote,
+        peersHash,
+      });
+    }
+    return [...byPeers.values()];
+  });
+}
+
+const TYPES = { ingress: 'Ingress', egress: 'Egress' } as const;
+
+function remotePeers(peers: readonly NetworkPolicyPeer[], key: ClusterKey): readonly RemotePeer[] {
+  return peers.flatMap(({ namespaceSelector, podSelector }) =>
+    requirementsOn(key, namespaceSelector).length > 0 ? [{ namespaceSelector, podSelector }] : [],
+  );
+}
+
+function union(a: readonly NetworkPolicyPort[], b: readonly NetworkPolicyPort[]): readonly NetworkPolicyPort[] {
+  return a.length === 0 || b.length === 0 ? [] : [...a, ...b];
+}
+
+/** Whether a peer can reach Pods of a cluster, as far as the cluster label alone says. */
+export function namesCluster({ namespaceSelector }: RemotePeer, key: ClusterKey, id: string): boolean {
+  return requirementsOn(key, namespaceSelector).every((requirement) => holds(requirement, { [key]: id }));
+}
+
+/** Whether a peer selects Pods with these labels in a namespace with those; `namespace` carries the cluster label. */
+export function selectsPod({ namespaceSelector, podSelector }: RemotePeer, namespace: Labels, pod: Labels): boolean {
+  return selects(namespaceSelector, namespace) && selects(podSelector, pod);
+}
+
+/** Cluster ids that a peer names one by one, with `In` or in matchLabels. */
+export function namedClusters({ namespaceSelector }: RemotePeer, key: ClusterKey): readonly string[] {
+  return requirementsOn(key, namespaceSelector).flatMap(({ operator, values }) => (operator === 'In' ? values : []));
+}
+
+/** Text with the same meaning for selectors that differ in the order of keys only. */
+export function peerText({ namespaceSelector, podSelector }: RemotePeer): string {
+  return JSON.stringify([canonical(namespaceSelector), canonical(podSelector)]);
+}
+
+function canonical({ matchLabels, matchExpressions }: LabelSelector): unknown {
+  const labels = Object.entries(matchLabels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const expressions = matchExpressions.map(({ key, operator, values }) =>
+    JSON.stringify([key, operator, values.toSorted()]),
+  );
+  return [labels, expressions.toSorted()];
+}
+
+function hashOf(peers: readonly RemotePeer[]): string {
+  return hash('sha256', peers.map(peerText).toSorted().join('\n'), 'hex').slice(0, 20);
+}

@@ -1,0 +1,161 @@
+import { Codec, networkPolicyKind, type NetworkPolicy, type WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
+import { describe, expect, it } from 'vitest';
+import { type Companion, isCompanion, observedCompanion, type Source } from './companion.ts';
+import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent } from './diff.ts';
+
+const codec = new Codec(networkPolicyKind);
+const SOURCE: Source = {
+  namespace: 'alpha',
+  name: 'db',
+  uid: 'u1',
+  generation: 3,
+  podSelector: { matchLabels: {}, matchExpressions: [{ key: 'app', operator: 'Exists', values: [] }] },
+};
+const tcp = (port: number) => ({ protocol: 'TCP', port, endPort: 0 });
+const rule = (...cidrs: string[]) => ({ text: 'p1', ports: [tcp(5432)], cidrs });
+const companion = (name: string, ...rules: Companion['rules']): Companion => ({
+  name,
+  remote: 'c2',
+  direction: 'ingress',
+  rules,
+});
+
+/** A companion as a person edits it. */
+type Editable = {
+  metadata: {
+    labels: Record<string, string>;
+    annotations: Record<string, string>;
+    finalizers?: string[];
+    ownerReferences?: { uid: string }[];
+  };
+  spec: {
+    podSelector: object;
+    policyTypes: string[];
+    ingress: { from?: object[]; ports?: { port: number }[] }[];
+  };
+};
+
+/** What an API server makes of an object: JSON, read through our table. */
+function stored({ metadata, spec }: WrittenNetworkPolicy, edit: (json: Editable) => void = () => {}): NetworkPolicy {
+  const json = structuredClone({
+    metadata: { uid: 'o1', resourceVersion: '7', ...metadata },
+    spec,
+  }) as unknown as Editable;
+  edit(json);
+  return codec.objectFromJson({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', ...json });
+}
+
+/** The companions as they are after `diffCompanions` wrote them into an empty cluster. */
+const written = (...companions: Companion[]) =>
+  diffCompanions(SOURCE, [], companions)
+    .flat()
+    .map((change) => stored((change as { to: WrittenNetworkPolicy }).to));
+
+const kinds = (phases: readonly (readonly CompanionChange[])[]) =>
+  phases.map((phase) => phase.map((change) => `${change.kind} ${nameOf(change)}`));
+const nameOf = (change: CompanionChange) => (change.kind === 'delete' ? change.from.name : change.to.metadata.name);
+
+describe('diffCompanions', () => {
+  const a = companion('a', rule('10.2.0.1/32', '10.2.0.2/32'), { text: 'p2', ports: [], cidrs: ['10.2.0.3/32'] });
+
+  it('finds nothing to do once everything is written', () => {
+    const objects = written(a);
+    expect(objects.every(isCompanion)).toBe(true);
+    expect(observedCompanion(objects[0]!)).toMatchObject({ ...a, shard: 0, source: 'db' });
+    expect(diffCompanions(SOURCE, objects.map(observedCompanion), [a])).toEqual([]);
+  });
+
+  it('adds first, then changes, then removes, then deletes', () => {
+    const before = ['add', 'both', 'gone', 'less'].map((name) => companion(name, rule('10.2.0.1/32', '10.2.0.2/32')));
+    const after = [
+      companion('add', rule('10.2.0.1/32', '10.2.0.2/32', '10.2.0.3/32')),
+      companion('both', rule('10.2.0.2/32', '10.2.0.3/32')),
+      companion('less', rule('10.2.0.2/32')),
+      companion('new', rule('10.2.0.4/32')),
+    ];
+    const phases = diffCompanions(SOURCE, written(...before).map(observedCompanion), after);
+    expect(kinds(phases)).toEqual([['update add', 'create new'], ['update both'], ['update less'], ['delete gone']]);
+  });
+
+  it.each<{ name: string; edit: (json: Editable) => void }>([
+    { name: 'another peer', edit: ({ spec }) => spec.ingress[0]!.from!.push({ podSelector: {} }) },
+    { name: 'a rule that lets everybody in', edit: ({ spec }) => spec.ingress.push({}) },
+    { name: 'another port', edit: ({ spec }) => (spec.ingress[0]!.ports![0]!.port = 80) },
+    { name: 'another podSelector', edit: ({ spec }) => (spec.podSelector = {}) },
+    { name: 'another direction', edit: ({ spec }) => spec.policyTypes.push('Egress') },
+    { name: 'no owner', edit: ({ metadata }) => delete metadata.ownerReferences },
+    { name: 'the owner of before', edit: ({ metadata }) => (metadata.ownerReferences![0]!.uid = 'u0') },
+    { name: 'another source', edit: ({ metadata }) => (metadata.annotations['policy.semaphore.uw.io/source'] = 'x') },
+    {
+      name: 'peers that nothing reads',
+      edit: ({ metadata }) => (metadata.annotations['policy.semaphore.uw.io/peers'] = '{'),
+    },
+  ])('puts right what somebody edited: $name', ({ edit }) => {
+    const [written1] = written(a);
+    const edited = stored(writtenAgain(written1!), edit);
+    const phases = diffCompanions(SOURCE, [observedCompanion(edited)], [a]);
+    expect(kinds(phases)).toEqual([['update a']]);
+  });
+
+  it('leaves the labels, annotations and finalizers of others', () => {
+    const edited = stored(writtenAgain(written(a)[0]!), ({ metadata }) => {
+      metadata.labels['example.com/l'] = '1';
+      metadata.annotations['example.com/a'] = '2';
+      metadata.finalizers = ['example.com/f'];
+    });
+    expect(diffCompanions(SOURCE, [observedCompanion(edited)], [a])).toEqual([]);
+    const [[change]] = diffCompanions(SOURCE, [observedCompanion(edited)], [companion('a', rule('10.2.0.9/32'))]) as [
+      [CompanionChange],
+    ];
+    expect(change).toMatchObject({
+      to: {
+        metadata: {
+          uid: 'o1',
+          resourceVersion: '7',
+          labels: { 'example.com/l': '1' },
+          annotations: { 'example.com/a': '2' },
+          finalizers: ['example.com/f'],
+        },
+      },
+    });
+  });
+
+  it('refuses to write a rule without peers, which lets everybody in', () => {
+    expect(() => diffCompanions(SOURCE, [], [companion('a', rule())])).toThrow('without peers');
+  });
+});
+
+describe('a change of a companion', () => {
+  const before = companion('a', rule('10.2.0.1/32', '10.2.0.2/32'));
+  const changeTo = (after: Companion | undefined, source = SOURCE) => {
+    const observed = written(before).map(observedCompanion);
+    return diffCompanions(source, observed, after === undefined ? [] : [after]).flat()[0]!;
+  };
+  const more = companion('a', rule('10.2.0.2/32', '10.2.0.3/32'));
+  const less = companion('a', rule('10.2.0.2/32'));
+  const newer = { ...SOURCE, generation: 4 };
+
+  it.each([
+    { name: 'a new one', change: diffCompanions(SOURCE, [], [before]).flat()[0]!, urgent: false, outdated: false },
+    { name: 'another Pod', change: changeTo(more), urgent: false, outdated: false },
+    { name: 'a Pod less', change: changeTo(less), urgent: true, outdated: false },
+    { name: 'a deletion', change: changeTo(undefined), urgent: true, outdated: false },
+    { name: 'another spec', change: changeTo(more, newer), urgent: true, outdated: true, source: newer },
+    { name: 'a deletion for another spec', change: changeTo(undefined), urgent: true, outdated: true, source: newer },
+  ])('is urgent: $urgent, and replaces an earlier spec: $outdated, for $name', (each) => {
+    expect(isUrgent(each.change)).toBe(each.urgent);
+    expect(isOutdated(each.change, each.source ?? SOURCE)).toBe(each.outdated);
+  });
+
+  it('is logged with the numbers of addresses', () => {
+    expect(companionEvent(changeTo(more))).toEqual({
+      event: 'companion updated',
+      facts: { networkPolicy: 'alpha/a', addresses: 2, added: 1, removed: 1 },
+    });
+    expect(companionEvent(changeTo(undefined))).toMatchObject({ event: 'companion deleted', facts: { addresses: 0 } });
+  });
+});
+
+/** What was read, as JSON of a server: absent where it is empty. */
+const writtenAgain = (object: NetworkPolicy): WrittenNetworkPolicy =>
+  (diffCompanions(SOURCE, [], [observedCompanion(object)]).flat()[0] as { to: WrittenNetworkPolicy }).to;

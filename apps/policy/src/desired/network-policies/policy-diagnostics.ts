@@ -1,0 +1,44 @@
+import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
+import { type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
+import { requirementsOn } from './selector.ts';
+
+/** What a NetworkPolicy of a user says in vain. */
+export type PolicyDiagnostic = {
+  readonly kind: 'expected' | 'problem';
+  readonly reason: 'unknown-cluster' | 'cluster-label-in-pod-selector';
+  readonly detail: string;
+};
+
+/** The clusters that the rules of a NetworkPolicy name, and that are not configured; each once, sorted. */
+export function unknownClusters(
+  rules: readonly CrossClusterRule[],
+  key: ClusterKey,
+  known: ReadonlySet<string>,
+): readonly string[] {
+  const named = rules.flatMap(({ peers }) => peers.flatMap((peer) => namedClusters(peer, key)));
+  return [...new Set(named)].filter((cluster) => !known.has(cluster)).toSorted();
+}
+
+/** @param unknown as of `unknownClusters` */
+export function policyDiagnostics(
+  { ingress, egress }: NetworkPolicy['spec'],
+  key: ClusterKey,
+  unknown: readonly string[],
+): readonly PolicyDiagnostic[] {
+  const peers = [...ingress.flatMap(({ from }) => from), ...egress.flatMap(({ to }) => to)];
+  const misplaced = peers.some(({ podSelector }) => requirementsOn(key, podSelector).length > 0);
+  return [
+    ...unknown.map((cluster) => ({
+      kind: 'expected' as const,
+      reason: 'unknown-cluster' as const,
+      detail: `it names the cluster ${cluster}, which is not a remote in the config`,
+    })),
+    ...(misplaced ? [clusterLabelInPodSelector(key)] : []),
+  ];
+}
+
+const clusterLabelInPodSelector = (key: ClusterKey): PolicyDiagnostic => ({
+  kind: 'problem',
+  reason: 'cluster-label-in-pod-selector',
+  detail: `a podSelector has ${key}, which selects no remote Pod: it is a label of namespaces, for the namespaceSelector`,
+});

@@ -1,0 +1,169 @@
+import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import { describe, expect, it } from 'vitest';
+import { writtenCompanion } from '../desired/network-policies/companion.ts';
+import { LocalNetworkPolicies } from './network-policies.ts';
+
+const K = 'cluster.clusterset.k8s.io';
+const codec = new Codec(networkPolicyKind);
+
+let version = 0;
+function policy(name: string, parts: { metadata?: object; spec?: object } = {}) {
+  version += 1;
+  return codec.objectFromJson({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      namespace: 'alpha',
+      name,
+      uid: `u-${name}`,
+      generation: 1,
+      resourceVersion: `${version}`,
+      ...parts.metadata,
+    },
+    spec: { podSelector: {}, policyTypes: ['Ingress'], ...parts.spec },
+  });
+}
+
+const fromC2 = { ingress: [{ from: [{ namespaceSelector: { matchLabels: { [K]: 'c2' } } }] }] };
+const source = (name: string) => policy(name, { spec: fromC2 });
+
+function companion(name: string, of: string, remote = 'c2') {
+  const empty = { matchLabels: {}, matchExpressions: [] };
+  const written = writtenCompanion(
+    { namespace: 'alpha', name: of, uid: `u-${of}`, generation: 1, podSelector: empty },
+    { name, remote, direction: 'ingress', rules: [{ text: 'p', ports: [], cidrs: ['10.2.0.1/32'] }] },
+  );
+  return policy(name, written);
+}
+
+function start() {
+  const changes: string[] = [];
+  const counts = new Map<string, unknown>();
+  const said = new Map<string, readonly string[]>();
+  const policies = new LocalNetworkPolicies({
+    clusterKey: K,
+    clusters: new Set(['c2']),
+    onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
+    clusterIds: new Set(['c2']),
+    onCount: (remote, count) => void counts.set(remote, count),
+    onUnknownClusters: (count) => void counts.set('unknown', count),
+    onDiagnostics: (key, diagnostics) =>
+      void said.set(
+        key,
+        diagnostics.map(({ reason }) => reason),
+      ),
+  });
+  const put = (object: ReturnType<typeof policy>) =>
+    policies.store.set(`${object.metadata.namespace}/${object.metadata.name}`, policies.read(object));
+  return { policies, put, counts, said, changes: () => changes.splice(0) };
+}
+
+describe('LocalNetworkPolicies', () => {
+  it('finds the sources, and no policy that stays within the cluster', () => {
+    const { policies, put, changes } = start();
+    put(source('db'));
+    put(policy('local', { spec: { ingress: [{ from: [{ namespaceSelector: {} }] }] } }));
+    expect([...policies.keys()]).toEqual(['alpha/db']);
+    expect(policies.source('alpha/db')).toMatchObject({ source: { name: 'db', uid: 'u-db', generation: 1 } });
+    expect(changes()).toEqual(['alpha/db']);
+  });
+
+  it('reports a policy that no longer reaches other clusters', () => {
+    const { policies, put, changes } = start();
+    put(source('db'));
+    put(policy('db'));
+    expect(policies.source('alpha/db')).toBeUndefined();
+    expect(changes()).toEqual(['alpha/db', 'alpha/db']);
+  });
+
+  it('keeps companions by their source, also when that is gone', () => {
+    const { policies, put, changes } = start();
+    put(source('db'));
+    put(companion('db-c2-ingress', 'db'));
+    policies.store.delete('alpha/db');
+    expect(policies.companionsOf('alpha/db').map(({ name }) => name)).toEqual(['db-c2-ingress']);
+    expect([...policies.keys()]).toEqual(['alpha/db']);
+    policies.store.delete('alpha/db-c2-ingress');
+    expect([...policies.keys()]).toEqual([]);
+    expect(changes()).toEqual(['alpha/db', 'alpha/db companion', 'alpha/db', 'alpha/db companion']);
+  });
+
+  it('reports both sources of a companion whose annotation somebody edited', () => {
+    const { policies, put, changes } = start();
+    put(companion('c', 'db'));
+    put(companion('c', 'web'));
+    expect(changes()).toEqual(['alpha/db companion', 'alpha/db companion', 'alpha/web companion']);
+    expect(policies.companionsOf('alpha/db')).toEqual([]);
+  });
+
+  it('leaves alone the companions for a remote of another process', () => {
+    const { policies, put } = start();
+    put(companion('c', 'db', 'c9'));
+    expect(policies.companionsOf('alpha/db')).toEqual([]);
+  });
+
+  it('says which names others have, once all are listed', () => {
+    const { policies, put } = start();
+    put(source('db'));
+    put(companion('c', 'db'));
+    put(companion('c9', 'db', 'c9'));
+    put(policy('other'));
+    const names = ['db', 'c', 'c9', 'other', 'free'];
+    const taken = () => names.filter((name) => policies.isTaken('alpha/db', name));
+    expect(taken()).toEqual([]);
+    policies.store.finishList(new Set(names.map((name) => `alpha/${name}`)), { known: 0, believe: true });
+    expect(taken()).toEqual(['db', 'c9', 'other']);
+  });
+
+  it('counts and finds the companions of a remote', () => {
+    const { policies, put } = start();
+    put(companion('a', 'db'));
+    put(companion('b', 'web'));
+    put(companion('b', 'db'));
+    expect(policies.count('c2')).toBe(2);
+    expect(policies.companionsFor('c2').map(({ name }) => name)).toEqual(['a', 'b']);
+    policies.store.delete('alpha/a');
+    expect([policies.count('c2'), policies.count('c3')]).toEqual([1, 0]);
+  });
+
+  it('decides nothing about a policy before all are listed, nor about one that is too large', () => {
+    const { policies, put } = start();
+    put(source('db'));
+    expect(policies.isUnread('alpha/db')).toBe(true);
+    policies.store.finishList(new Set(['alpha/db']), { known: 0, believe: true });
+    expect([policies.isUnread('alpha/db'), policies.isUnread('alpha/gone')]).toEqual([false, false]);
+    const { metadata } = source('db');
+    policies.store.set('alpha/db', policies.readTooLarge({ metadata, tooLarge: 'it has too many peers' }));
+    expect(policies.isUnread('alpha/db')).toBe(true);
+  });
+
+  it('counts companions and their addresses, and those that are behind their source', () => {
+    const { policies, put, counts } = start();
+    put(companion('c', 'db'));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    put(source('db'));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 0 });
+    put(policy('db', { metadata: { generation: 2 } }));
+    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    policies.store.delete('alpha/c');
+    expect(counts.get('c2')).toEqual({ companions: 0, addresses: 0, behind: 0 });
+  });
+
+  it('counts the clusters that policies name and nobody is, and says what each policy says in vain', () => {
+    const { policies, put, counts, said } = start();
+    const from = (...values: string[]) => ({
+      ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'In', values }] } }] }],
+    });
+    put(policy('a', { spec: from('c2', 'c8', 'c9') }));
+    put(policy('b', { spec: from('c9') }));
+    expect(counts.get('unknown')).toBe(2);
+    expect([...said]).toEqual([
+      ['alpha/a', ['unknown-cluster', 'unknown-cluster']],
+      ['alpha/b', ['unknown-cluster']],
+    ]);
+    put(policy('a', { spec: from('c2') }));
+    policies.store.delete('alpha/b');
+    expect(counts.get('unknown')).toBe(0);
+    expect([...said.values()]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,194 @@
+import { Store } from '@kube-semaphore/informers';
+import type { NetworkPolicy, TooLarge } from '@kube-semaphore/kube-objects';
+import {
+  isCompanion,
+  type ObservedCompanion,
+  observedCompanion,
+  type Source,
+} from '../desired/network-policies/companion.ts';
+import {
+  type ClusterKey,
+  type CrossClusterRule,
+  crossClusterRules,
+} from '../desired/network-policies/cross-cluster-rules.ts';
+import {
+  type PolicyDiagnostic,
+  policyDiagnostics,
+  unknownClusters,
+} from '../desired/network-policies/policy-diagnostics.ts';
+import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
+
+/** A NetworkPolicy with rules that reach other clusters. */
+export type CrossClusterPolicy = { readonly source: Source; readonly rules: readonly CrossClusterRule[] };
+
+/**
+ * What the store keeps of a NetworkPolicy. Of one that neither reaches other clusters nor is a companion of ours, only the
+ * name matters.
+ */
+type LocalPolicy = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly crossCluster?: CrossClusterPolicy;
+  readonly companion?: ObservedCompanion;
+  /** Cluster ids that it names and that are not configured. */
+  readonly unknown?: readonly string[];
+  /** What it says in vain. */
+  readonly diagnostics?: readonly PolicyDiagnostic[];
+  /** Which version of the source it is. */
+  readonly generation?: number;
+  /** It is too large to be read, so whether it reaches other clusters is unknown. */
+  readonly isUnread?: true;
+};
+
+export type LocalNetworkPoliciesOptions = {
+  /** Key of the label that names the cluster of a namespace. */
+  readonly clusterKey: ClusterKey;
+  /** Names of the remotes in the config: a companion for another one isn't ours. */
+  readonly clusters: ReadonlySet<string>;
+  /** The source `namespace/name`, or one of its companions, changed. */
+  readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
+  /** Values of the cluster label that the remotes in the config have. */
+  readonly clusterIds: ReadonlySet<string>;
+  readonly onCount: (remote: string, count: CompanionCount) => void;
+  /** How many clusters are named by some policy, and not configured. */
+  readonly onUnknownClusters: (count: number) => void;
+  /** What the NetworkPolicy `namespace/name` says in vain now. */
+  readonly onDiagnostics: (key: string, diagnostics: readonly PolicyDiagnostic[]) => void;
+};
+
+/** The NetworkPolicies of the local cluster: sources and their companions, both by `namespace/name` of the source. */
+export class LocalNetworkPolicies {
+  readonly store: Store<LocalPolicy>;
+  readonly #options: LocalNetworkPoliciesOptions;
+  readonly #sources = new Map<string, CrossClusterPolicy>();
+  /** By source, and then by name. */
+  readonly #companions = new Map<string, Map<string, ObservedCompanion>>();
+  readonly #counts: CompanionCounts;
+  /** Of every NetworkPolicy that isn't a companion. */
+  readonly #generations = new Map<string, number>();
+  /** How many policies name each cluster that is not configured. */
+  readonly #unknown = new Map<string, number>();
+
+  constructor(options: LocalNetworkPoliciesOptions) {
+    this.#options = options;
+    this.#counts = new CompanionCounts(options.onCount);
+    this.store = new Store<LocalPolicy>({
+      // A new version may need a write, whatever it changed.
+      equal: (a, b) => a.resourceVersion === b.resourceVersion,
+      onChange: ({ key, previous, current }) => this.#changed(key, previous, current),
+    });
+  }
+
+  get synced(): boolean {
+    return this.store.view.synced;
+  }
+
+  /** Undefined if there is no such NetworkPolicy, or it doesn't reach other clusters. */
+  source(key: string): CrossClusterPolicy | undefined {
+    return this.#sources.get(key);
+  }
+
+  /** The companions of a source, which may be gone. */
+  companionsOf(key: string): readonly ObservedCompanion[] {
+    return [...(this.#companions.get(key)?.values() ?? [])];
+  }
+
+  /** Whether nothing can be decided about the companions of a NetworkPolicy, as it couldn't be read. */
+  isUnread(key: string): boolean {
+    const { view } = this.store;
+    return !view.synced || view.objects.get(key)?.isUnread === true;
+  }
+
+  /** The companions of a remote. */
+  companionsFor(remote: string): readonly ObservedCompanion[] {
+    const all = Array.from(this.#companions.values(), (companions) => [...companions.values()]).flat();
+    return all.filter((companion) => companion.remote === remote);
+  }
+
+  /** How many companions a remote has. */
+  count(remote: string): number {
+    return this.#counts.of(remote).companions;
+  }
+
+  /** Every source, and every former one that still has companions. */
+  keys(): Iterable<string> {
+    return new Set([...this.#sources.keys(), ...this.#companions.keys()]);
+  }
+
+  /** Whether a NetworkPolicy that is no companion of this source has a name in the namespace of the source. */
+  isTaken(source: string, name: string): boolean {
+    const { view } = this.store;
+    const key = `${namespaceOf(source)}/${name}`;
+    return view.synced && view.objects.has(key) && this.#companions.get(source)?.has(name) !== true;
+  }
+
+  /** What the store keeps of a NetworkPolicy. */
+  read(object: NetworkPolicy): LocalPolicy {
+    const { uid, resourceVersion, namespace, name, generation } = object.metadata;
+    if (isCompanion(object)) {
+      const companion = observedCompanion(object);
+      return { uid, resourceVersion, ...(this.#options.clusters.has(companion.remote) && { companion }) };
+    }
+    const { clusterKey, clusterIds } = this.#options;
+    const rules = crossClusterRules(object.spec, clusterKey);
+    const unknown = unknownClusters(rules, clusterKey, clusterIds);
+    const diagnostics = policyDiagnostics(object.spec, clusterKey, unknown);
+    const about = diagnostics.length === 0 ? {} : { unknown, diagnostics };
+    if (rules.length === 0) return { uid, resourceVersion, generation, ...about };
+    const source = { namespace, name, uid, generation, podSelector: object.spec.podSelector };
+    return { uid, resourceVersion, generation, crossCluster: { source, rules }, ...about };
+  }
+
+  readTooLarge({ metadata: { uid, resourceVersion } }: TooLarge): LocalPolicy {
+    return { uid, resourceVersion, isUnread: true };
+  }
+
+  #changed(key: string, previous: LocalPolicy | undefined, current: LocalPolicy | undefined): void {
+    const { onChange, onDiagnostics } = this.#options;
+    if (previous?.diagnostics !== undefined || current?.diagnostics !== undefined)
+      onDiagnostics(key, current?.diagnostics ?? []);
+    this.#countUnknown(previous?.unknown, -1);
+    this.#countUnknown(current?.unknown, +1);
+    if (previous?.companion !== undefined) this.#drop(key, previous.companion);
+    if (current?.companion !== undefined) this.#add(key, current.companion);
+    if (current?.crossCluster === undefined) this.#sources.delete(key);
+    else this.#sources.set(key, current.crossCluster);
+    if (previous?.crossCluster !== undefined || current?.crossCluster !== undefined) onChange(key, { isSource: true });
+    const sources = [previous, current].flatMap((policy) =>
+      policy?.companion === undefined ? [] : [sourceKey(key, policy.companion)],
+    );
+    if (current?.generation === undefined) this.#generations.delete(key);
+    else this.#generations.set(key, current.generation);
+    for (const source of new Set([key, ...sources]))
+      this.#counts.replace(source, this.companionsOf(source), this.#generations.get(source));
+    for (const source of new Set(sources)) onChange(source, { isSource: false });
+  }
+
+  #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {
+    if (clusters.length === 0) return;
+    for (const cluster of clusters) {
+      const count = (this.#unknown.get(cluster) ?? 0) + step;
+      if (count === 0) this.#unknown.delete(cluster);
+      else this.#unknown.set(cluster, count);
+    }
+    this.#options.onUnknownClusters(this.#unknown.size);
+  }
+
+  #add(key: string, companion: ObservedCompanion): void {
+    const source = sourceKey(key, companion);
+    const companions = this.#companions.get(source) ?? new Map<string, ObservedCompanion>();
+    this.#companions.set(source, companions.set(companion.name, companion));
+  }
+
+  #drop(key: string, companion: ObservedCompanion): void {
+    const source = sourceKey(key, companion);
+    const companions = this.#companions.get(source);
+    companions?.delete(companion.name);
+    if (companions?.size === 0) this.#companions.delete(source);
+  }
+}
+
+const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+/** @param key of the companion; its source is in the same namespace */
+const sourceKey = (key: string, { source }: ObservedCompanion): string => `${namespaceOf(key)}/${source}`;

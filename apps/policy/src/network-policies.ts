@@ -1,0 +1,131 @@
+import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import type { PolicyOptions } from './config/options.ts';
+import type { ObservedCompanion } from './desired/network-policies/companion.ts';
+import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
+import { type CompanionPhase, diffCompanions, isOutdated, remoteOf } from './desired/network-policies/diff.ts';
+import { carryOut } from './local/carry-out.ts';
+import type { LocalCompanions } from './local/companions.ts';
+import type { PolicyMetrics } from './metrics.ts';
+import type { Plan } from './plan.ts';
+import { PeerWatches } from './remote/peer-watches.ts';
+import type { PeersInput, RemotePeers } from './remote/peers.ts';
+
+export type NetworkPoliciesOptions = {
+  readonly options: Pick<PolicyOptions, 'maxAddressesPerPolicy' | 'maxAddressesPerSource'>;
+  readonly metrics: Pick<PolicyMetrics, 'extendedPolicies'>;
+  readonly local: LocalCompanions;
+  /** Called once, when the local side is listed. */
+  readonly remotes: () => readonly PeersInput[];
+  /** @param since as `ReconcileContext.since` */
+  readonly enqueue: (keys: Iterable<string>, since?: number) => void;
+};
+
+/**
+ * Extends the NetworkPolicies that name other clusters by companions. A key is the `namespace/name` of a source; a key of
+ * a set has no slash.
+ */
+export class NetworkPolicies {
+  readonly #options: NetworkPoliciesOptions;
+  /** Undefined until `run`. */
+  #watches: PeerWatches | undefined;
+  #remotes: readonly PeersInput[] = [];
+
+  constructor(options: NetworkPoliciesOptions) {
+    this.#options = options;
+  }
+
+  /** The remotes that are watched, as policies name them. */
+  get remotes(): readonly RemotePeers[] {
+    return this.#watches?.all ?? [];
+  }
+
+  /** A source changed, or one of its companions. */
+  changed(key: string, { isSource }: { readonly isSource: boolean }): void {
+    if (isSource) this.#follow(key);
+    // A companion that somebody changed is no event: its repair counts in `repairs_total`.
+    this.#options.enqueue([key], isSource ? performance.now() : undefined);
+  }
+
+  /** Watches until `signal` is aborted. The local NetworkPolicies are listed. */
+  async run(running: RunOptions): Promise<void> {
+    const { local, remotes, enqueue, metrics } = this.#options;
+    this.#remotes = remotes();
+    this.#watches = new PeerWatches({
+      remotes: this.#remotes,
+      grantedTo: (remote) => local.policies.companionsFor(remote).flatMap(grantedBy),
+      onChange: (keys) => enqueue(keys, performance.now()),
+      onCount: (remote, count) => metrics.extendedPolicies.set({ remote }, count),
+    });
+    for (const key of this.keys()) this.#follow(key);
+    const watching = this.#watches.run(running);
+    enqueue(this.keys(), performance.now());
+    await watching;
+  }
+
+  /** Every source, and every former one that still has companions, sorted. */
+  keys(): readonly string[] {
+    return [...this.#options.local.policies.keys()].toSorted();
+  }
+
+  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    const { local } = this.#options;
+    const phases = this.plan(key);
+    const source = local.policies.source(key)?.source;
+    await carryOut(phases, {
+      // What the user took away goes, even if an addition is refused.
+      clustersOf: (change) => (source !== undefined && isOutdated(change, source) ? [] : [remoteOf(change)]),
+      write: (change) => local.write(change, context),
+    });
+    return { wrote: phases.length > 0 };
+  }
+
+  /** What a reconcile of the key would write now. */
+  plan(key: string): readonly CompanionPhase[] {
+    const { policies } = this.#options.local;
+    if (this.#watches === undefined || policies.isUnread(key)) return [];
+    const found = policies.source(key);
+    const observed = policies.companionsOf(key);
+    if (found === undefined) {
+      this.#report(key, []);
+      return observed.length === 0 ? [] : [observed.map((from) => ({ kind: 'delete', from }))];
+    }
+    const { companions, diagnostics } = desiredCompanions({
+      ...this.#options.options,
+      source: found.source,
+      remotes: this.#watches.viewsOf(key),
+      observed,
+      isTaken: (name) => policies.isTaken(key, name),
+    });
+    this.#report(key, diagnostics);
+    return diffCompanions(found.source, observed, companions);
+  }
+
+  /** Adds what would be written for NetworkPolicies to a plan of the sets. */
+  extendPlan({ changes, remotes }: Omit<Plan, 'companionChanges'>): Plan {
+    const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
+    const extended = remotes.map((remote) => {
+      const companions = this.#options.local.policies.count(remote.cluster);
+      const peers = this.remotes.find(({ cluster }) => cluster === remote.cluster);
+      if (peers === undefined) return { ...remote, companions };
+      const heldDeletions = remote.heldDeletions + peers.held;
+      const reached = remote.reached && peers.synced;
+      return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
+    });
+    return { changes, companionChanges, remotes: extended };
+  }
+
+  #follow(key: string): void {
+    const { policies } = this.#options.local;
+    if (!policies.isUnread(key)) this.#watches?.setSource(key, policies.source(key)?.rules ?? []);
+  }
+
+  #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
+    for (const { settings, state } of this.#remotes) {
+      const own = diagnostics.filter(({ remote }) => remote === settings.name);
+      state.skipped.replace(`NetworkPolicy ${key}`, own);
+    }
+  }
+}
+
+const grantedBy = ({ rules }: ObservedCompanion): readonly string[] => rules.flatMap(({ cidrs }) => cidrs);

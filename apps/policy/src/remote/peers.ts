@@ -1,0 +1,274 @@
+import { isDeepStrictEqual } from 'node:util';
+import { POLL_INTERVAL_MS, type RemoteState } from '@kube-semaphore/multicluster';
+import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import {
+  type Namespace,
+  namespaceKind,
+  type PodWithPorts,
+  podWithPortsKind,
+  type TooLarge,
+} from '@kube-semaphore/kube-objects';
+import type { AddressRules } from '@kube-semaphore/net';
+import { quoted } from '@kube-semaphore/text';
+import type { PolicyOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { PodDiagnostic } from '../desired/member.ts';
+import type { RemoteView } from '../desired/network-policies/companions.ts';
+import type { CrossClusterRule } from '../desired/network-policies/cross-cluster-rules.ts';
+import { isAllowedHost, type PeerPod, peerPodOf } from '../desired/network-policies/peer-pod.ts';
+import type { Labels } from '../desired/network-policies/selector.ts';
+import { PodIdentities } from './pod-identities.ts';
+import { UNFINISHED } from './pods.ts';
+
+/** A remote whose Pods NetworkPolicies may select. */
+export type PeersInput = {
+  readonly settings: RemoteSettings;
+  readonly client: KubeClient;
+  readonly options: PolicyOptions;
+  /** Which addresses it can bring into companions. */
+  readonly addresses: AddressRules;
+  readonly budget: RemoteBudget;
+  readonly state: RemoteState;
+};
+
+export type RemotePeersOptions = PeersInput & {
+  /** Labels that one Pod alone has, and that a podSelector names: other such labels aren't kept. */
+  readonly selectorKeys: ReadonlySet<string>;
+  /** What companions grant to it: the first list is measured against these addresses. */
+  readonly granted: Iterable<string>;
+  /** The peers of these sources select other Pods or addresses. Called once the remote is known. */
+  readonly onChange: (sources: Iterable<string>) => void;
+  /** It is known now, or what is held of it changed: all of its sources may need a write. */
+  readonly onKnown: () => void;
+};
+
+/** What the store keeps of a Pod. `granted` is from the seed: an address whose Pod is not known yet. */
+type KnownPod = {
+  readonly uid: string;
+  readonly pod: PeerPod | undefined;
+  readonly skipped: readonly PodDiagnostic[];
+  readonly granted?: string;
+};
+
+type KnownNamespace = { readonly uid: string; readonly labels: Labels | undefined };
+
+const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
+
+/** For `RemoteState.setHeld`. */
+const PURPOSE = 'network policies';
+
+/** The Pods and Namespaces of a remote, from when a NetworkPolicy names it until long after the last one does. */
+export class RemotePeers {
+  readonly cluster: string;
+  readonly selectorKeys: ReadonlySet<string>;
+  readonly #options: RemotePeersOptions;
+  readonly #identities: PodIdentities;
+  readonly #pods: Store<KnownPod>;
+  readonly #namespaces: Store<KnownNamespace>;
+  readonly #hooks: readonly ReflectorHooks[];
+  readonly #reflectors: readonly Pick<Reflector<typeof podWithPortsKind, KnownPod>, 'run' | 'silentMs'>[];
+  /** Addresses of the seed whose Pods are not known yet. */
+  readonly #held = new Set<string>();
+  /** Subjects with diagnostics. */
+  readonly #subjects = new Set<string>();
+  readonly #ended = new AbortController();
+  readonly #firstSync = Promise.withResolvers<void>();
+  /** Resolves when both are listed, or nobody waits for that any more. */
+  readonly firstSync = this.#firstSync.promise;
+
+  constructor(options: RemotePeersOptions) {
+    const { settings, client, state, budget } = options;
+    const { deletionGuardPercent, deletionGuardMin, deletionGuardHoldMs, watchIdleTimeoutMs, clusterSetKey } =
+      options.options;
+    this.#options = options;
+    this.cluster = settings.name;
+    this.selectorKeys = options.selectorKeys;
+    this.#identities = new PodIdentities({
+      clusterKey: clusterSetKey,
+      clusterId: settings.clusterSetId,
+      onChange: (sources) => {
+        if (this.synced) options.onChange(sources);
+      },
+    });
+    const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
+    this.#pods = new Store<KnownPod>({
+      equal: isSamePod,
+      onChange: ({ key, previous, current }) => this.#podChanged(key, previous, current),
+      holding: { guard, hold: (pod) => pod, claims: claimsOf, withoutClaim },
+    });
+    this.#namespaces = new Store<KnownNamespace>({
+      equal: (a, b) => isDeepStrictEqual(a.labels, b.labels),
+      onChange: ({ key, current }) => this.#namespaceChanged(key, current),
+      holding: { guard, hold: (namespace) => namespace, claims: () => [], withoutClaim: () => undefined },
+    });
+    const hooks = [state.watches.hooks(), state.watches.hooks()] as const;
+    const shared = {
+      client,
+      budget,
+      watchList: 'auto',
+      idleTimeoutMs: watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      holdMs: deletionGuardHoldMs,
+    } as const;
+    const { remotePodSelector } = options.options;
+    this.#hooks = hooks;
+    this.#reflectors = [
+      new Reflector({
+        ...shared,
+        kind: podWithPortsKind,
+        fieldSelector: `${UNFINISHED},spec.hostNetwork=false`,
+        ...(remotePodSelector !== undefined && { labelSelector: remotePodSelector }),
+        project: (pod) => this.#readPod(pod),
+        projectTooLarge: readTooLargePod,
+        store: this.#pods,
+        hooks: this.#withSync(hooks[0]),
+      }),
+      new Reflector({
+        ...shared,
+        kind: namespaceKind,
+        project: ({ metadata: { uid, labels } }: Namespace) => ({ uid, labels }),
+        // Its labels are not known, so no peer selects its Pods, and none loses them.
+        projectTooLarge: ({ metadata: { uid } }: TooLarge) => ({ uid, labels: undefined }),
+        store: this.#namespaces,
+        hooks: this.#withSync(hooks[1]),
+      }),
+    ];
+  }
+
+  /** Whether its Pods and Namespaces are listed. */
+  get synced(): boolean {
+    return this.#pods.view.synced && this.#namespaces.view.synced;
+  }
+
+  /** Milliseconds since its most silent watch last did anything. */
+  get silentMs(): number {
+    return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
+  }
+
+  /** Why the remote is not reached, possibly with text of others. */
+  get failure(): string | undefined {
+    return this.#options.state.watches.failure;
+  }
+
+  /** How many deletions are held. */
+  get held(): number {
+    return this.#pods.held + this.#namespaces.held;
+  }
+
+  /** What is known of it, for a reconcile. */
+  view(): RemoteView {
+    const { cluster } = this;
+    if (!this.synced) return unknownView(this.#options);
+    const unplaced = this.#identities.unplaced();
+    return {
+      cluster,
+      known: true,
+      podsOf: (rule) => this.#identities.podsOf(rule),
+      isHeld: (cidr) => this.#held.has(cidr) || unplaced.has(cidr),
+    };
+  }
+
+  /** A source has these rules that name it; none: it is gone, or names it no more. */
+  setSource(source: string, rules: readonly CrossClusterRule[]): void {
+    this.#identities.setSource(source, rules);
+  }
+
+  /** Watches until `signal` is aborted or `end` is called. Called once. */
+  async run(options: RunOptions): Promise<void> {
+    const { granted, addresses, state } = this.#options;
+    const signal = AbortSignal.any([options.signal, this.#ended.signal]);
+    if (this.#options.options.deletionGuardPercent < 100)
+      for (const cidr of granted) if (isAllowedHost(cidr, addresses)) this.#pods.seed(`granted ${cidr}`, seedOf(cidr));
+    await Promise.all(this.#reflectors.map((reflector) => reflector.run({ signal })));
+    for (const hooks of this.#hooks) state.watches.drop(hooks);
+    for (const subject of this.#subjects) state.skipped.replace(subject, []);
+    state.setHeld(0, PURPOSE);
+    this.#firstSync.resolve();
+  }
+
+  /** No source names it any more. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  #withSync(hooks: ReflectorHooks): ReflectorHooks {
+    return {
+      ...hooks,
+      onSynced: () => {
+        hooks.onSynced?.();
+        if (this.synced) this.#listed();
+      },
+    };
+  }
+
+  #listed(): void {
+    const { state, onKnown } = this.#options;
+    const counts = { pods: this.#pods.size - this.#pods.held, identities: this.#identities.size };
+    state.listed('remote pods listed for NetworkPolicies', counts, this.held);
+    state.setHeld(this.held, PURPOSE);
+    this.#firstSync.resolve();
+    onKnown();
+  }
+
+  #readPod(pod: PodWithPorts): KnownPod {
+    const { addresses } = this.#options;
+    const intern = this.#identities.intern.bind(this.#identities);
+    return { uid: pod.metadata.uid, ...peerPodOf(pod, { addresses, selectorKeys: this.selectorKeys, intern }) };
+  }
+
+  #podChanged(name: string, previous: KnownPod | undefined, current: KnownPod | undefined): void {
+    const { state, onKnown } = this.#options;
+    this.#identities.setPod(name, previous?.pod?.identity, current?.pod);
+    this.#report(`pod ${name}, for NetworkPolicies`, current?.skipped ?? NOTHING_SKIPPED);
+    if (current?.granted !== undefined) this.#held.add(current.granted);
+    else if (previous?.granted !== undefined) this.#held.delete(previous.granted);
+    if (!this.synced) return;
+    state.setHeld(this.held, PURPOSE);
+    if (previous?.granted !== undefined) onKnown();
+  }
+
+  #namespaceChanged(name: string, current: KnownNamespace | undefined): void {
+    const { settings, options } = this.#options;
+    this.#identities.setNamespace(name, current?.labels);
+    const value = current?.labels?.[options.clusterSetKey];
+    const differs = value !== undefined && value !== settings.clusterSetId;
+    const detail = `the namespace says that its cluster is ${quoted(value ?? '')}; ${settings.clusterSetId} counts, as the config says`;
+    this.#report(`namespace ${name}`, differs ? [{ kind: 'problem', reason: 'cluster-label-differs', detail }] : []);
+  }
+
+  #report(subject: string, diagnostics: Parameters<RemoteState['skipped']['replace']>[1]): void {
+    if (diagnostics.length > 0) this.#subjects.add(subject);
+    else if (!this.#subjects.delete(subject)) return;
+    this.#options.state.skipped.replace(subject, diagnostics);
+  }
+}
+
+/** A remote that isn't listed: it keeps what it was granted, as far as that is allowed now. */
+export function unknownView({ settings, addresses }: Pick<PeersInput, 'settings' | 'addresses'>): RemoteView {
+  return { cluster: settings.name, known: false, isAllowed: (cidr) => isAllowedHost(cidr, addresses) };
+}
+
+const seedOf = (cidr: string): KnownPod => ({ uid: '', pod: undefined, skipped: NOTHING_SKIPPED, granted: cidr });
+
+function readTooLargePod({ metadata: { uid }, tooLarge: detail }: TooLarge): KnownPod {
+  return { uid, pod: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
+}
+
+function isSamePod(a: KnownPod, b: KnownPod): boolean {
+  return (
+    a.granted === b.granted &&
+    a.pod?.identity === b.pod?.identity &&
+    isDeepStrictEqual(a.pod?.cidrs, b.pod?.cidrs) &&
+    isDeepStrictEqual(a.skipped, b.skipped)
+  );
+}
+
+const claimsOf = ({ pod, granted }: KnownPod): readonly string[] =>
+  pod?.cidrs ?? (granted === undefined ? [] : [granted]);
+
+function withoutClaim(known: KnownPod, claim: string): KnownPod | undefined {
+  if (known.pod === undefined) return undefined;
+  const cidrs = known.pod.cidrs.filter((cidr) => cidr !== claim);
+  return cidrs.length === 0 ? undefined : { ...known, pod: { ...known.pod, cidrs } };
+}

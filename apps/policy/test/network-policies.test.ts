@@ -1,0 +1,298 @@
+import { eventually } from '@kube-semaphore/eventually';
+import { deployAccount, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { folders } from './support/accounts.ts';
+import { it } from './support/it-with-network-policies.ts';
+import { fromApp, K, peer, UserPolicies } from './support/user-policies.ts';
+
+const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
+const OTHER = { name: 'other', namespace: 'beta', labels: { app: 'other' }, ips: ['10.4.0.21'] };
+const WEB_LINE = 'db c2 ingress 5432: 10.4.0.20/32';
+
+describe('a NetworkPolicy that names another cluster', () => {
+  it('gets a companion with the addresses of the Pods that it selects there', async ({ pods, policies, start }) => {
+    await pods.add(WEB, OTHER);
+    const { metadata } = await policies.add('db', {
+      podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] },
+      ingress: [
+        {
+          from: [
+            {
+              namespaceSelector: { matchLabels: { [K]: 'c2', 'kubernetes.io/metadata.name': 'beta' } },
+              podSelector: { matchLabels: { app: 'web' } },
+            },
+          ],
+          ports: [{ port: 5432 }],
+        },
+      ],
+    });
+    const policy = await start();
+    await policies.open(WEB_LINE);
+    const [companion] = await policies.companions();
+    expect(companion).toMatchObject({
+      metadata: {
+        name: expect.stringMatching(/^db-c2-ingress-[0-9a-f]{20}$/) as string,
+        labels: { 'policy.semaphore.uw.io/cluster': 'c2' },
+        annotations: { 'policy.semaphore.uw.io/source-generation': '1' },
+        ownerReferences: [{ kind: 'NetworkPolicy', name: 'db', uid: metadata['uid'] }],
+      },
+      spec: {
+        podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['db'] }] },
+        policyTypes: ['Ingress'],
+        ingress: [{ ports: [{ protocol: 'TCP', port: 5432 }], from: [{ ipBlock: { cidr: '10.4.0.20/32' } }] }],
+      },
+    });
+    await policy.logged('companion created', { addresses: 1 });
+    expect(policy.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    expect(await policies.writes()).toBe(1);
+  });
+
+  it('follows Pods that come, move, are relabelled and go', async ({ pods, policies, start }) => {
+    await policies.add('db', fromApp('c2'));
+    await start();
+    await pods.add(WEB, OTHER);
+    await policies.open(WEB_LINE);
+    await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22', 'fd00:4::22'] });
+    await policies.open('db c2 ingress 5432: 10.4.0.20/32 10.4.0.22/32 fd00:4::22/128');
+    await pods.setStatus('beta/web', { ips: ['10.4.0.23'] });
+    await policies.open('db c2 ingress 5432: 10.4.0.22/32 10.4.0.23/32 fd00:4::22/128');
+    await pods.setStatus('beta/web-2', { phase: 'Succeeded' });
+    await policies.open('db c2 ingress 5432: 10.4.0.23/32');
+    await pods.remove('beta/web');
+    await policies.open();
+  });
+
+  it('follows the labels of a namespace', async ({ remote, pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', {
+      podSelector: {},
+      ingress: [{ from: [{ namespaceSelector: { matchLabels: { [K]: 'c2', tier: 'shop' } } }] }],
+    });
+    await start();
+    const label = (tier: string | null) =>
+      remote.admin.request('PATCH', '/api/v1/namespaces/beta', { metadata: { labels: { tier } } });
+    await label('shop');
+    await policies.open('db c2 ingress all: 10.4.0.20/32');
+    await label(null);
+    await policies.open();
+  });
+
+  it('is watched only while it names the remote', async ({ pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('local', { podSelector: {}, ingress: [{ from: [{ namespaceSelector: {} }] }] });
+    const policy = await start();
+    await policies.add('db', fromApp('c2'));
+    await policies.open(WEB_LINE);
+    await policies.patch('db', { spec: fromApp('c9') });
+    await policies.open();
+    expect(policy.log().filter(({ msg }) => msg === 'remote pods listed for NetworkPolicies')).toHaveLength(1);
+  });
+
+  it('opens the number behind a named port of egress, Pod by Pod', async ({ pods, policies, start }) => {
+    await pods.add(
+      { ...WEB, ports: { http: 8080 } },
+      { ...WEB, name: 'web-2', ips: ['10.4.0.22'], ports: { http: 9090 } },
+      { ...WEB, name: 'web-3', ips: ['10.4.0.23'] },
+    );
+    await policies.add('db', {
+      podSelector: {},
+      policyTypes: ['Egress'],
+      egress: [{ to: [peer('c2', 'web')], ports: [{ port: 'http' }] }],
+    });
+    const policy = await start();
+    await policies.open('db c2 egress 8080: 10.4.0.20/32', 'db c2 egress 9090: 10.4.0.22/32');
+    await policies.patch('db', { spec: { egress: [{ to: [peer('c2', 'web')], ports: [{ port: 'grpc' }] }] } });
+    await policies.open();
+    const missing = { remote: 'c2', kind: 'problem', reason: 'no-such-port' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', missing), 1);
+  });
+
+  it('is followed at once when somebody changes or deletes it', async ({ pods, policies, start }) => {
+    await pods.add(WEB, OTHER);
+    await policies.add('db', fromApp('c2'));
+    await start();
+    await policies.open(WEB_LINE);
+    await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
+    await policies.open('db c2 ingress 5433: 10.4.0.20/32');
+    await policies.patch('db', { spec: fromApp('c2', 'other') });
+    await policies.open('db c2 ingress 5432: 10.4.0.21/32');
+    const [companion] = await policies.companions();
+    expect(companion!.metadata.annotations).toMatchObject({ 'policy.semaphore.uw.io/source-generation': '3' });
+    await policies.remove('db');
+    await policies.open();
+  });
+
+  it('keeps its name for others', async ({ pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const before = await start();
+    await policies.open(WEB_LINE);
+    const [{ metadata }] = (await policies.companions()) as [Awaited<ReturnType<typeof policies.get>>];
+    await before.stop();
+    await policies.remove(metadata.name);
+    await policies.add(metadata.name, { podSelector: {}, policyTypes: ['Ingress'] });
+    const { metadata: theirs } = await policies.get(metadata.name);
+    const policy = await start();
+    await policies.open(WEB_LINE);
+    await policy.logged('skipped', { reason: 'name-taken' });
+    expect((await policies.get(metadata.name)).metadata['resourceVersion']).toBe(theirs['resourceVersion']);
+  });
+});
+
+describe('a companion', () => {
+  it('that somebody edits or deletes is put right', async ({ pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const policy = await start();
+    await policies.open(WEB_LINE);
+    const [{ metadata }] = (await policies.companions()) as [Awaited<ReturnType<typeof policies.get>>];
+    const repairs = () => policy.metric('semaphore_policy_repairs_total', { remote: 'c2' });
+    await policies.patch(metadata.name, {
+      spec: { podSelector: { matchLabels: { app: 'all' } }, ingress: [{ from: [{ ipBlock: { cidr: '0.0.0.0/0' } }] }] },
+    });
+    await policies.open(WEB_LINE);
+    await eventually(repairs, 1);
+    expect((await policies.get(metadata.name))['spec']).toMatchObject({ podSelector: { matchLabels: { app: 'db' } } });
+    await policies.patch(metadata.name, { metadata: { annotations: { note: 'mine' }, ownerReferences: null } });
+    await eventually(() => policies.owners(), ['db']);
+    expect((await policies.get(metadata.name)).metadata.annotations).toMatchObject({ note: 'mine' });
+    await policies.remove(metadata.name);
+    await policies.open(WEB_LINE);
+    await eventually(repairs, 3);
+  });
+
+  it('without a source is deleted at the start', async ({ pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const before = await start();
+    await policies.open(WEB_LINE);
+    await before.stop();
+    await policies.remove('db');
+    await start();
+    await policies.open();
+  });
+
+  it('has the addresses of one remote, and that process writes it alone', async ({ pods, policies, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', {
+      podSelector: {},
+      ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }] }],
+    });
+    await start();
+    await start({ 'target-cluster-name': 'c3' });
+    const lines = ['db c2 ingress all: 10.4.0.20/32', 'db c3 ingress all: 10.4.0.20/32'];
+    await policies.open(...lines);
+    await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
+    await policies.open(...lines.map((line) => `${line} 10.4.0.22/32`));
+    expect(await policies.writes()).toBe(4);
+  });
+});
+
+describe('plan', () => {
+  it('shows the companions that would be written, and writes none', async ({ pods, policies, plan, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const flags = { 'network-policies': 'true' };
+    const { code, stdout } = await plan(flags);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^create {2}NetworkPolicy alpha\/db-c2-ingress-[0-9a-f]{20} {2}10\.4\.0\.20\/32$/m);
+    expect(await policies.opened()).toEqual([]);
+    await start();
+    await policies.open(WEB_LINE);
+    expect((await plan(flags)).stdout).toMatch(/^Nothing to change\.\n\nc2: 0 sets and 1 companion now$/m);
+  });
+});
+
+describe('cleanup', () => {
+  it('removes the companions of a cluster, and nothing else', async ({
+    accounts,
+    pods,
+    policies,
+    start,
+    startWith,
+  }) => {
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    await policies.add('db-3', fromApp('c3'));
+    const [c2, c3] = [await start(), await start({ 'target-cluster-name': 'c3' })];
+    const line3 = 'db-3 c3 ingress 5432: 10.4.0.20/32';
+    await policies.open(WEB_LINE, line3);
+    await Promise.all([c2.stop(), c3.stop()]);
+    const cleanup = await startWith(
+      ['cleanup', '-cluster=c2', '-yes', '-network-policies', `-local-kube-config=${accounts.local.kubeconfig}`],
+      { ready: false },
+    );
+    expect(await cleanup.exited).toEqual({ code: 0, signal: null });
+    expect(await policies.opened()).toEqual([line3]);
+  });
+});
+
+describe('a cluster without Calico', () => {
+  it('has companions, and no sets', async ({ pods, start, onTestFinished }) => {
+    const bare = await startCluster({ name: 'bare' });
+    onTestFinished(() => bare.stop());
+    const account = await deployAccount(bare, folders.local, folders.networkPolicies);
+    const policies = await UserPolicies.start(bare, account.token);
+    await pods.add({ ...WEB, app: 'web' });
+    await policies.add('db', fromApp('c2'));
+    const policy = await start({ 'local-kube-config': account.kubeconfig });
+    await policies.open(WEB_LINE);
+    expect((await policy.get('/readyz')).status).toBe(200);
+    expect(await policy.metric('semaphore_policy_remote_up', { remote: 'local' })).toBe(1);
+    expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+    await policies.clear();
+  });
+});
+
+describe('limits', () => {
+  it('divide many addresses into shards, and rewrite one for one Pod', async ({ pods, policies, start }) => {
+    const ips = Array.from({ length: 25 }, (_, i) => `10.4.1.${i + 1}`);
+    await pods.add(...ips.map((ip, i) => ({ ...WEB, name: `web-${i}`, ips: [ip] })));
+    await policies.add('db', fromApp('c2'));
+    await start({ 'max-addresses-per-policy': 10 });
+    const sizes = async () =>
+      (await policies.opened()).map((line) => line.split(' ').length - 4).toSorted((a, b) => a - b);
+    await eventually(sizes, [5, 10, 10]);
+    const before = await policies.writes();
+    await pods.add({ ...WEB, name: 'one-more', ips: ['10.4.2.1'] });
+    await eventually(sizes, [6, 10, 10]);
+    expect((await policies.writes()) - before).toBe(1);
+  });
+
+  it('stop the growth of one policy, and say so', async ({ pods, policies, start }) => {
+    await pods.add(WEB, { ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
+    await policies.add('db', fromApp('c2'));
+    const policy = await start({ 'max-addresses-per-source': 2 });
+    await policies.open(`${WEB_LINE} 10.4.0.22/32`);
+    await pods.add({ ...WEB, name: 'web-3', ips: ['10.4.0.19'] });
+    const tooMany = { remote: 'c2', kind: 'problem', reason: 'too-many-addresses' };
+    await eventually(() => policy.metric('semaphore_policy_skipped_objects', tooMany), 1);
+    expect(await policies.opened()).toEqual([`${WEB_LINE} 10.4.0.22/32`]);
+    await pods.remove('beta/web-2');
+    await policies.open('db c2 ingress 5432: 10.4.0.19/32 10.4.0.20/32');
+  });
+
+  it('keep the Pods without the labels of -remote-pod-selector out', async ({ pods, policies, start }) => {
+    await pods.add(WEB, { ...WEB, name: 'web-2', labels: { ...WEB.labels, shared: 'yes' }, ips: ['10.4.0.22'] });
+    await policies.add('db', fromApp('c2'));
+    await start({ 'remote-pod-selector': 'shared=yes' });
+    await policies.open('db c2 ingress 5432: 10.4.0.22/32');
+  });
+});
+
+describe('two replicas', () => {
+  it('have one writer, and the other takes over with what it knows', async ({ pods, policies, start, task }) => {
+    const lease = { ...shortLease(`semaphore-policy-${task.id}`), ...longLease, 'lease-namespace': 'semaphore-policy' };
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const first = await start(lease);
+    await first.logged('started leading');
+    const second = await start(lease);
+    await policies.open(WEB_LINE);
+    expect(second.log().filter(({ msg }) => msg.startsWith('companion '))).toEqual([]);
+    expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
+    await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
+    await policies.open('db c2 ingress 5433: 10.4.0.20/32 10.4.0.22/32');
+  });
+});
