@@ -300,6 +300,15 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'give sets other labels': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses other labels, which a policy could select'],
   ],
+  'write NetworkPolicies that let in anything but single addresses': [
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses one $name, new or changed'],
+  ],
+  'change or delete NetworkPolicies of users': [
+    [
+      'apps/policy/test/real/own-objects-policy.test.ts',
+      'neither changes nor deletes one of a user, also by adding its label',
+    ],
+  ],
   'write Services with `externalIPs`': [
     [
       'apps/service-mirror/test/real/own-objects-policy.test.ts',

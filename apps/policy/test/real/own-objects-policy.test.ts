@@ -62,6 +62,44 @@ const foreignSet = (group: CalicoGroup): Foreign => ({
   object: set('of-somebody', { group, labels: { team: 'a' } }),
 });
 
+/** A user's NetworkPolicy, which companions belong to. The garbage collector would delete those of an unknown one. */
+const user = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { name: 'db', labels: { team: 'a' } },
+  spec: { podSelector: {}, policyTypes: ['Ingress'] },
+};
+const address = (cidr: string) => ({ ipBlock: { cidr } });
+
+type CompanionParts = {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly owners?: readonly object[];
+  readonly direction?: 'ingress' | 'egress';
+  readonly types?: readonly string[];
+  readonly peers?: readonly object[];
+  readonly rules?: readonly object[];
+};
+
+/** A NetworkPolicy as the account writes it, except for what is given. */
+function companion(
+  name: string,
+  {
+    labels = { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' },
+    owners = [],
+    direction = 'ingress',
+    types = [direction === 'ingress' ? 'Ingress' : 'Egress'],
+    peers = [address('10.2.0.20/32'), address('fd02::20/128')],
+    rules = [{ [direction === 'ingress' ? 'from' : 'to']: peers }],
+  }: CompanionParts,
+) {
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { name, labels, ownerReferences: owners },
+    spec: { podSelector: {}, policyTypes: types, [direction]: rules },
+  };
+}
+
 const refusal = ({ status, body }: Answer): string => `${status} ${String(body['message'])}`;
 
 describe('the account of deploy/policy', () => {
@@ -218,6 +256,92 @@ describe('the policy for its own objects', () => {
         expect(refusal(await account.request('DELETE', path))).toMatch(/^403 .* may write only its own objects, /);
       }
       expect((await cluster.admin.request('GET', `${setsPath()}/kept`)).status).toBe(200);
+    });
+
+    describe('to NetworkPolicies', () => {
+      const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+      let owner: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: unknown };
+      const ours = (name: string, parts: CompanionParts = {}) => companion(name, { owners: [owner], ...parts });
+      beforeAll(async () => {
+        const { metadata } = await cluster.admin.create(path, user);
+        owner = { apiVersion: user.apiVersion, kind: user.kind, name: metadata.name, uid: metadata['uid'] };
+      });
+
+      it('creates, changes and deletes its own', async () => {
+        expect(refusal(await account.request('POST', path, ours('own')))).toMatch(/^201 /);
+        const there = await cluster.admin.get(`${path}/own`);
+        const { spec } = ours('own', { direction: 'egress' });
+        expect(refusal(await account.request('PUT', `${path}/own`, { ...there, spec }))).toMatch(/^200 /);
+        expect(refusal(await account.request('DELETE', `${path}/own`))).toMatch(/^200 /);
+      });
+
+      it.each([500, 30_000])('can check one with %i addresses', async (count) => {
+        const peers = Array.from({ length: count }, (_, i) =>
+          address(`fd00:1111:2222:3333:4444:5555:6666:${i.toString(16)}/128`),
+        );
+        expect(refusal(await account.request('POST', path, ours(`with-${count}`, { peers })))).toMatch(/^201 /);
+      });
+
+      it.each<{ name: string; parts: () => CompanionParts; why: string }>([
+        { name: 'without its label', parts: () => ({ labels: { team: 'a' } }), why: 'its own objects' },
+        { name: 'without an owner', parts: () => ({ owners: [] }), why: 'with one owner' },
+        {
+          name: 'with two owners',
+          parts: () => ({ owners: [owner, { ...owner, uid: 'another' }] }),
+          why: 'with one owner',
+        },
+        {
+          name: 'with an owner of another kind',
+          parts: () => ({ owners: [{ ...owner, apiVersion: 'v1', kind: 'Pod' }] }),
+          why: 'with one owner',
+        },
+        {
+          name: 'that allows everybody by an empty list',
+          parts: () => ({ peers: [] }),
+          why: 'whose rules all have peers',
+        },
+        { name: 'with a selector', parts: () => ({ peers: [{ podSelector: {} }] }), why: 'which are single addresses' },
+        {
+          name: 'with a range of IPv4',
+          parts: () => ({ peers: [address('10.2.0.0/16')] }),
+          why: 'which are single addresses',
+        },
+        {
+          name: 'with a range of IPv6',
+          parts: () => ({ peers: [address('fd02::/32')] }),
+          why: 'which are single addresses',
+        },
+        { name: 'that only isolates', parts: () => ({ rules: [] }), why: 'of one direction' },
+        {
+          name: 'that isolates the other direction, too',
+          parts: () => ({ types: ['Ingress', 'Egress'] }),
+          why: 'of one direction',
+        },
+      ])('refuses one $name, new or changed', async ({ name, parts, why }) => {
+        const refused = new RegExp(`^403 .* semaphore-policy may write only .*${why}`);
+        expect(refusal(await account.request('POST', path, ours('refused', parts())))).toMatch(refused);
+        const own = `own-${name.replaceAll(/[^a-z\d]+/gi, '-').toLowerCase()}`;
+        await cluster.admin.create(path, ours(own));
+        expect(refusal(await account.request('PUT', `${path}/${own}`, ours(own, parts())))).toMatch(refused);
+      });
+
+      it('neither changes nor deletes one of a user, also by adding its label', async () => {
+        const before = await cluster.admin.get(`${path}/db`);
+        const { metadata, spec } = ours('db');
+        const requests = [
+          account.request('PUT', `${path}/db`, { ...before, spec }),
+          account.request('PUT', `${path}/db`, {
+            ...before,
+            metadata: { ...before.metadata, labels: metadata.labels },
+          }),
+          account.request('PUT', `${path}/db`, ours('db')),
+          account.request('DELETE', `${path}/db`),
+          account.request('DELETE', `${path}?labelSelector=team%3Da`),
+        ];
+        for (const answer of await Promise.all(requests))
+          expect(refusal(answer)).toMatch(/^403 .* may write only its own objects, /);
+        expect(await cluster.admin.get(`${path}/db`)).toEqual(before);
+      });
     });
 
     it('takes no Lease of others', async () => {
