@@ -1,7 +1,16 @@
 export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
 export type { AuditEvent } from './real/audit.ts';
-export { calicoCrdFile, findBinaries, type Recipe, recipe, type Tool, tools } from './real/binaries.ts';
-export { inPlace } from './real/node-component.ts';
+export {
+  calicoCrdFile,
+  engines,
+  findBinaries,
+  goesWithoutEngines,
+  type Recipe,
+  recipe,
+  type Tool,
+  tools,
+} from './real/binaries.ts';
+export { inPlace, type NodeComponent } from './real/node-component.ts';
 export { startComponent } from './real/start-component.ts';
 export { type Running, Supervision } from './real/supervision.ts';
 export { startCoreDns } from './real/coredns.ts';

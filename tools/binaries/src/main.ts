@@ -1,28 +1,30 @@
-import { findBinaries, recipe, type Tool, tools } from '@kube-semaphore/testkit';
+import { parseArgs } from 'node:util';
+import { engines, findBinaries, recipe, type Tool, tools } from '@kube-semaphore/testkit';
 import { build, hasGo } from './build.ts';
 
-const help = `install Go 1.26 or later, or point KUBEBUILDER_ASSETS to a folder with ${tools.join(', ')}`;
-
 try {
-  console.log(await ensure());
+  const { values } = parseArgs({ options: { engines: { type: 'boolean' } } });
+  console.log(await ensure(values.engines === true ? tools : tools.filter((tool) => !engines.includes(tool))));
 } catch (error) {
   const { message, cause } = error as Error;
   console.error(cause instanceof Error ? `${message}: ${cause.message}` : message);
   process.exitCode = 1;
 }
 
-/** Sees to it that every tool is there, and says where. */
-async function ensure(): Promise<string> {
-  const present = findBinaries();
-  if (present.ok) return `all there:\n${Object.values(present.paths).join('\n')}`;
+/** Sees to it that the wanted tools are there, and says where. */
+async function ensure(wanted: readonly Tool[]): Promise<string> {
+  const present = findBinaries(wanted);
+  const pathsOf = ({ paths }: Extract<typeof present, { ok: true }>) => wanted.map((tool) => paths[tool]).join('\n');
+  if (present.ok) return `all there:\n${pathsOf(present)}`;
   if (process.env['KUBEBUILDER_ASSETS']) throw new Error(present.reason);
+  const help = `install Go 1.26 or later, or point KUBEBUILDER_ASSETS to a folder with ${wanted.join(', ')}`;
   if (!hasGo(process.env)) throw new Error(`Go is not installed: ${help}`);
 
   for (const tool of present.missing) await buildWithProgress(tool);
 
-  const built = findBinaries();
+  const built = findBinaries(wanted);
   if (!built.ok) throw new Error(built.reason);
-  return `ready:\n${Object.values(built.paths).join('\n')}`;
+  return `ready:\n${pathsOf(built)}`;
 }
 
 async function buildWithProgress(tool: Tool): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { recipe, tools } from '@kube-semaphore/testkit';
+import { engines, recipe, tools } from '@kube-semaphore/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -47,9 +47,9 @@ afterEach(() => rmSync(dir, { recursive: true }));
 
 type Outcome = { code: number; stdout: string; stderr: string };
 
-function run(overrides: Record<string, string> = {}): Promise<Outcome> {
+function run(overrides: Record<string, string> = {}, args: readonly string[] = []): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main], { env: { ...env, ...overrides } }, (error, stdout, stderr) => {
+    execFile(process.execPath, [main, ...args], { env: { ...env, ...overrides } }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
@@ -57,21 +57,34 @@ function run(overrides: Record<string, string> = {}): Promise<Outcome> {
 
 const file = (tool: (typeof tools)[number]) => recipe(tool, env).file;
 const builds = () => readFileSync(join(dir, 'go.log'), 'utf8').trimEnd().split('\n');
+const withoutEngines = tools.filter((tool) => !engines.includes(tool));
 
-it('builds every tool, and the second time none', async () => {
+it('builds every tool except the engines, and the second time none', async () => {
   const first = await run();
   expect(first).toMatchObject({ code: 0, stderr: '' });
   expect(first.stdout).toContain(file('kube-apiserver'));
-  expect(builds()).toHaveLength(tools.length);
+  expect(builds()).toHaveLength(withoutEngines.length);
   for (const build of builds()) expect(build).toContain('-mod=readonly');
 
   const second = await run();
-  expect(second.stdout).toBe(`all there:\n${tools.map(file).join('\n')}\n`);
-  expect(builds()).toHaveLength(tools.length);
+  expect(second.stdout).toBe(`all there:\n${withoutEngines.map(file).join('\n')}\n`);
+  expect(builds()).toHaveLength(withoutEngines.length);
+});
+
+it('builds the engines, too, with --engines', async () => {
+  await run();
+  const { stdout } = await run({}, ['--engines']);
+  expect(stdout.match(/built in/g)).toHaveLength(engines.length);
+  expect(stdout).toContain(`ready:\n${tools.map(file).join('\n')}\n`);
+});
+
+it('refuses an option that it does not know', async () => {
+  const { code, stderr } = await run({}, ['--engine']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("'--engine'")]);
 });
 
 it('puts the CRDs of Calico beside its programs', async () => {
-  await run();
+  await run({}, ['--engines']);
   const crds = join(dirname(file('calico')), 'crds.yaml');
   expect(readFileSync(crds, 'utf8')).toBe('kind: CustomResourceDefinition\n');
 });
@@ -104,7 +117,7 @@ it('removes what a killed build left, but not what another one is writing', asyn
 it('builds nothing when KUBEBUILDER_ASSETS is set, and names what is missing there', async () => {
   const { code, stderr } = await run({ KUBEBUILDER_ASSETS: dir });
   expect(code).toBe(1);
-  expect(stderr).toBe(`KUBEBUILDER_ASSETS=${dir} has no ${tools.join(', ')}\n`);
+  expect(stderr).toBe(`KUBEBUILDER_ASSETS=${dir} has no ${withoutEngines.join(', ')}\n`);
   expect(existsSync(join(dir, 'go.log'))).toBe(false);
 });
 

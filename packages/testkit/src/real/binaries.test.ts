@@ -47,7 +47,12 @@ describe('findBinaries', () => {
   it('tells how to get what was never built', () => {
     const found = findBinaries(['etcd', 'kubectl'], { XDG_CACHE_HOME: dir });
     expect(found).toMatchObject({ ok: false, missing: ['etcd', 'kubectl'] });
-    expect(found).toMatchObject({ reason: expect.stringContaining('npm run binaries') as string });
+    expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries" (') as string });
+  });
+
+  it('tells how to get an engine that was never built', () => {
+    const found = findBinaries(['etcd', 'cyclonus'], { XDG_CACHE_HOME: dir });
+    expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries -- --engines" (') as string });
   });
 });
 

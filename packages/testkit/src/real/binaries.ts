@@ -26,6 +26,8 @@ export type Tool =
   | 'coredns'
   | 'calico'
   | 'calico-felix'
+  | 'kube-network-policies'
+  | 'cyclonus'
   | 'wireguard-go'
   | 'gator'
   | 'promtool'
@@ -47,8 +49,8 @@ const calico = (program: string): Source => ({
 });
 
 /**
- * The programs of a real cluster, the client that people look around with, what packets and names go through, and
- * what checks admission policies, alert rules and workflows.
+ * The programs of a real cluster, the client that people look around with, what packets and names go through, what
+ * enforces NetworkPolicies, and what checks admission policies, alert rules and workflows.
  */
 const sources: Readonly<Record<Tool, Source>> = {
   etcd: whole('etcd', 'go.etcd.io/etcd/server/v3'),
@@ -60,6 +62,16 @@ const sources: Readonly<Record<Tool, Source>> = {
   'kube-proxy': kubernetes('kube-proxy'),
   calico: calico('cni-plugin/cmd/calico'),
   'calico-felix': calico('felix/cmd/calico-felix'),
+  'kube-network-policies': {
+    folder: 'kube-network-policies',
+    module: 'sigs.k8s.io/kube-network-policies',
+    target: 'sigs.k8s.io/kube-network-policies/cmd/kube-network-policies/standard',
+  },
+  cyclonus: {
+    folder: 'cyclonus',
+    module: 'github.com/mattfenwick/cyclonus',
+    target: 'github.com/mattfenwick/cyclonus/cmd/cyclonus',
+  },
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
   gator: {
@@ -83,6 +95,9 @@ const sources: Readonly<Record<Tool, Source>> = {
 
 /** All of them, in the order in which they are built. */
 export const tools = Object.keys(sources) as readonly Tool[];
+
+/** What enforces NetworkPolicies, or computes their verdicts. They take as long to build as all others. */
+export const engines: readonly Tool[] = ['calico', 'calico-felix', 'kube-network-policies', 'cyclonus'];
 
 /** How a tool is built from a Go module that pins it, and where the result goes. */
 export type Recipe = {
@@ -115,18 +130,22 @@ const versionPackages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/
  *
  * @param wanted the tools without which the lookup fails; `paths` names all of them, present or not
  */
-export function findBinaries(wanted: readonly Tool[] = tools, env: Environment = process.env): Binaries {
+export function findBinaries(wanted: readonly Tool[], env: Environment = process.env): Binaries {
   const assets = env['KUBEBUILDER_ASSETS'];
   const path = (tool: Tool) => (assets ? join(assets, tool) : recipe(tool, env).file);
   const paths = Object.fromEntries(tools.map((tool) => [tool, path(tool)])) as Record<Tool, string>;
   const missing = wanted.filter((tool) => !isExecutable(paths[tool]));
   if (missing.length === 0) return { ok: true, paths };
   const names = missing.join(', ');
+  const command = missing.some((tool) => engines.includes(tool)) ? 'npm run binaries -- --engines' : 'npm run binaries';
   const reason = assets
     ? `KUBEBUILDER_ASSETS=${assets} has no ${names}`
-    : `not built yet: ${names}. Run "npm run binaries" (it needs Go), or point KUBEBUILDER_ASSETS to their folder`;
+    : `not built yet: ${names}. Run "${command}" (it needs Go), or point KUBEBUILDER_ASSETS to their folder`;
   return { ok: false, missing, reason };
 }
+
+/** Whether tests with engines are skipped: a developer's machine may lack them. CI fails without them. */
+export const goesWithoutEngines = !findBinaries(engines).ok && process.env['CI'] === undefined;
 
 /** The file of Calico's CustomResourceDefinitions, beside its programs. */
 export function calicoCrdFile(env: Environment = process.env): string {
