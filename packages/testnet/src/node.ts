@@ -13,8 +13,12 @@ export interface NetworkNode extends Place {
   /** Its addresses on the network: `172.31.0.1` of a /24, `fd31::1` of a /64. */
   readonly ipv4: string;
   readonly ipv6: string;
-  /** Adds a pod with these addresses, at most one of each family, and routes to them. */
-  addPod(ips: readonly string[]): Promise<Place>;
+  /**
+   * Adds a pod with these addresses, at most one of each family, and routes to them.
+   *
+   * @param linkName of the node's end of its link. Default: `pod` and a number.
+   */
+  addPod(ips: readonly string[], linkName?: string): Promise<Place>;
   /** Forwards 127.0.0.1:`port` in the node to 127.0.0.1:`port` of this process, where API servers listen. */
   forward(port: number): Promise<void>;
   /** Starts to record the frames of its link to the others. */
@@ -86,9 +90,10 @@ export class Node implements NetworkNode {
     return this.#namespace.networkFile;
   }
 
-  async addPod(ips: readonly string[]): Promise<Place> {
+  async addPod(ips: readonly string[], linkName?: string): Promise<Place> {
     const pod = await Namespace.make();
-    const link = `pod${this.#pods.push(pod)}`;
+    const count = this.#pods.push(pod);
+    const link = linkName ?? `pod${count}`;
     await ip(
       this.#namespace,
       `link add dev ${link} type veth peer name eth0 netns ${pod.pid}`,

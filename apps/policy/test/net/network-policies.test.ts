@@ -1,0 +1,336 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { calicoLink, policyEngines, prepareCalico } from '@kube-semaphore/real-nodes';
+import {
+  createPod,
+  goesWithoutEngines,
+  node as nodeObject,
+  type RealCluster,
+  startRealCluster,
+} from '@kube-semaphore/testkit';
+import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Companions, K, type Remote } from '../support/companions.ts';
+import { connections, listen } from '../support/net/connections.ts';
+
+/*
+ * Real engines enforce NetworkPolicies of c1 and their companions on packets. Each engine has a node of c1, and on it the same
+ * Pods. Pods of c2 and c3 are elsewhere, so an engine knows them by their addresses only. All tests share one system, and
+ * each continues where the one before it ended.
+ */
+
+const engines = Object.keys(policyEngines) as readonly (keyof typeof policyEngines)[];
+type Engine = (typeof engines)[number];
+
+type Labels = Readonly<Record<string, string>>;
+type PodSpec = {
+  readonly labels: Labels;
+  readonly host: number;
+  readonly http?: number;
+  readonly ports: readonly number[];
+};
+
+const CASES_FROM = 7000;
+const caseNumbers = Array.from({ length: 14 }, (_, i) => CASES_FROM + i);
+
+/** Pods of the namespace alpha of c1, on each node. */
+const localPods: Readonly<Record<string, PodSpec>> = {
+  db: { labels: { app: 'db' }, host: 10, ports: [5432, 8080] },
+  other: { labels: { app: 'other' }, host: 11, ports: [] },
+  cases: { labels: { app: 'cases' }, host: 12, ports: caseNumbers },
+};
+
+/** Pods of c2, as `namespace/name`, and of c3. The label K of a Pod means nothing. */
+const remotePods: Readonly<Record<'c2' | 'c3', Readonly<Record<string, PodSpec>>>> = {
+  c2: {
+    'beta/web': { labels: { app: 'web', [K]: 'c2' }, host: 20, http: 8080, ports: [8080] },
+    'beta/other': { labels: { app: 'other' }, host: 21, ports: [] },
+    'gamma/x': { labels: { app: 'web' }, host: 30, http: 9090, ports: [8080, 9090] },
+  },
+  c3: { 'beta/web': { labels: { app: 'web' }, host: 20, ports: [] } },
+};
+
+/** gamma of c2 says that it is of c1. */
+const remoteNamespaces: Readonly<Record<string, Labels>> = { beta: {}, gamma: { [K]: 'c1' } };
+
+const ipsOf = (network: string, host: number): readonly [string, string] => [
+  `10.${network}.${host}`,
+  `fd00:${network.replace('.', ':')}::${host}`,
+];
+const networkOf = { felix: '1.1', 'kube-network-policies': '1.2', c2: '2.0', c3: '3.0' } as const;
+
+function podObject(network: string, name: string, { labels, host, http }: PodSpec): KubeObject {
+  const [namespace = '', pod = ''] = name.split('/');
+  const ports = http === undefined ? [] : [{ name: 'http', containerPort: http, protocol: 'TCP' }];
+  const podIPs = ipsOf(network, host).map((ip) => ({ ip }));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name: pod, labels: { ...labels } },
+    spec: { containers: [{ name: 'app', image: 'app', ports }] },
+    status: { phase: 'Running', podIP: podIPs[0]!.ip, podIPs },
+  };
+}
+
+const remoteOf = (name: 'c2' | 'c3'): Remote => ({
+  name,
+  allowedPodCidrs: [`10.${networkOf[name]}.0/24`, `fd00:${networkOf[name].replace('.', ':')}::/64`],
+  namespaces: Object.entries(remoteNamespaces).map(([namespace, labels]) => ({
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: namespace, labels: { ...labels } },
+  })),
+  pods: Object.entries(remotePods[name]).map(([pod, spec]) => podObject(networkOf[name], pod, spec)),
+});
+
+const POLICIES = '/apis/networking.k8s.io/v1/namespaces/alpha/networkpolicies';
+
+let network: Network;
+let cluster: RealCluster;
+/** By `engine/pod` of c1 and `cluster/namespace/pod` of the others. */
+const places = new Map<string, Place>();
+const stops: (() => Promise<void>)[] = [];
+
+/** Routes the Pods of all nodes to each other. */
+async function route(nodes: ReadonlyMap<string, NetworkNode>): Promise<void> {
+  for (const [name, node] of nodes)
+    for (const [other, { ipv4, ipv6 }] of nodes) {
+      if (other === name) continue;
+      const [v4, v6] = ipsOf(networkOf[other as keyof typeof networkOf], 0);
+      await node.run('ip', ['route', 'add', `${v4}/24`, 'via', ipv4]);
+      await node.run('ip', ['-6', 'route', 'add', `${v6}/64`, 'via', ipv6]);
+    }
+}
+
+async function startSystem(): Promise<void> {
+  network = await startNetwork();
+  stops.unshift(() => network.stop());
+  cluster = await startRealCluster({ name: 'c1', controllerManager: true });
+  stops.unshift(() => cluster.stop());
+  await prepareCalico(cluster, '10.1.0.0/16');
+  await cluster.admin.create('/api/v1/namespaces', {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: 'alpha' },
+  });
+  const nodes = new Map<string, NetworkNode>();
+  for (const name of [...engines, 'c2', 'c3'] as const) nodes.set(name, await network.addNode(name.slice(0, 12)));
+  await route(nodes);
+  for (const remote of ['c2', 'c3'] as const)
+    for (const [pod, { host, ports }] of Object.entries(remotePods[remote])) {
+      const place = await nodes.get(remote)!.addPod(ipsOf(networkOf[remote], host));
+      places.set(`${remote}/${pod}`, place);
+      if (ports.length > 0) await listen(place, ports);
+    }
+  for (const engine of engines) await startNode(engine, nodes.get(engine)!);
+}
+
+/** A node of c1 with its Pods and an engine. */
+async function startNode(engine: Engine, node: NetworkNode): Promise<void> {
+  // Felix lets the node answer ARP for the gateway of its Pods, which the kernel does only for addresses that have a route.
+  await node.run('ip', ['route', 'add', 'default', 'dev', 'eth0']);
+  await node.forward(Number(new URL(cluster.url).port));
+  await cluster.admin.create('/api/v1/nodes', nodeObject({ name: node.name, internalIPs: [node.ipv4, node.ipv6] }));
+  for (const [pod, spec] of Object.entries(localPods)) {
+    const name = `${pod}-${engine}`;
+    const object = podObject(networkOf[engine], `alpha/${name}`, spec);
+    const place = await node.addPod(ipsOf(networkOf[engine], spec.host), calicoLink('alpha', name));
+    places.set(`${engine}/${pod}`, place);
+    if (spec.ports.length > 0) await listen(place, spec.ports);
+    await createPod(cluster.admin, { ...object, spec: { ...(object['spec'] as object), nodeName: node.name } });
+  }
+  const running = await policyEngines[engine]({ cluster, node });
+  stops.unshift(() => running.stop());
+}
+
+/** A flow: from and to are `pod` for one of c1, `cluster/namespace/pod` for another. */
+type Flow = readonly [from: string, to: string, port: number];
+
+const placeOf = (engine: Engine, pod: string): Place => places.get(pod.includes('/') ? pod : `${engine}/${pod}`)!;
+
+function addressesOf(engine: Engine, pod: string): readonly string[] {
+  if (!pod.includes('/')) return ipsOf(networkOf[engine], localPods[pod]!.host);
+  const [remote, ...name] = pod.split('/');
+  return ipsOf(networkOf[remote as 'c2'], remotePods[remote as 'c2'][name.join('/')]!.host);
+}
+
+/** The flows that are possible on the node of an engine, as text. `4 only`: not by IPv6. */
+async function openFlows(engine: Engine, flows: readonly Flow[]): Promise<readonly string[]> {
+  const from = Map.groupBy(flows, ([source]) => source);
+  const open = await Promise.all(
+    Array.from(from, async ([source, its]) => {
+      const targets = its.flatMap(([, to, port]) => addressesOf(engine, to).map((ip) => [ip, port] as const));
+      const answers = await connections(placeOf(engine, source), targets);
+      return its.flatMap((flow, i) => {
+        const [v4 = false, v6 = false] = answers.slice(2 * i, 2 * i + 2);
+        return v4 || v6 ? [`${textOf(flow)}${v4 && v6 ? '' : v4 ? ' IPv4 only' : ' IPv6 only'}`] : [];
+      });
+    }),
+  );
+  return open.flat().toSorted();
+}
+
+const textOf = ([from, to, port]: Flow): string => `${from} -> ${to}:${port}`;
+
+/** The flows that are possible on the nodes of each engine, by both families. */
+async function openAmong(flows: readonly Flow[]): Promise<Readonly<Record<string, readonly string[]>>> {
+  const open = engines.map(async (engine) => [engine, await openFlows(engine, flows)] as const);
+  return Object.fromEntries(await Promise.all(open));
+}
+
+/** What `openAmong` returns when exactly these flows are possible. */
+const everywhere = (flows: readonly Flow[]): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(engines.map((engine) => [engine, flows.map(textOf).toSorted()]));
+
+const policy = (name: string, spec: object): KubeObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  metadata: { namespace: 'alpha', name },
+  spec,
+});
+
+/** Creates the companions of all policies of users. @returns their names */
+async function createCompanions(): Promise<readonly string[]> {
+  const companions = new Companions([remoteOf('c2'), remoteOf('c3')]);
+  const objects = (await cluster.admin.list(POLICIES)).flatMap((item) =>
+    companions.of({ ...item, apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' }),
+  );
+  for (const object of objects) await cluster.admin.create(POLICIES, object);
+  return objects.map(({ metadata }) => metadata.name);
+}
+
+describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
+  beforeAll(startSystem, 180_000);
+  afterAll(async () => {
+    for (const stop of stops) await stop();
+  });
+
+  describe('a policy that names c2 for ingress, and all clusters for egress', () => {
+    const flows: readonly Flow[] = [
+      ['c2/beta/web', 'db', 5432],
+      ['c2/beta/web', 'db', 8080],
+      ['c2/beta/other', 'db', 5432],
+      ['c2/gamma/x', 'db', 5432],
+      ['c3/beta/web', 'db', 5432],
+      ['other', 'db', 5432],
+      ['db', 'c2/beta/web', 8080],
+      ['db', 'c2/gamma/x', 8080],
+      ['db', 'c2/gamma/x', 9090],
+      ['other', 'c2/gamma/x', 8080],
+    ];
+    const only = (...wanted: readonly string[]) => flows.filter((flow) => wanted.includes(textOf(flow)));
+    /** What the policy isn't about. */
+    const notSelected = 'other -> c2/gamma/x:8080';
+
+    it('opens everything without the policy', async () => {
+      await eventually(() => openAmong(flows), everywhere(flows));
+    });
+
+    it('closes to all Pods of other clusters by the policy alone', async () => {
+      const web = { namespaceSelector: { matchLabels: { [K]: 'c2', 'kubernetes.io/metadata.name': 'beta' } } };
+      await cluster.admin.create(
+        POLICIES,
+        policy('db', {
+          podSelector: { matchLabels: { app: 'db' } },
+          policyTypes: ['Ingress', 'Egress'],
+          ingress: [{ from: [{ ...web, podSelector: { matchLabels: { app: 'web' } } }], ports: [{ port: 5432 }] }],
+          egress: [
+            {
+              to: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }],
+              ports: [{ port: 'http' }],
+            },
+          ],
+        }),
+      );
+      await eventually(() => openAmong(flows), everywhere(only(notSelected)));
+    });
+
+    let companions: readonly string[];
+    it('opens exactly what the policy names by its companions', async () => {
+      companions = await createCompanions();
+      await eventually(
+        () => openAmong(flows),
+        everywhere(only(notSelected, 'c2/beta/web -> db:5432', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090')),
+      );
+    });
+
+    it('closes what a companion opened when it is deleted', async () => {
+      const ingress = companions.filter((name) => name.includes('-ingress-'));
+      for (const name of ingress) await cluster.admin.delete(`${POLICIES}/${name}`);
+      await eventually(
+        () => openAmong(flows),
+        everywhere(only(notSelected, 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090')),
+      );
+    });
+
+    it('opens everything when the policy is deleted, and its companions with it', async () => {
+      await cluster.admin.delete(`${POLICIES}/db`);
+      await eventually(() => openAmong(flows), everywhere(flows));
+    });
+  });
+
+  describe('a policy for each way to name clusters', () => {
+    const expression = (operator: string, ...values: readonly string[]) => ({
+      namespaceSelector: { matchExpressions: [{ key: K, operator, ...(values.length > 0 && { values }) }] },
+    });
+    const label = (cluster: string) => ({ namespaceSelector: { matchLabels: { [K]: cluster } } });
+    const all: readonly string[] = ['c1', 'c2', 'c3'];
+
+    /** Clusters whose Pods get in, while the namespaces of c1 have no label and when they have. */
+    const cases: readonly { peer: object; unlabelled: readonly string[]; labelled: readonly string[] }[] = [
+      { peer: { namespaceSelector: {} }, unlabelled: ['c1'], labelled: ['c1'] },
+      { peer: { podSelector: {} }, unlabelled: ['c1'], labelled: ['c1'] },
+      { peer: label('c2'), unlabelled: ['c2'], labelled: ['c2'] },
+      { peer: expression('In', 'c2'), unlabelled: ['c2'], labelled: ['c2'] },
+      { peer: expression('In', 'c1', 'c2'), unlabelled: ['c2'], labelled: ['c1', 'c2'] },
+      { peer: label('c1'), unlabelled: [], labelled: ['c1'] },
+      { peer: label('c9'), unlabelled: [], labelled: [] },
+      { peer: expression('Exists'), unlabelled: ['c2', 'c3'], labelled: all },
+      { peer: expression('NotIn', 'c2'), unlabelled: ['c1', 'c3'], labelled: ['c1', 'c3'] },
+      { peer: expression('NotIn', 'c1'), unlabelled: all, labelled: ['c2', 'c3'] },
+      { peer: expression('DoesNotExist'), unlabelled: ['c1'], labelled: [] },
+      {
+        peer: {
+          namespaceSelector: {
+            matchLabels: { 'kubernetes.io/metadata.name': 'beta' },
+            matchExpressions: [
+              { key: K, operator: 'Exists' },
+              { key: K, operator: 'NotIn', values: ['c3'] },
+            ],
+          },
+        },
+        unlabelled: ['c2'],
+        labelled: ['c2'],
+      },
+      { peer: { podSelector: { matchLabels: { [K]: 'c2' } } }, unlabelled: [], labelled: [] },
+      { peer: { namespaceSelector: {}, podSelector: { matchLabels: { [K]: 'c2' } } }, unlabelled: [], labelled: [] },
+    ];
+    const sources: Readonly<Record<string, string>> = { c1: 'other', c2: 'c2/beta/web', c3: 'c3/beta/web' };
+    /** Each case has a port of its own. */
+    const flowsFrom = (clusters: (each: (typeof cases)[number]) => readonly string[]): readonly Flow[] =>
+      cases.flatMap((each, i) => clusters(each).map((name) => [sources[name]!, 'cases', CASES_FROM + i] as const));
+    const flows = flowsFrom(() => all);
+
+    it('lets in the clusters that it names, and local Pods as ever while their namespace has no label', async () => {
+      for (const [i, { peer }] of cases.entries())
+        await cluster.admin.create(
+          POLICIES,
+          policy(`case-${i}`, {
+            podSelector: { matchLabels: { app: 'cases' } },
+            policyTypes: ['Ingress'],
+            ingress: [{ from: [peer], ports: [{ port: CASES_FROM + i }] }],
+          }),
+        );
+      await createCompanions();
+      await eventually(() => openAmong(flows), everywhere(flowsFrom(({ unlabelled }) => unlabelled)));
+    });
+
+    it('lets in local Pods by their cluster when their namespace has its label', async () => {
+      const { status } = await cluster.admin.request('PATCH', '/api/v1/namespaces/alpha', {
+        metadata: { labels: { [K]: 'c1' } },
+      });
+      expect(status).toBe(200);
+      await eventually(() => openAmong(flows), everywhere(flowsFrom(({ labelled }) => labelled)));
+    });
+  });
+});
