@@ -10,6 +10,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { companionLabel } from '../../src/names.ts';
 import { Companions, K, type Remote } from '../support/companions.ts';
 import { connections, listen } from '../support/net/connections.ts';
 
@@ -44,6 +45,7 @@ const localPods: Readonly<Record<string, PodSpec>> = {
 const remotePods: Readonly<Record<'c2' | 'c3', Readonly<Record<string, PodSpec>>>> = {
   c2: {
     'beta/web': { labels: { app: 'web', [K]: 'c2' }, host: 20, http: 8080, ports: [8080] },
+    'beta/web-2': { labels: { app: 'web' }, host: 22, http: 8080, ports: [8080] },
     'beta/other': { labels: { app: 'other' }, host: 21, ports: [] },
     'gamma/x': { labels: { app: 'web' }, host: 30, http: 9090, ports: [8080, 9090] },
   },
@@ -72,6 +74,9 @@ function podObject(network: string, name: string, { labels, host, http }: PodSpe
   };
 }
 
+/** Pods that their API server doesn't have. */
+let absent: readonly string[] = ['c2/beta/web-2'];
+
 const remoteOf = (name: 'c2' | 'c3'): Remote => ({
   name,
   allowedPodCidrs: [`10.${networkOf[name]}.0/24`, `fd00:${networkOf[name].replace('.', ':')}::/64`],
@@ -80,7 +85,9 @@ const remoteOf = (name: 'c2' | 'c3'): Remote => ({
     kind: 'Namespace',
     metadata: { name: namespace, labels: { ...labels } },
   })),
-  pods: Object.entries(remotePods[name]).map(([pod, spec]) => podObject(networkOf[name], pod, spec)),
+  pods: Object.entries(remotePods[name])
+    .filter(([pod]) => !absent.includes(`${name}/${pod}`))
+    .map(([pod, spec]) => podObject(networkOf[name], pod, spec)),
 });
 
 const POLICIES = '/apis/networking.k8s.io/v1/namespaces/alpha/networkpolicies';
@@ -189,14 +196,24 @@ const policy = (name: string, spec: object): KubeObject => ({
   spec,
 });
 
-/** Creates the companions of all policies of users. @returns their names */
-async function createCompanions(): Promise<readonly string[]> {
+async function put(object: KubeObject): Promise<void> {
+  const { status } = await cluster.admin.request('PUT', `${POLICIES}/${object.metadata.name}`, object);
+  if (status !== 200) throw new Error(`PUT ${object.metadata.name}: ${status}`);
+}
+
+/** Writes the companions of all policies of users. */
+async function writeCompanions(): Promise<void> {
+  const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
+  const all = (await cluster.admin.list(POLICIES)).map((item) => ({ ...item, ...identity }));
+  const [users, present] = [false, true].map((isOurs) =>
+    all.filter(({ metadata: { labels = {} } }) => Object.hasOwn(labels, companionLabel) === isOurs),
+  ) as [KubeObject[], KubeObject[]];
   const companions = new Companions([remoteOf('c2'), remoteOf('c3')]);
-  const objects = (await cluster.admin.list(POLICIES)).flatMap((item) =>
-    companions.of({ ...item, apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' }),
-  );
-  for (const object of objects) await cluster.admin.create(POLICIES, object);
-  return objects.map(({ metadata }) => metadata.name);
+  for (const { kind, object } of users.flatMap((user) => companions.changes(user, present))) {
+    if (kind === 'create') await cluster.admin.create(POLICIES, object);
+    else if (kind === 'update') await put(object);
+    else await cluster.admin.delete(`${POLICIES}/${object.metadata.name}`);
+  }
 }
 
 describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
@@ -209,11 +226,13 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
     const flows: readonly Flow[] = [
       ['c2/beta/web', 'db', 5432],
       ['c2/beta/web', 'db', 8080],
+      ['c2/beta/web-2', 'db', 5432],
       ['c2/beta/other', 'db', 5432],
       ['c2/gamma/x', 'db', 5432],
       ['c3/beta/web', 'db', 5432],
       ['other', 'db', 5432],
       ['db', 'c2/beta/web', 8080],
+      ['db', 'c2/beta/web-2', 8080],
       ['db', 'c2/gamma/x', 8080],
       ['db', 'c2/gamma/x', 9090],
       ['other', 'c2/gamma/x', 8080],
@@ -226,41 +245,64 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
       await eventually(() => openAmong(flows), everywhere(flows));
     });
 
-    it('closes to all Pods of other clusters by the policy alone', async () => {
-      const web = { namespaceSelector: { matchLabels: { [K]: 'c2', 'kubernetes.io/metadata.name': 'beta' } } };
-      await cluster.admin.create(
-        POLICIES,
-        policy('db', {
-          podSelector: { matchLabels: { app: 'db' } },
-          policyTypes: ['Ingress', 'Egress'],
-          ingress: [{ from: [{ ...web, podSelector: { matchLabels: { app: 'web' } } }], ports: [{ port: 5432 }] }],
-          egress: [
+    /** Lets Pods `web` of beta in c2 in by a port, and out to the port `http` of all Pods in other clusters. */
+    const dbPolicy = (port: number) => ({
+      podSelector: { matchLabels: { app: 'db' } },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        {
+          from: [
             {
-              to: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }],
-              ports: [{ port: 'http' }],
+              namespaceSelector: { matchLabels: { [K]: 'c2', 'kubernetes.io/metadata.name': 'beta' } },
+              podSelector: { matchLabels: { app: 'web' } },
             },
           ],
-        }),
-      );
+          ports: [{ port }],
+        },
+      ],
+      egress: [
+        {
+          to: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }],
+          ports: [{ port: 'http' }],
+        },
+      ],
+    });
+
+    it('closes to all Pods of other clusters by the policy alone', async () => {
+      await cluster.admin.create(POLICIES, policy('db', dbPolicy(5432)));
       await eventually(() => openAmong(flows), everywhere(only(notSelected)));
     });
 
-    let companions: readonly string[];
     it('opens exactly what the policy names by its companions', async () => {
-      companions = await createCompanions();
-      await eventually(
-        () => openAmong(flows),
-        everywhere(only(notSelected, 'c2/beta/web -> db:5432', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090')),
-      );
+      await writeCompanions();
+      const open = ['c2/beta/web -> db:5432', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
+    });
+
+    it('opens to a new Pod, and closes to the one that it replaces', async () => {
+      absent = ['c2/beta/web'];
+      await writeCompanions();
+      const open = ['c2/beta/web-2 -> db:5432', 'db -> c2/beta/web-2:8080', 'db -> c2/gamma/x:9090'];
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
+      absent = ['c2/beta/web-2'];
+      await writeCompanions();
+    });
+
+    it('opens another port when the policy names another one', async () => {
+      const there = await cluster.admin.get(`${POLICIES}/db`);
+      await put({ ...there, spec: dbPolicy(8080) });
+      await writeCompanions();
+      const open = ['c2/beta/web -> db:8080', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
     });
 
     it('closes what a companion opened when it is deleted', async () => {
-      const ingress = companions.filter((name) => name.includes('-ingress-'));
-      for (const name of ingress) await cluster.admin.delete(`${POLICIES}/${name}`);
-      await eventually(
-        () => openAmong(flows),
-        everywhere(only(notSelected, 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090')),
-      );
+      const names = (await cluster.admin.list(POLICIES)).map(({ metadata }) => metadata.name);
+      const ingress = names.filter((name) => name.startsWith('db-c2-ingress-'));
+      expect(ingress).toHaveLength(1);
+      await cluster.admin.delete(`${POLICIES}/${ingress[0]}`);
+      const open = ['db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
     });
 
     it('opens everything when the policy is deleted, and its companions with it', async () => {
@@ -321,7 +363,7 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
             ingress: [{ from: [peer], ports: [{ port: CASES_FROM + i }] }],
           }),
         );
-      await createCompanions();
+      await writeCompanions();
       await eventually(() => openAmong(flows), everywhere(flowsFrom(({ unlabelled }) => unlabelled)));
     });
 
