@@ -1,5 +1,5 @@
 #!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --disable-sigusr1 --max-semi-space-size=4 --optimize-for-size --max-opt=2
-// One arena of malloc, and a V8 that collects early and has Maglev: TurboFan takes 5 MB more, and no less CPU.
+// One arena of malloc, and a V8 that collects early and compiles by Maglev: TurboFan takes more memory, and no less CPU.
 // SIGUSR1 would open a debugger, by which anyone on this machine could run code here.
 if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`semaphore-policy needs Node.js 24, this is ${process.version}: start it with "npx semaphore-policy"`);
