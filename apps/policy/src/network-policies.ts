@@ -48,7 +48,7 @@ export class NetworkPolicies {
   }
 
   /** Watches until `signal` is aborted. The local NetworkPolicies are listed. */
-  async run(running: RunOptions): Promise<void> {
+  run(running: RunOptions): readonly Promise<void>[] {
     const { local, remotes, enqueue, metrics } = this.#options;
     this.#remotes = remotes();
     this.#watches = new PeerWatches({
@@ -60,7 +60,7 @@ export class NetworkPolicies {
     for (const key of this.keys()) this.#follow(key);
     const watching = this.#watches.run(running);
     enqueue(this.keys(), performance.now());
-    await watching;
+    return [watching];
   }
 
   /** Every source, and every former one that still has companions, sorted. */

@@ -27,14 +27,14 @@ export type PolicyInput = {
 };
 
 /**
- * The whole app: keeps the local sets of its remote clusters. It lists the local sets first, as their labels decide which
- * Pods to watch; then it lists the remotes' Pods; then it reconciles, key by key.
+ * The whole app: keeps the local sets of its remote clusters, and the companions of NetworkPolicies. It lists the local side
+ * first, as the labels of sets decide which Pods to watch; then the remotes; then it reconciles, key by key.
  */
 export class Policy {
   readonly #options: PolicyOptions;
   readonly #local: LocalCluster;
   readonly #remotes: Remotes;
-  readonly #reconciler: SetReconciler;
+  readonly #sets: SetReconciler;
   /** With `-network-policies`. */
   readonly #networkPolicies: NetworkPolicies | undefined;
   readonly #controller: LeaderController;
@@ -64,9 +64,9 @@ export class Policy {
       localSets: this.#local.sets,
       mayChoose: () => this.#isPlan || leadership.isLeader,
       onChange: (keys) => this.#enqueue(keys, performance.now()),
-      onKnown: () => this.#enqueue(this.#keys(), performance.now()),
+      onKnown: () => this.#enqueue(this.#sets.keys(), performance.now()),
     });
-    this.#reconciler = new SetReconciler({ local: this.#local, remotes: this.#remotes, options, hostNetworkPods });
+    this.#sets = new SetReconciler({ local: this.#local, remotes: this.#remotes, options, hostNetworkPods });
     const { companions } = this.#local;
     this.#networkPolicies =
       companions &&
@@ -80,7 +80,8 @@ export class Policy {
     this.#controller = new LeaderController({
       leadership,
       options,
-      reconcile: (key, context) => this.#reconcilerOf(key).reconcile(key, context),
+      // A key of a NetworkPolicy has a slash; a key of sets has none.
+      reconcile: (key, context) => ((key.includes('/') && this.#networkPolicies) || this.#sets).reconcile(key, context),
       onFailure: (failure) => {
         if (this.#local.failed(failure)) metrics.requeues.inc({});
       },
@@ -92,7 +93,7 @@ export class Policy {
     this.#runner = new Runner({
       local: this.#local,
       prepare: (running) => this.#remotes.prepare(running),
-      watch: async (running) => [...this.#remotes.run(running), ...this.#extend(running)],
+      watch: async (running) => [...this.#remotes.run(running), ...(this.#networkPolicies?.run(running) ?? [])],
       remotes: () => [...this.#remotes.all, ...(this.#networkPolicies?.remotes ?? [])],
       watched: 'pods',
       longestReconcileMs: () => this.#controller.longestRunningMs,
@@ -131,9 +132,8 @@ export class Policy {
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
     this.#isPlan = true;
     return this.#runner.once(options, () => {
-      const changes = this.#keys().flatMap((key) => this.#reconciler.plan(key).flat());
-      const remotes = this.#remotes.all.map((remote) => remote.plan());
-      return this.#networkPolicies?.extendPlan({ changes, remotes }) ?? { changes, companionChanges: [], remotes };
+      const plan = { changes: this.#sets.changes(), remotes: this.#remotes.all.map((remote) => remote.plan()) };
+      return this.#networkPolicies?.extendPlan(plan) ?? { ...plan, companionChanges: [] };
     });
   }
 
@@ -143,23 +143,9 @@ export class Policy {
     this.#enqueueAll();
   }
 
-  /** Every key that has Pods or sets, sorted. */
-  #keys(): readonly string[] {
-    return [...new Set([...this.#remotes.keys(), ...this.#local.sets.keys()])].toSorted();
-  }
-
   #enqueueAll(since?: number): void {
-    this.#enqueue(this.#keys(), since);
-    if (this.#networkPolicies !== undefined) this.#controller.enqueue(this.#networkPolicies.keys(), since);
-  }
-
-  /** A key of a NetworkPolicy has a slash; a key of sets has none. */
-  #reconcilerOf(key: string): Pick<SetReconciler, 'reconcile'> {
-    return this.#networkPolicies !== undefined && key.includes('/') ? this.#networkPolicies : this.#reconciler;
-  }
-
-  #extend(running: RunOptions): readonly Promise<void>[] {
-    return this.#networkPolicies === undefined ? [] : [this.#networkPolicies.run(running)];
+    this.#enqueue(this.#sets.keys(), since);
+    this.#controller.enqueue(this.#networkPolicies?.keys() ?? [], since);
   }
 
   #enqueue(keys: Iterable<string>, since?: number): void {

@@ -1,6 +1,6 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { PolicyOptions } from './config/options.ts';
-import type { Phase } from './desired/change.ts';
+import type { Change, Phase } from './desired/change.ts';
 import { diffSets } from './desired/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import { desiredSets } from './desired/sets.ts';
@@ -28,7 +28,7 @@ export class SetReconciler {
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const { local } = this.#options;
-    const phases = this.plan(key);
+    const phases = this.#plan(key);
     await carryOut(phases, {
       clustersOf: (change) => clustersOfSet(change, local.sets.domains),
       write: (change) => local.write(change, context),
@@ -36,8 +36,18 @@ export class SetReconciler {
     return { wrote: phases.length > 0 };
   }
 
-  /** What a reconcile of the key would write now. */
-  plan(key: string): readonly Phase[] {
+  /** Every key that has Pods or sets, sorted. */
+  keys(): readonly string[] {
+    const { local, remotes } = this.#options;
+    return [...new Set([...remotes.keys(), ...local.sets.keys()])].toSorted();
+  }
+
+  /** What reconciles of all keys would write now. */
+  changes(): readonly Change[] {
+    return this.keys().flatMap((key) => this.#plan(key).flat());
+  }
+
+  #plan(key: string): readonly Phase[] {
     const { local, remotes, options, hostNetworkPods } = this.#options;
     const { sets } = local;
     if (!sets.synced) return [];
