@@ -21,7 +21,7 @@ export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { Admissions } from './remote/admissions.ts';
 export { ClusterWatches } from './remote/cluster-watches.ts';
-export { type Diagnostic, DiagnosticRegister } from './remote/diagnostic-register.ts';
+export { type Diagnostic, DiagnosticRegister, skippedIn } from './remote/diagnostic-register.ts';
 export { remoteBudget } from './remote/remote-budget.ts';
 export { RemoteState } from './remote/remote-state.ts';
 export { reportRestriction } from './remote/restriction.ts';

@@ -1,4 +1,4 @@
-import { ClusterWatches, DiagnosticRegister, LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { ClusterWatches, LocalWrites, POLL_INTERVAL_MS, skippedIn } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
@@ -16,7 +16,7 @@ import { calicoApiOf } from './calico-api.ts';
 import { LocalCompanions } from './companions.ts';
 import { LocalNetworkPolicies, type LocalNetworkPoliciesOptions } from './network-policies.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
-import { changeSender, type SendChange } from './writer.ts';
+import { changeSender, needsRecheck, type SendChange } from './writer.ts';
 
 export type LocalClusterOptions = {
   readonly client: KubeClient;
@@ -174,20 +174,13 @@ export class LocalCluster {
       if (written !== undefined) reflector.wrote(written);
       else if (isDeletion) this.sets.store.delete(change.from.name, change.from.uid);
     } catch (error) {
-      // Another program wrote meanwhile. A watch shows what it wrote; without a watch, only a list does. A set that
-      // exists although we don't know it was created just now, or our last list lacked it.
-      if (isStale(error) && (this.#isWatchForbidden || change.kind === 'create')) reflector.recheck();
+      if (needsRecheck(error, change, this.#isWatchForbidden)) reflector.recheck();
       throw error;
     }
   }
 
   #companionsOf({ client, options, remotes, metrics, log, onPolicyChange }: LocalClusterOptions): LocalCompanions {
-    const limited = limitedLog(log, { cluster: LOCAL });
-    const skipped = new DiagnosticRegister({
-      onCount: (labels, count) => metrics.skippedObjects.set({ remote: LOCAL, ...labels }, count),
-      onNew: (subject, { kind, reason, detail }) =>
-        limited[kind === 'problem' ? 'warn' : 'debug']({ cluster: LOCAL, subject, reason, detail }, 'skipped'),
-    });
+    const skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
     return new LocalCompanions({
       client,
       policies: new LocalNetworkPolicies({
@@ -210,5 +203,3 @@ export class LocalCluster {
     });
   }
 }
-
-const isStale = (error: unknown): boolean => [404, 409].includes((error as { status?: number }).status ?? 0);

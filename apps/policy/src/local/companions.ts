@@ -1,10 +1,11 @@
 import { type LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
-import { KubeApiError, type KubeClient, type RunOptions, type WriteOptions } from '@kube-semaphore/kube-client';
+import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
 import { Codec, type NetworkPolicy, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { type CompanionChange, companionEvent, isUrgent, remoteOf } from '../desired/network-policies/diff.ts';
 import type { LocalNetworkPolicies } from './network-policies.ts';
+import { needsRecheck, unlessGone } from './writer.ts';
 
 export type LocalCompanionsOptions = {
   readonly client: KubeClient;
@@ -77,9 +78,7 @@ export class LocalCompanions {
       else if (change.kind === 'delete')
         policies.store.delete(keyOf(change.from.object), change.from.object.metadata.uid);
     } catch (error) {
-      // As for sets: see LocalCluster.write.
-      const { status = 0 } = error as { status?: number };
-      if ([404, 409].includes(status) && (isWatchForbidden() || change.kind === 'create')) this.#reflector.recheck();
+      if (needsRecheck(error, change, isWatchForbidden())) this.#reflector.recheck();
       throw error;
     }
   }
@@ -105,7 +104,3 @@ export async function sendCompanion(
 }
 
 const keyOf = ({ metadata: { namespace, name } }: NetworkPolicy): string => `${namespace}/${name}`;
-
-function unlessGone(error: unknown): void {
-  if (!(error instanceof KubeApiError && error.status === 404)) throw error;
-}

@@ -149,7 +149,7 @@ describe('LocalNetworkPolicies', () => {
     expect(counts.get('c2')).toEqual({ companions: 0, addresses: 0, behind: 0 });
   });
 
-  it('counts the clusters that policies name and nobody is, and says what each policy says in vain', () => {
+  it('counts the unknown clusters that policies name, and reports what has no effect in each policy', () => {
     const { policies, put, counts, said } = start();
     const from = (...values: string[]) => ({
       ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'In', values }] } }] }],

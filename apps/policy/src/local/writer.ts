@@ -28,6 +28,16 @@ const created = ({ name, labels, nets }: DesiredSet) => ({ metadata: { name, lab
 
 const updated = ({ nets, ...metadata }: ObservedSet) => ({ metadata, spec: { nets } });
 
-function unlessGone(error: unknown): void {
+/**
+ * Whether a failed write shows that another program wrote meanwhile, and that only a list tells what. A watch shows it,
+ * too, if we have one. An object that exists although we don't know it was created just now, or our last list lacked it.
+ */
+export function needsRecheck(error: unknown, { kind }: Pick<Change, 'kind'>, isWatchForbidden: boolean): boolean {
+  const { status = 0 } = error as { status?: number };
+  return [404, 409].includes(status) && (isWatchForbidden || kind === 'create');
+}
+
+/** For a deletion of what may be gone already. */
+export function unlessGone(error: unknown): void {
   if (!(error instanceof KubeApiError && error.status === 404)) throw error;
 }

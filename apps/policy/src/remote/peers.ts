@@ -74,7 +74,7 @@ export class RemotePeers {
   readonly #subjects = new Set<string>();
   readonly #ended = new AbortController();
   readonly #firstSync = Promise.withResolvers<void>();
-  /** Resolves when both are listed, or nobody waits for that any more. */
+  /** Resolves when both are listed, or the watch has ended. */
   readonly firstSync = this.#firstSync.promise;
 
   constructor(options: RemotePeersOptions) {

@@ -31,7 +31,7 @@ const requirement = (key: string, values: readonly string[], operators: readonly
 const ALL = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 /** Without NotIn, which cyclonus gets wrong, for keys that some objects lack. */
 const OPTIONAL = ['In', 'Exists', 'DoesNotExist'];
-/** `c9` is none of the world. */
+/** No cluster of the world is called `c9`. */
 const CLUSTERS = ['c1', 'c2', 'c3', 'c9'];
 
 const selector = (

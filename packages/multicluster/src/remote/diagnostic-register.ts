@@ -1,3 +1,5 @@
+import type { Logger } from '@kube-semaphore/runtime';
+
 /** Why an object or a part of it is skipped, or isn't used as one would expect. */
 export type Diagnostic = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
 
@@ -47,5 +49,21 @@ export class DiagnosticRegister {
     this.#options.onCount({ kind, reason }, count);
   }
 }
+
+/** What `skippedObjects` of the shared metrics is. */
+type SkippedObjects = {
+  set(
+    labels: { readonly remote: string; readonly kind: Diagnostic['kind']; readonly reason: string },
+    count: number,
+  ): void;
+};
+
+/** The diagnostics of a cluster: counted in `skipped_objects`, and each new one in the log, a problem as a warning. */
+export const skippedIn = (cluster: string, log: Logger, skippedObjects: SkippedObjects): DiagnosticRegister =>
+  new DiagnosticRegister({
+    onCount: (labels, count) => skippedObjects.set({ remote: cluster, ...labels }, count),
+    onNew: (subject, { kind, reason, detail }) =>
+      log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'skipped'),
+  });
 
 const textOf = ({ reason, detail }: Diagnostic): string => `${reason} ${detail}`;

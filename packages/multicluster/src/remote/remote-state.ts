@@ -1,6 +1,6 @@
 import { type Instruments, limitedLog, type Logger, type sharedMetrics } from '@kube-semaphore/runtime';
 import { ClusterWatches, type ClusterWatchesOptions } from './cluster-watches.ts';
-import { DiagnosticRegister } from './diagnostic-register.ts';
+import { type DiagnosticRegister, skippedIn } from './diagnostic-register.ts';
 
 export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
   readonly metrics: ClusterWatchesOptions['metrics'] &
@@ -27,11 +27,7 @@ export class RemoteState {
     this.cluster = cluster;
     this.log = limitedLog(options.log, { cluster });
     this.watches = new ClusterWatches({ ...options, log: this.log });
-    this.skipped = new DiagnosticRegister({
-      onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
-      onNew: (subject, { kind, reason, detail }) =>
-        this.log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'skipped'),
-    });
+    this.skipped = skippedIn(cluster, this.log, metrics.skippedObjects);
   }
 
   /** A list is complete. @param counts of its objects: `{ pods: 12 }` */

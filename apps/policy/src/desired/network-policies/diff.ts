@@ -1,5 +1,6 @@
 import type { WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { companionGenerationAnnotation } from '../../names.ts';
+import { compareNames } from '../network-set.ts';
 import { type Companion, isWritten, type ObservedCompanion, type Source, writtenCompanion } from './companion.ts';
 
 export type CompanionChange =
@@ -29,13 +30,13 @@ export function diffCompanions(
   const existing = new Map(observed.map((companion) => [companion.name, companion]));
   const wanted = new Set(desired.map(({ name }) => name));
   const phases = { add: [], change: [], remove: [], delete: [] } as Record<string, CompanionChange[]>;
-  for (const companion of desired.toSorted(byName)) {
+  for (const companion of desired.toSorted(compareNames)) {
     const to = writtenCompanion(source, companion);
     const from = existing.get(companion.name);
     if (from === undefined) phases['add']!.push({ kind: 'create', companion, to });
     else if (!isWritten(to, from.object)) phases[effectOf(from, companion)]!.push(update(from, companion, to));
   }
-  for (const from of observed.toSorted(byName))
+  for (const from of observed.toSorted(compareNames))
     if (!wanted.has(from.name)) phases['delete']!.push({ kind: 'delete', from });
   return Object.values(phases).filter((phase) => phase.length > 0);
 }
@@ -129,6 +130,3 @@ function update(from: ObservedCompanion, companion: Companion, to: WrittenNetwor
     },
   };
 }
-
-const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
-  a.name < b.name ? -1 : Number(a.name > b.name);

@@ -2,7 +2,7 @@ import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
 import { type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
 import { requirementsOn } from './selector.ts';
 
-/** What a NetworkPolicy of a user says in vain. */
+/** What has no effect in a NetworkPolicy of a user. */
 export type PolicyDiagnostic = {
   readonly kind: 'expected' | 'problem';
   readonly reason: 'unknown-cluster' | 'cluster-label-in-pod-selector';
