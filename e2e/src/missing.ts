@@ -1,6 +1,5 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { findBinaries, imageName, podman } from '@kube-semaphore/testkit';
+import { existsSync } from 'node:fs';
+import { findBinaries, imageName, isProgram, podman } from '@kube-semaphore/testkit';
 import { workloads } from './manifests.ts';
 
 /** Programs of Debian's packages that nodes run. */
@@ -33,18 +32,6 @@ export async function missing(): Promise<readonly string[]> {
     ...lacking,
     ...(built.every(Boolean) ? [] : ['the images, which "npm run images" builds with buildah or podman']),
   ];
-}
-
-const isProgram = (name: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => isExecutable(join(folder, name)));
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // There is none, or it isn't for us.
-  }
 }
 
 const isBuilt = (image: string): Promise<boolean> =>

@@ -1,4 +1,5 @@
 import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { spreadOverNodes } from '@kube-semaphore/real-nodes';
 import { imageName } from '@kube-semaphore/testkit';
 
 /** The namespace of the test's own workloads, in either cluster. */
@@ -38,17 +39,7 @@ export const webDeployment = (replicas: number) => ({
       metadata: { labels },
       spec: {
         automountServiceAccountToken: false,
-        // A new node gets the next Pod. A node that is drained or lost doesn't count.
-        topologySpreadConstraints: [
-          {
-            maxSkew: 1,
-            topologyKey: 'kubernetes.io/hostname',
-            whenUnsatisfiable: 'DoNotSchedule',
-            nodeTaintsPolicy: 'Honor',
-            labelSelector: { matchLabels: labels },
-            matchLabelKeys: ['pod-template-hash'],
-          },
-        ],
+        topologySpreadConstraints: [spreadOverNodes(labels)],
         volumes,
         containers: [
           {

@@ -29,7 +29,7 @@ const mostlyAnswered = (tally: Tally): boolean => failedIn(tally).length < tally
 
 it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => {
   const capture = await scenarios.caller.node.machine.capture();
-  const said = 'what nobody else is to read';
+  const said = 'a secret of c1';
   expect(await scenarios.ask(said)).toEqual({
     by: expect.stringMatching(/^web-/),
     seen: scenarios.caller.ip,

@@ -15,6 +15,16 @@ export function dnsImage(): ImageSource {
   return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: binaries.paths.coredns } });
 }
 
+/** Lets a new node get the next Pod with these labels. A node that is drained or lost doesn't count. */
+export const spreadOverNodes = (matchLabels: Readonly<Record<string, string>>) => ({
+  maxSkew: 1,
+  topologyKey: 'kubernetes.io/hostname',
+  whenUnsatisfiable: 'DoNotSchedule',
+  nodeTaintsPolicy: 'Honor',
+  labelSelector: { matchLabels },
+  matchLabelKeys: ['pod-template-hash'],
+});
+
 /**
  * CoreDNS as installers deploy it, two of it on different nodes, with the Service that all Pods send their questions to. One
  * that is deleted answers until all nodes know.
@@ -62,16 +72,7 @@ export function dnsManifests(clusterDns: string, corefile: string): readonly Kub
             priorityClassName: 'system-cluster-critical',
             dnsPolicy: 'Default',
             terminationGracePeriodSeconds: 10,
-            topologySpreadConstraints: [
-              {
-                maxSkew: 1,
-                topologyKey: 'kubernetes.io/hostname',
-                whenUnsatisfiable: 'DoNotSchedule',
-                nodeTaintsPolicy: 'Honor',
-                labelSelector: { matchLabels: labels },
-                matchLabelKeys: ['pod-template-hash'],
-              },
-            ],
+            topologySpreadConstraints: [spreadOverNodes(labels)],
             volumes: [{ name: 'config', configMap: { name } }],
             containers: [container],
           },

@@ -5,6 +5,7 @@ export {
   engines,
   findBinaries,
   goesWithoutEngines,
+  isProgram,
   type Recipe,
   recipe,
   type Tool,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, closeSync, constants, openSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { closeSync, openSync } from 'node:fs';
+import { delimiter, dirname } from 'node:path';
+import { findBinaries, isProgram } from '@kube-semaphore/testkit';
 
 /** The parts of semaphore-wireguard that this machine can show. */
 export type Ability = {
@@ -43,15 +43,13 @@ export function lookAround(env: Readonly<Record<string, string | undefined>>) {
   const path = env['PATH'] ?? '';
   const isRoot = process.getuid?.() === 0;
   const built = findBinaries(['wireguard-go'], env);
-  const isProgram = (tool: string) =>
-    path.split(delimiter).some((folder) => works(() => accessSync(join(folder, tool), constants.X_OK)));
   // In a namespace that is deleted when the command ends.
   const worksInside = (...command: readonly string[]) =>
     isRoot && spawnSync('unshare', ['--net', '--mount', ...command], { env: { PATH: path } }).status === 0;
   return {
     path,
     /** Programs that the demo or an agent runs, and that are not in the PATH. */
-    missing: [...agentTools, ...meshTools].filter((tool) => !isProgram(tool)),
+    missing: [...agentTools, ...meshTools].filter((tool) => !isProgram(tool, path)),
     isRoot,
     hasNamespaces: worksInside('true'),
     hasKernelWireGuard: worksInside('ip', 'link', 'add', 'dev', 'wg0', 'type', 'wireguard'),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder, type Environment } from '../cache-folder.ts';
 
@@ -203,6 +203,10 @@ function linkerFlags(folder: string, version: string): string {
   );
   return [strip, ...settings].join(' ');
 }
+
+/** Whether the PATH has a program. */
+export const isProgram = (name: string, path = process.env['PATH'] ?? ''): boolean =>
+  path.split(delimiter).some((folder) => isExecutable(join(folder, name)));
 
 function isExecutable(file: string): boolean {
   try {
