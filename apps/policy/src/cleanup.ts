@@ -4,7 +4,7 @@ import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import { configuredIdentity } from './desired/identity.ts';
 import { isCompanion, observedCompanion } from './desired/network-policies/companion.ts';
-import { observedSet } from './desired/network-set.ts';
+import { observedSet } from './desired/sets/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { sendCompanion } from './local/companions.ts';

@@ -1,7 +1,7 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
-import { netChanges } from './desired/change-facts.ts';
-import type { Change } from './desired/change.ts';
+import { netChanges } from './desired/sets/change-facts.ts';
+import type { Change } from './desired/sets/change.ts';
 import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
 import { isSameMap } from './desired/string-map.ts';
 

@@ -1,9 +1,9 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { PolicyOptions } from './config/options.ts';
-import type { Change, Phase } from './desired/change.ts';
-import { diffSets } from './desired/diff.ts';
+import type { Change, Phase } from './desired/sets/change.ts';
+import { diffSets } from './desired/sets/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
-import { desiredSets } from './desired/sets.ts';
+import { desiredSets } from './desired/sets/sets.ts';
 import { carryOut, clustersOfSet } from './local/carry-out.ts';
 import type { LocalCluster } from './local/cluster.ts';
 import type { Remotes } from './remote/clusters.ts';

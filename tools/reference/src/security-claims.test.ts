@@ -114,7 +114,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'make a set that is too large': [
-    ['apps/policy/src/desired/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
+    ['apps/policy/src/desired/sets/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
     [
       'apps/service-mirror/test/too-large.test.ts',
       'is small enough to be written, whatever the remotes have, and has ports of each',

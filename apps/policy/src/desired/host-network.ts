@@ -1,5 +1,5 @@
 import { hostCidr } from '@kube-semaphore/net';
-import { sortedHosts } from './addresses.ts';
+import { sortedHosts } from './sets/addresses.ts';
 import type { SetDiagnostic } from './diagnostic.ts';
 import type { PairMembers } from './member.ts';
 

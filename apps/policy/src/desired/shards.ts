@@ -1,4 +1,4 @@
-import type { Shards } from './current-shards.ts';
+import type { Shards } from './sets/current-shards.ts';
 
 /** The addresses of one pair, and the shards for them. */
 export type Distribution = {

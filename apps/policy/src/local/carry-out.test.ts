@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { carryOut, clustersOfSet } from './carry-out.ts';
-import type { Change, Phase } from '../desired/change.ts';
-import type { ObservedSet } from '../desired/network-set.ts';
+import type { Change, Phase } from '../desired/sets/change.ts';
+import type { ObservedSet } from '../desired/sets/network-set.ts';
 import { setLabels } from '../desired/labels.ts';
 
 const domain = 'pod-name.example.com';

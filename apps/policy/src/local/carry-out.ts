@@ -1,4 +1,4 @@
-import type { Change } from '../desired/change.ts';
+import type { Change } from '../desired/sets/change.ts';
 import { readOwner } from '../desired/labels.ts';
 
 export type CarryOutOptions<C> = {

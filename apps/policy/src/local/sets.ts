@@ -1,7 +1,7 @@
 import { type Reflector, Store } from '@kube-semaphore/informers';
 import type { GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { setKeyOfName } from '../names.ts';
-import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set.ts';
+import { isSameSet, type ObservedSet, observedSet } from '../desired/sets/network-set.ts';
 import { classify, keysOf, type Ownership } from '../desired/ownership.ts';
 import { domainsWith, type Identity } from '../desired/labels.ts';
 

@@ -1,7 +1,7 @@
 import { KubeApiError, type KubeClient, type WriteOptions } from '@kube-semaphore/kube-client';
 import { type CalicoApi, Codec, type GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import type { Change } from '../desired/change.ts';
-import type { DesiredSet, ObservedSet } from '../desired/network-set.ts';
+import type { Change } from '../desired/sets/change.ts';
+import type { DesiredSet, ObservedSet } from '../desired/sets/network-set.ts';
 
 /** Sends one change. @returns the object; undefined after a deletion */
 export type SendChange = (change: Change, options: WriteOptions) => Promise<GlobalNetworkSet | undefined>;

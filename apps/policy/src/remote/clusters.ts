@@ -3,7 +3,7 @@ import { localServiceRanges, remoteBudget, RemoteState } from '@kube-semaphore/m
 import type { Cidr } from '@kube-semaphore/net';
 import type { Settings } from '../config/settings.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
-import type { WantedPair } from '../desired/sets.ts';
+import type { WantedPair } from '../desired/sets/sets.ts';
 import { Remote, type RemoteOptions } from './cluster.ts';
 import type { PeersInput } from './peers.ts';
 

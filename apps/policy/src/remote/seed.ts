@@ -1,6 +1,6 @@
-import { readNet } from '../desired/addresses.ts';
+import { readNet } from '../desired/sets/addresses.ts';
 import type { Member } from '../desired/member.ts';
-import type { ObservedSet } from '../desired/network-set.ts';
+import type { ObservedSet } from '../desired/sets/network-set.ts';
 import { readOwner } from '../desired/labels.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { companionGenerationAnnotation } from '../../names.ts';
-import { compareNames } from '../network-set.ts';
+import { compareNames } from '../sets/network-set.ts';
 import { type Companion, isWritten, type ObservedCompanion, type Source, writtenCompanion } from './companion.ts';
 
 export type CompanionChange =

@@ -1,11 +1,11 @@
 import { isDnsSubdomain } from '@kube-semaphore/naming';
-import { setKey, setKeyOfName, setNames } from '../names.ts';
+import { setKey, setKeyOfName, setNames } from '../../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';
 import { desiredSets, type WantedPair } from './sets.ts';
 import { diffSets } from './diff.ts';
-import type { HostNetworkPods } from './host-network.ts';
+import type { HostNetworkPods } from '../host-network.ts';
 import type { ObservedSet } from './network-set.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 import type { Create, Delete, Phase, Update } from './change.ts';
 import { compareNames, type DesiredSet, type ObservedSet } from './network-set.ts';
-import { isSameMap } from './string-map.ts';
+import { isSameMap } from '../string-map.ts';
 import { updatePhases } from './write-phases.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { calicoMetadataAnnotation } from '../names.ts';
+import { calicoMetadataAnnotation } from '../../names.ts';
 import { describe, expect, it } from 'vitest';
 import type { Phase } from './change.ts';
 import { diffSets } from './diff.ts';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
-import { domainsWith, setLabels } from './labels.ts';
+import { domainsWith, setLabels } from '../labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
 const domains = domainsWith(identity.domain);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type DesiredInput, desiredSets, type WantedPair } from './sets.ts';
 import type { ObservedSet } from './network-set.ts';
-import { domainsWith, setLabels } from './labels.ts';
+import { domainsWith, setLabels } from '../labels.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'calico-global-network-sync-operator' };
 

@@ -1,7 +1,7 @@
-import { setNames, shardOf, type SetNames } from '../names.ts';
+import { setNames, shardOf, type SetNames } from '../../names.ts';
 import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
-import { type Pair, pairText, readOwner } from './labels.ts';
+import { type Pair, pairText, readOwner } from '../labels.ts';
 
 /** A pair and the names that its sets can have. */
 export type NamedPair = Pair & { readonly names: SetNames };

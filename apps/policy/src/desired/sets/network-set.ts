@@ -1,7 +1,7 @@
 import type { GlobalNetworkSet } from '@kube-semaphore/kube-objects';
 import { effectiveLabels } from './calico-metadata.ts';
-import { compareText } from './labels.ts';
-import { isSameMap, type StringMap } from './string-map.ts';
+import { compareText } from '../labels.ts';
+import { isSameMap, type StringMap } from '../string-map.ts';
 
 /** A GlobalNetworkSet in the local cluster. */
 export type ObservedSet = {

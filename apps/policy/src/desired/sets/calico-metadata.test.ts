@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '../names.ts';
+import { calicoMetadataAnnotation } from '../../names.ts';
 import { describe, expect, it } from 'vitest';
 import { effectiveLabels, hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 

@@ -1,7 +1,7 @@
 import { readNet } from './addresses.ts';
 import type { Delete, Update } from './change.ts';
 import type { ObservedSet } from './network-set.ts';
-import { pairText, readOwner } from './labels.ts';
+import { pairText, readOwner } from '../labels.ts';
 
 /**
  * Orders updates so that each address is added before it is removed: the update that removes it from the last set of its

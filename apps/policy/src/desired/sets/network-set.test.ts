@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '../names.ts';
+import { calicoMetadataAnnotation } from '../../names.ts';
 import { describe, expect, it } from 'vitest';
 import { isSameSet, observedSet } from './network-set.ts';
 

@@ -1,6 +1,6 @@
 import { asRecord } from '@kube-semaphore/kube-objects';
-import { calicoMetadataAnnotation } from '../names.ts';
-import type { StringMap } from './string-map.ts';
+import { calicoMetadataAnnotation } from '../../names.ts';
+import type { StringMap } from '../string-map.ts';
 
 /**
  * The labels that Calico uses of a set. Its own writers (calicoctl, calico-apiserver, and so the Go programs) leave the
