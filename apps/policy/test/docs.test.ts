@@ -2,35 +2,25 @@ import { execFileSync } from 'node:child_process';
 import { parseConfigFile } from '@kube-semaphore/multicluster';
 import { restartReasons } from '@kube-semaphore/informers';
 import { labelDomains } from '../src/names.ts';
-import { docBlocks, docMetrics, docPage, documentedRules } from '@kube-semaphore/testkit';
+import { docBlocks, docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { configFileSchema } from '../src/config/file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/config/options.ts';
-import { localRules, namespaceRules, networkPolicyRules, remoteRules } from './support/accounts.ts';
 
 /** Its own page, and the page of all apps, which names no option that policy lacks. */
 const page = docPage('policy.md') + docPage('concepts.md');
 const prefix = 'semaphore_policy_';
 const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length));
-/** The metrics in the tables: the app's own, and those of all apps. */
-const own = docMetrics('policy.md');
-const common = docMetrics('concepts.md').filter((name) => !/^(?:nodejs|process)_/.test(name));
 
 const mentioned = (pattern: RegExp): readonly string[] => [
   ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
 ];
 
 describe('docs/policy.md and docs/concepts.md', () => {
-  it.each(names)('describe when to act on %s', (name) => {
-    expect([...own, ...common]).toContain(name);
-  });
-
   it('name only metrics that exist', () => {
     expect(mentioned(/`semaphore_policy_([a-z_]+)/g)).not.toEqual([]);
     for (const name of [
-      ...own,
-      ...common,
       ...mentioned(/`semaphore_policy_([a-z_]+)/g),
       ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g),
     ])
@@ -48,18 +38,6 @@ describe('docs/policy.md and docs/concepts.md', () => {
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(10);
     for (const flag of given) expect(flags).toContain(flag);
-  });
-
-  it('show the rights in deploy/', () => {
-    const [sets, ranges, leases, previous] = localRules;
-    expect(documentedRules('policy.md')).toEqual([
-      remoteRules,
-      [sets, ranges],
-      namespaceRules,
-      networkPolicyRules,
-      [leases],
-      [previous],
-    ]);
   });
 
   it('show a valid config file', () => {

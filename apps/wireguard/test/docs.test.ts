@@ -1,34 +1,22 @@
-import { deployedRights, docBlocks, docMetrics, docPage, documentedRules } from '@kube-semaphore/testkit';
+import { docBlocks, docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { parseClustersFile } from '../src/config/file.ts';
 import { settingsOfFile } from '../src/config/file-settings.ts';
 import { metrics } from '../src/metrics/metrics.ts';
 import { options } from '../src/config/options.ts';
-import { folders } from './support/accounts.ts';
 
 const page = docPage('wireguard.md');
 const prefix = 'semaphore_wg_';
 const names = Object.values(metrics).map(({ name }) => name.slice(prefix.length));
-/** What the tables of metrics name: the app's own, and those of all apps. */
-const own = docMetrics('wireguard.md');
-const common = docMetrics('concepts.md');
 
 const mentioned = (pattern: RegExp): readonly string[] => [
   ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
 ];
 
 describe('docs/wireguard.md', () => {
-  it.each(names)('says when to act on %s', (name) => {
-    expect([...own, ...common]).toContain(name);
-  });
-
   it('names no metric that there is not', () => {
     expect(mentioned(/`semaphore_wg_([a-z_]+)/g)).not.toEqual([]);
-    for (const name of [
-      ...own,
-      ...mentioned(/`semaphore_wg_([a-z_]+)/g),
-      ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g),
-    ])
+    for (const name of [...mentioned(/`semaphore_wg_([a-z_]+)/g), ...mentioned(/`((?:remote|held|skipped)_[a-z_]+)/g)])
       expect(names).toContain(name);
   });
 
@@ -37,11 +25,6 @@ describe('docs/wireguard.md', () => {
     const given = mentioned(/(?<=[` ])-([a-z]+(?:-[a-z]+)+)\b/g);
     expect(given.length).toBeGreaterThan(4);
     for (const flag of given) expect(flags).toContain(flag);
-  });
-
-  it('shows the rights that deploy/ gives', () => {
-    const roles = [folders.agent, folders.reader].flatMap((folder) => deployedRights(...folder).grants);
-    expect(documentedRules('wireguard.md')).toEqual(roles.map(({ rules }) => rules));
   });
 
   it.each(['In two minutes', 'Several remotes'])('shows a config file that is one: %s', (heading) => {

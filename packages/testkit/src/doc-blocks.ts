@@ -27,11 +27,3 @@ export function docBlocks(page: string, heading: string, language = 'sh'): reado
   if (blocks.length === 0) throw new Error(`docs/${page} has no section "${heading}" with a block of ${language}`);
   return blocks;
 }
-
-/** The names in the first cells of a page's last table of metrics, which omit the app's prefix. */
-export function docMetrics(page: string): readonly string[] {
-  const [, table = ''] = /^\| Metric \| Act when \|\n.*\n([^]*)$/m.exec(docPage(page)) ?? [];
-  return Array.from(table.matchAll(/^\| (`[a-z0-9_]+`(?:, `[a-z0-9_]+`)*) \|/gm), ([, cell = '']) =>
-    cell.replaceAll('`', '').split(', '),
-  ).flat();
-}

@@ -18,13 +18,6 @@ export const localRules = rulesOf(deployedRights(folders.local));
 /** The rights on a remote. */
 export const remoteRules = rulesOf(deployedRights(folders.remote));
 
-const addedBy = (base: string, component: string): ReturnType<typeof rulesOf> =>
-  rulesOf(deployedRights(base, component)).slice(rulesOf(deployedRights(base)).length);
-
-/** What `-network-policies` needs besides: here, and on a remote. */
-export const networkPolicyRules = addedBy(folders.local, folders.networkPolicies);
-export const namespaceRules = addedBy(folders.remote, folders.remoteNamespaces);
-
 /**
  * The accounts that are deployed, so that every test shows that their rights are enough. A real API server restricts them to
  * their own objects.

@@ -2,8 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver';
-import { parse, parseAllDocuments } from 'yaml';
-import { docBlocks } from '../doc-blocks.ts';
+import { parseAllDocuments } from 'yaml';
 
 /** Rules, and their namespace; undefined: all namespaces. */
 export type Grant = { readonly namespace: string | undefined; readonly rules: readonly PolicyRule[] };
@@ -56,13 +55,6 @@ export function deployedPolicies(folder: string): readonly KubeObject[] {
 /** All rules, of any namespace. */
 export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] =>
   grants.flatMap(({ rules }) => rules);
-
-/** The rules under "Rights" in a page of docs/, block by block. */
-export function documentedRules(page: string): readonly (readonly PolicyRule[])[] {
-  return docBlocks(page, 'Rights', 'yaml')
-    .map((block) => (parse(block) as { readonly rules?: readonly PolicyRule[] }).rules)
-    .filter((rules) => rules !== undefined);
-}
 
 function manifestsIn(folder: string, file = 'rbac.yaml'): readonly KubeObject[] {
   return parseAllDocuments(readFileSync(join(pathOf(folder), file), 'utf8')).map(
