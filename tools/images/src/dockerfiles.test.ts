@@ -66,12 +66,6 @@ describe('docs/images.md', () => {
     }
   });
 
-  it('names every flag', () => {
-    const flags = (text: string) =>
-      [...new Set(text.match(/(?<=[`\s])--[a-z]+(?= (IMAGE|URL|debootstrap))/g))].toSorted();
-    expect(flags(page)).toEqual(flags(help));
-  });
-
   it('names arguments that every Dockerfile has', () => {
     for (const name of ['BASE', 'NODE', 'BUNDLE', 'VERSION', 'REVISION', 'SOURCE']) {
       expect(page).toContain(`\`${name}\``);
