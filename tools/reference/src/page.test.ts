@@ -32,7 +32,7 @@ describe('referencePages', () => {
   it('have a page for each app, with its own options and metrics', () => {
     const { 'x.md': page } = referencePages([app('x'), app('y')]);
     expect(page).toMatch(
-      /^# semaphore-x: reference\n\n<!-- Generated .* apps\/x\/src: change those. -->\n\nDoes x\. \[Common .*\]\(common\.md\)/,
+      /^# semaphore-x: reference\n\n<!-- Generated .* -->\n\nDoes x\. See also \[common .*\]\(common\.md\)/,
     );
     expect(page).toMatch(/## Options\n\n- `-own <name>`, `SX_OWN`: Of x\.\n\n## Metrics\n/);
     expect(page).toMatch(/## Metrics\n\n- `semaphore_x_own` \(gauge\): Of x\.\n$/);

@@ -99,7 +99,7 @@ export const options = optionTable<MirrorOptions>(
       flag: 'config',
       group: 'Several remote clusters',
       type: text('file'),
-      help: 'JSON or YAML file with several remotes and global services, instead of the flags for one.',
+      help: 'JSON or YAML file with several remotes, instead of the flags for one.',
     },
     mirrorSvcLabelSelector: {
       flag: 'mirror-svc-label-selector',
