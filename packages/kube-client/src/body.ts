@@ -24,9 +24,13 @@ export function readBody(response: IncomingMessage, maxBytes: number, server: UR
     if (bytes > maxBytes) response.destroy(new BodyTooLargeError(`the answer is larger than ${maxBytes} bytes`));
     else chunks.push(chunk);
   });
-  response.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)));
-  response.once('error', fail);
   const lost = (): void => fail(response.errored ?? new Error('the connection was lost'));
+  response.once('end', () => {
+    // Otherwise each complete answer would make two errors.
+    response.off('close', lost);
+    resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+  });
+  response.once('error', fail);
   response.once('close', lost);
   // What happened before this call is no event any more.
   if (response.closed || response.readableEnded) lost();
