@@ -82,6 +82,15 @@ it('a bundle and its bill of materials have the same bytes in every folder', asy
   expect(Object.keys(made[0] ?? {}).length).toBeGreaterThan(20);
 });
 
+it.each(apps)('the bundle of %s loads nothing for exports of Node.js that it does not use', async (app) => {
+  const [root = ''] = places;
+  const main = join(root, 'dist', app, 'usr', 'local', 'lib', `semaphore-${app}`, 'main.mjs');
+  const list = "process.on('exit', () => console.log(process.moduleLoadList.join()))";
+  const { stdout } = await run(process.execPath, ['--import', `data:text/javascript,${list}`, main, '-version']);
+  expect(stdout).toContain('NativeModule tls,');
+  expect(stdout).not.toContain('NativeModule worker_threads');
+});
+
 // Lazy imports are in separate files, where a library could lose its exports.
 it('a bundle speaks SOCKS5, by a library that it loads lazily', async () => {
   const proxy = createServer((client) => {
