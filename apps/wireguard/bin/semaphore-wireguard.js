@@ -1,4 +1,4 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --disable-sigusr1 --max-semi-space-size=4 --optimize-for-size --max-opt=1
+#!/usr/bin/env -S MALLOC_ARENA_MAX=1 MALLOC_TRIM_THRESHOLD_=65536 node --disable-sigusr1 --optimize-for-size --max-opt=1
 // Memory first: one arena of malloc, a V8 that collects early, and no optimizing compiler, by which a program that waits
 // for API servers gains nothing. docs/bench.md has the figures.
 // SIGUSR1 would open a debugger, by which anyone on this machine could run code here.
