@@ -84,6 +84,22 @@ describe('PeerWatches', () => {
     expect(open()).toEqual(['c2', 'c3', 'c4']);
   });
 
+  it('fails with the watch of a remote', async () => {
+    const watches = new PeerWatches({
+      remotes: [remote('c2')],
+      grantedTo: () => ({
+        [Symbol.iterator]: () => {
+          throw new Error('broken');
+        },
+      }),
+      onChange: () => undefined,
+      onCount: () => undefined,
+    });
+    const running = watches.run({ signal: ended.signal });
+    watches.setSource('alpha/db', toC2);
+    await expect(running).rejects.toThrow('broken');
+  });
+
   it('stops an hour after the last policy that names a remote', () => {
     const { watches, open } = start(remote('c2'));
     watches.setSource('alpha/db', toC2);

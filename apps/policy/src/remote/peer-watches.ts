@@ -4,7 +4,7 @@ import type { RemoteView } from '../desired/network-policies/companions.ts';
 import { type CrossClusterRule, namesCluster } from '../desired/network-policies/cross-cluster-rules.ts';
 import { uniqueLabels } from '../desired/network-policies/peer-pod.ts';
 import { requirementsOn } from '../desired/network-policies/selector.ts';
-import { type PeersInput, RemotePeers, type RemotePeersOptions, unknownView } from './peers.ts';
+import { type PeersInput, RemotePeers, unknownView } from './peers.ts';
 
 export type PeerWatchesOptions = {
   readonly remotes: readonly PeersInput[];
@@ -32,6 +32,7 @@ export class PeerWatches {
   readonly #options: PeerWatchesOptions;
   readonly #remotes: readonly Watched[];
   readonly #loops = new Set<Promise<void>>();
+  readonly #failed = Promise.withResolvers<never>();
   #running: RunOptions | undefined;
 
   constructor(options: PeerWatchesOptions) {
@@ -67,7 +68,7 @@ export class PeerWatches {
       else if (!watched.sources.delete(source)) continue;
       this.#options.onCount(watched.input.settings.name, watched.sources.size);
       watched.peers?.setSource(source, naming);
-      this.#adjust(watched);
+      this.#adjust(watched, naming);
     }
   }
 
@@ -75,14 +76,14 @@ export class PeerWatches {
   async run(running: RunOptions): Promise<void> {
     const { signal } = running;
     this.#running = running;
-    for (const watched of this.#remotes) this.#adjust(watched);
-    if (!signal.aborted) await once(signal, 'abort');
+    for (const watched of this.#remotes) this.#adjust(watched, []);
+    if (!signal.aborted) await Promise.race([once(signal, 'abort'), this.#failed.promise]);
     for (const { lingering } of this.#remotes) clearTimeout(lingering);
     await Promise.all(this.#loops);
   }
 
-  /** Opens or closes a remote. */
-  #adjust(watched: Watched): void {
+  /** Opens or closes a remote. @param rules new ones */
+  #adjust(watched: Watched, rules: readonly CrossClusterRule[]): void {
     if (this.#running === undefined || this.#running.signal.aborted) return;
     if (watched.sources.size === 0) {
       if (watched.peers !== undefined) watched.lingering ??= setTimeout(() => this.#close(watched), LINGER_MS).unref();
@@ -90,18 +91,17 @@ export class PeerWatches {
     }
     clearTimeout(watched.lingering);
     watched.lingering = undefined;
-    const selectorKeys = uniqueLabelsIn(watched.sources.values());
     // Without a label that a selector names, an expression such as DoesNotExist would select too many Pods.
     const kept = watched.peers?.selectorKeys;
-    if (kept !== undefined && [...selectorKeys].some((key) => !kept.has(key))) this.#close(watched);
-    if (watched.peers === undefined) this.#open(watched, selectorKeys);
+    if (kept !== undefined && uniqueLabelsIn([rules]).some((key) => !kept.has(key))) this.#close(watched);
+    if (watched.peers === undefined) this.#open(watched);
   }
 
-  #open(watched: Watched, selectorKeys: RemotePeersOptions['selectorKeys']): void {
+  #open(watched: Watched): void {
     const { grantedTo, onChange } = this.#options;
     const peers = new RemotePeers({
       ...watched.input,
-      selectorKeys,
+      selectorKeys: new Set(uniqueLabelsIn(watched.sources.values())),
       granted: grantedTo(watched.input.settings.name),
       onChange: (sources) => {
         if (watched.peers === peers) onChange(sources);
@@ -114,7 +114,7 @@ export class PeerWatches {
     for (const [source, rules] of watched.sources) peers.setSource(source, rules);
     const loop = peers.run(this.#running!);
     this.#loops.add(loop);
-    void loop.then(() => this.#loops.delete(loop));
+    loop.then(() => this.#loops.delete(loop), this.#failed.reject);
   }
 
   #close(watched: Watched): void {
@@ -125,7 +125,7 @@ export class PeerWatches {
 }
 
 /** Labels that one Pod alone has, and that a podSelector of these rules names. */
-function uniqueLabelsIn(rules: Iterable<readonly CrossClusterRule[]>): ReadonlySet<string> {
+function uniqueLabelsIn(rules: Iterable<readonly CrossClusterRule[]>): readonly string[] {
   const selectors = [...rules].flat().flatMap(({ peers }) => peers.map(({ podSelector }) => podSelector));
-  return new Set(uniqueLabels.filter((key) => selectors.some((selector) => requirementsOn(key, selector).length > 0)));
+  return uniqueLabels.filter((key) => selectors.some((selector) => requirementsOn(key, selector).length > 0));
 }

@@ -3,19 +3,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crossClusterRules, selectsPod } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
-import type { PodIdentity } from '../desired/network-policies/peer-pod.ts';
+import { podIdentity, type PodIdentity } from '../desired/network-policies/peer-pod.ts';
 import { PodIdentities } from './pod-identities.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const labels = (matchLabels: Labels): LabelSelector => ({ matchLabels, matchExpressions: [] });
 
-function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string }[]) {
-  const selectors = peers.map(({ namespace = {}, pod, without }) => ({
+function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string; apps?: string[] }[]) {
+  const selectors = peers.map(({ namespace = {}, pod = {}, without, apps }) => ({
     namespaceSelector: {
       matchLabels: { [K]: 'c2', ...namespace },
       matchExpressions: without === undefined ? [] : [{ key: without, operator: 'DoesNotExist', values: [] }],
     },
-    podSelector: labels(pod ?? {}),
+    podSelector: {
+      matchLabels: pod,
+      matchExpressions: apps === undefined ? [] : [{ key: 'app', operator: 'In', values: apps }],
+    },
     ipBlock: { cidr: '', except: [] },
   }));
   return crossClusterRules(
@@ -41,7 +44,7 @@ function start() {
   return { identities, changes };
 }
 
-const identity = (namespace: string, app: string): PodIdentity => ({ namespace, labels: { app }, namedPorts: [] });
+const identity = (namespace: string, app: string) => podIdentity(namespace, { app }, []);
 const at = (of: PodIdentity, ip: string) => ({ identity: of, cidrs: [`${ip}/32`] });
 const WEB = identity('beta', 'web');
 
@@ -161,7 +164,12 @@ describe('PodIdentities', () => {
     const apps = fc.constantFrom('web', 'db');
     const sources = fc.constantFrom('s1', 's2');
     const peer = fc.record(
-      { namespace: fc.record({ team: teams }), pod: fc.record({ app: apps }), without: fc.constant('closed') },
+      {
+        namespace: fc.record({ team: teams }),
+        pod: fc.record({ app: apps }),
+        without: fc.constant('closed'),
+        apps: fc.array(apps, { minLength: 1, maxLength: 2 }),
+      },
       { requiredKeys: [] },
     );
     const step = fc.oneof(

@@ -7,7 +7,7 @@ import {
 } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { PeerPod, PodIdentity } from '../desired/network-policies/peer-pod.ts';
 import type { SelectedPod } from '../desired/network-policies/ports.ts';
-import type { Labels } from '../desired/network-policies/selector.ts';
+import { type Labels, selects } from '../desired/network-policies/selector.ts';
 
 export type PodIdentitiesOptions = {
   /** Key of the label that names the cluster of a namespace. */
@@ -29,17 +29,26 @@ type Group = {
 /** A peer that some source has, and the groups that it selects. */
 type Selection = { readonly peer: RemotePeer; readonly sources: Set<string>; readonly groups: Set<Group> };
 
+type Namespace = {
+  /** Undefined until the namespace is known, and no peer selects its Pods: unknown is not unlabelled. */
+  labels: Labels | undefined;
+  /** By the text of their identity. */
+  readonly groups: Map<string, Group>;
+};
+
 /**
  * Finds the Pods of a remote that a peer selects. Selectors are compared with identities, of which there are few, and each
- * pair once: a change of a Pod costs what the peers cost that select it.
+ * pair once: a change of a Pod costs what the peers cost that select it. A peer whose podSelector asks for a label is only
+ * compared with identities that have it.
  */
 export class PodIdentities {
   readonly #options: PodIdentitiesOptions;
-  /** Labels are undefined until the namespace is known, and no peer selects its Pods: unknown is not unlabelled. */
-  readonly #namespaces = new Map<string, { labels: Labels | undefined; readonly groups: Map<string, Group> }>();
+  readonly #namespaces = new Map<string, Namespace>();
   /** Names of namespaces without known labels. */
   readonly #unplaced = new Set<string>();
   readonly #selections = new Map<string, Selection>();
+  /** The same by `anchorsOf`. */
+  readonly #anchored = new Map<string, Set<Selection>>();
   readonly #peersOfSource = new Map<string, readonly string[]>();
 
   constructor(options: PodIdentitiesOptions) {
@@ -55,7 +64,7 @@ export class PodIdentities {
 
   /** The same identity, as a Pod that is known already has it: of 50,000 Pods, some thousand differ. */
   intern(identity: PodIdentity): PodIdentity {
-    return this.#groupIfAny(identity)?.identity ?? identity;
+    return this.#namespaces.get(identity.namespace)?.groups.get(identity.text)?.identity ?? identity;
   }
 
   /** The addresses of Pods whose namespace is not known. */
@@ -70,15 +79,18 @@ export class PodIdentities {
   /** A namespace has these labels; undefined: it is gone. */
   setNamespace(name: string, labels: Labels | undefined): void {
     const entry = this.#namespace(name);
-    entry.labels = labels && this.#labelsOf(name, labels);
+    const before = entry.labels;
+    const after = labels && this.#labelsOf(name, labels);
+    const isIn = ({ peer }: Selection, each: Labels | undefined) =>
+      each !== undefined && selects(peer.namespaceSelector, each);
+    const moved = new Set([...this.#selections.values()].filter((each) => isIn(each, before) !== isIn(each, after)));
+    entry.labels = after;
     if (labels === undefined) this.#unplaced.add(name);
     else this.#unplaced.delete(name);
     const changed = new Set<string>();
-    for (const group of entry.groups.values()) {
-      for (const selection of this.#selections.values()) {
-        if (this.#select(selection, group)) addAll(changed, selection.sources);
-      }
-    }
+    for (const group of moved.size === 0 ? [] : entry.groups.values())
+      for (const selection of this.#candidates(group))
+        if (moved.has(selection) && this.#select(selection, group)) addAll(changed, selection.sources);
     this.#forgetIfGone(name);
     this.#report(changed);
   }
@@ -93,7 +105,7 @@ export class PodIdentities {
     const changed = new Set<string>();
     const added = current === undefined ? undefined : this.#group(current.identity);
     added?.pods.set(name, current!.cidrs);
-    const removed = previous === undefined ? undefined : this.#groupIfAny(previous);
+    const removed = previous && this.#namespaces.get(previous.namespace)?.groups.get(previous.text);
     if (removed !== undefined && removed !== added) removed.pods.delete(name);
     for (const group of new Set([added, removed]))
       for (const { sources } of group?.selectedBy ?? []) addAll(changed, sources);
@@ -127,6 +139,10 @@ export class PodIdentities {
     if (known !== undefined) return known;
     const selection: Selection = { peer, sources: new Set(), groups: new Set() };
     this.#selections.set(text, selection);
+    for (const anchor of anchorsOf(peer)) {
+      const anchored = this.#anchored.get(anchor) ?? new Set<Selection>();
+      this.#anchored.set(anchor, anchored.add(selection));
+    }
     for (const { groups } of this.#namespaces.values())
       for (const group of groups.values()) this.#select(selection, group);
     return selection;
@@ -137,7 +153,18 @@ export class PodIdentities {
     selection.sources.delete(source);
     if (selection.sources.size > 0) return;
     this.#selections.delete(text);
+    for (const anchor of anchorsOf(selection.peer)) {
+      const anchored = this.#anchored.get(anchor);
+      anchored?.delete(selection);
+      if (anchored?.size === 0) this.#anchored.delete(anchor);
+    }
     for (const group of selection.groups) group.selectedBy.delete(selection);
+  }
+
+  /** The selections that may select a group, whatever its namespace is. */
+  *#candidates({ identity: { labels } }: Group): Generator<Selection> {
+    yield* this.#anchored.get(NO_ANCHOR) ?? [];
+    for (const key in labels) yield* this.#anchored.get(`${key}=${labels[key]!}`) ?? [];
   }
 
   /** @returns whether anything changed */
@@ -158,23 +185,18 @@ export class PodIdentities {
 
   #group(identity: PodIdentity): Group {
     const { groups } = this.#namespace(identity.namespace);
-    const text = identityText(identity);
-    const known = groups.get(text);
+    const known = groups.get(identity.text);
     if (known !== undefined) return known;
     const group: Group = { identity, pods: new Map(), selectedBy: new Set() };
-    groups.set(text, group);
-    for (const selection of this.#selections.values()) this.#select(selection, group);
+    groups.set(identity.text, group);
+    for (const selection of this.#candidates(group)) this.#select(selection, group);
     return group;
-  }
-
-  #groupIfAny(identity: PodIdentity): Group | undefined {
-    return this.#namespaces.get(identity.namespace)?.groups.get(identityText(identity));
   }
 
   #drop(group: Group): void {
     for (const selection of group.selectedBy) selection.groups.delete(group);
-    const { namespace } = group.identity;
-    this.#namespaces.get(namespace)!.groups.delete(identityText(group.identity));
+    const { namespace, text } = group.identity;
+    this.#namespaces.get(namespace)!.groups.delete(text);
     this.#forgetIfGone(namespace);
   }
 
@@ -185,10 +207,10 @@ export class PodIdentities {
     this.#unplaced.delete(namespace);
   }
 
-  #namespace(name: string) {
+  #namespace(name: string): Namespace {
     const known = this.#namespaces.get(name);
     if (known !== undefined) return known;
-    const entry = { labels: undefined, groups: new Map<string, Group>() };
+    const entry: Namespace = { labels: undefined, groups: new Map() };
     this.#namespaces.set(name, entry);
     this.#unplaced.add(name);
     return entry;
@@ -204,9 +226,13 @@ export class PodIdentities {
 /** The API server sets it on every namespace (KEP-2161). */
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
-function identityText({ labels, namedPorts }: PodIdentity): string {
-  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted, namedPorts]);
+const NO_ANCHOR = '';
+
+/** Labels of which every Pod has one that the peer selects, or `NO_ANCHOR`. */
+function anchorsOf({ podSelector: { matchLabels, matchExpressions } }: RemotePeer): readonly string[] {
+  for (const key in matchLabels) return [`${key}=${matchLabels[key]!}`];
+  const oneOf = matchExpressions.find(({ operator }) => operator === 'In');
+  return oneOf?.values.map((value) => `${oneOf.key}=${value}`) ?? [NO_ANCHOR];
 }
 
 function addAll<T>(to: Set<T>, from: Iterable<T>): void {

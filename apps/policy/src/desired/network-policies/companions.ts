@@ -64,12 +64,11 @@ export function desiredCompanions(input: CompanionsInput): DesiredCompanions {
   const parts = input.remotes.flatMap(({ view, rules }) =>
     (['ingress', 'egress'] as const).map((direction) => partOf(view, direction, rules, input.observed)),
   );
-  const present = parts.reduce((sum, { items, held }) => sum + items.filter((item) => isIn(held, item)).length, 0);
-  let room = Math.max(0, input.maxAddressesPerSource - present);
+  let room = Math.max(0, input.maxAddressesPerSource - parts.reduce((sum, { present }) => sum + present.size, 0));
   const companions: Companion[] = [];
   const diagnostics = parts.flatMap((part) => part.diagnostics);
   for (const part of parts) {
-    const wanted = part.items.filter((item) => isIn(part.held, item) || room-- > 0);
+    const wanted = part.items.filter((item) => part.present.has(item) || room-- > 0);
     const missing = part.items.length - wanted.length;
     if (missing > 0) diagnostics.push(tooMany(part, missing, input.maxAddressesPerSource));
     const named = namesOf(part, input);
@@ -96,6 +95,8 @@ type Part = {
   readonly grants: readonly Grant[];
   /** Each once, in the order in which they are to be listed. */
   readonly items: readonly string[];
+  /** Those of them that some shard has. */
+  readonly present: ReadonlySet<string>;
   /** What each shard has. */
   readonly held: ReadonlyMap<number, ReadonlySet<string>>;
   readonly diagnostics: readonly CompanionDiagnostic[];
@@ -111,15 +112,18 @@ function partOf(
   const grants = rules
     .filter((rule) => rule.direction === direction)
     .map((rule) => (view.known ? grantedAndHeld(rule, present, view) : retained(rule, present, view.isAllowed)));
-  const cidrs = grants.flatMap(({ rule, groups }) =>
+  const items = grants.flatMap(({ rule, groups }) =>
     [...new Set(groups.flatMap((group) => group.cidrs))].toSorted(compareCidrs).map((cidr) => itemOf(rule, cidr)),
   );
+  const held = new Map(present.map(({ shard, rules: of }) => [shard, new Set(of.flatMap(itemsOfRule))]));
+  const shards = [...held.values()];
   return {
     remote: view.cluster,
     direction,
     grants,
-    items: cidrs,
-    held: new Map(present.map(({ shard, rules: of }) => [shard, new Set(of.flatMap(itemsOfRule))])),
+    items,
+    present: new Set(items.filter((item) => shards.some((shard) => shard.has(item)))),
+    held,
     diagnostics: grants.flatMap(({ missing }) => missing.map((port) => noSuchPort(view.cluster, port))),
   };
 }
@@ -172,9 +176,6 @@ const itemOf = ({ peersHash }: CrossClusterRule, cidr: string): string => `${pee
 
 const itemsOfRule = ({ text, cidrs }: CompanionRule): readonly string[] =>
   cidrs.map((cidr) => `${peersOf(text)} ${cidr}`);
-
-const isIn = (shards: ReadonlyMap<number, ReadonlySet<string>>, item: string): boolean =>
-  [...shards.values()].some((shard) => shard.has(item));
 
 function companionOf({ remote, direction, grants }: Part, name: string, items: ReadonlySet<string>): Companion {
   const rules = grants.flatMap(({ rule, text, groups }) =>

@@ -1,7 +1,7 @@
 import { Codec, podWithPortsKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr, parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { isAllowedHost, peerPodOf } from './peer-pod.ts';
+import { isAllowedHost, peerPodOf, podIdentity } from './peer-pod.ts';
 
 const codec = new Codec(podWithPortsKind);
 const ALLOWED = parseCidr('10.2.0.0/16');
@@ -27,7 +27,7 @@ function read({ metadata, spec, status }: PodJson, ...selectorKeys: string[]) {
 describe('peerPodOf', () => {
   it('reads the identity and the addresses of a Pod', () => {
     expect(read({})).toEqual({
-      pod: { identity: { namespace: 'beta', labels: { app: 'web' }, namedPorts: [] }, cidrs: ['10.2.0.20/32'] },
+      pod: { identity: podIdentity('beta', { app: 'web' }, []), cidrs: ['10.2.0.20/32'] },
       skipped: [],
     });
   });

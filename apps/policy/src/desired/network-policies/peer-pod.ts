@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { PodWithPorts } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, hostCidr, parseIp } from '@kube-semaphore/net';
@@ -12,6 +13,8 @@ export type PodIdentity = {
   readonly labels: Labels;
   /** In the order of the containers. */
   readonly namedPorts: readonly NamedPort[];
+  /** Equal for equal identities of one namespace, and for no others. */
+  readonly text: string;
 };
 
 /** A Pod of a remote that selectors may select. */
@@ -59,12 +62,15 @@ export function peerPodOf(
     else skipped.push({ kind: 'problem', ...refusal! });
   }
   if (cidrs.length === 0) return { pod: undefined, skipped };
-  const identity = intern({
-    namespace: metadata.namespace,
-    labels: withoutUniqueLabels(metadata.labels, selectorKeys),
-    namedPorts: namedPortsOf(spec),
-  });
+  const labels = withoutUniqueLabels(metadata.labels, selectorKeys);
+  const identity = intern(podIdentity(metadata.namespace, labels, namedPortsOf(spec)));
   return { pod: { identity, cidrs }, skipped: skipped.length === 0 ? NOTHING_SKIPPED : skipped };
+}
+
+export function podIdentity(namespace: string, labels: Labels, namedPorts: readonly NamedPort[]): PodIdentity {
+  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  // The labels again would take as much memory as the labels.
+  return { namespace, labels, namedPorts, text: hash('sha256', JSON.stringify([sorted, namedPorts]), 'base64') };
 }
 
 /**
