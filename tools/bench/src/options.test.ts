@@ -14,7 +14,18 @@ const shared = {
 
 describe('parseOptions', () => {
   it.each([
-    { app: 'policy', want: { peers: [], changes: 300, pods: 10_000, sets: 500, remotes: 1, rolloutPods: 1000 } },
+    {
+      app: 'policy',
+      want: {
+        peers: [],
+        changes: 300,
+        pods: 10_000,
+        sets: 500,
+        remotes: 1,
+        rolloutPods: 1000,
+        networkPolicies: undefined,
+      },
+    },
     {
       app: 'service-mirror',
       want: { peers: [], changes: 300, services: 1000, endpoints: 10, rolloutPods: 100, peersRead: 'endpoints' },
@@ -22,6 +33,11 @@ describe('parseOptions', () => {
     { app: 'wireguard', want: { nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(parseOptions([app])).toEqual({ app, ...shared, ...want });
+  });
+
+  it('has the sizes of the targets for NetworkPolicies', () => {
+    const want = { pods: 50_000, sets: 1000, networkPolicies: { labelSets: 12_000 } };
+    expect(parseOptions(['policy', '--network-policies'])).toMatchObject(want);
   });
 
   it('reads the options of service-mirror', () => {
@@ -60,6 +76,7 @@ describe('parseOptions', () => {
     { args: ['policy', '--pods', '500', '--changes', '251'], message: '--changes must be at most half of --pods' },
     { args: ['policy', '--pods', '1'], message: '--pods must be a whole number of at least 2' },
     { args: ['policy', '--remotes', '6'], message: '--remotes must be at most 5' },
+    { args: ['policy', '--network-policies', '--peer', 'x'], message: 'omit --remotes and --peer' },
     { args: ['policy', '--remotes', '2', '--peer', 'x'], message: '--peer needs a single remote' },
     { args: ['policy', '--repeat', '0'], message: '--repeat must be a whole number of at least 1' },
     { args: ['policy', '--encoding', 'xml'], message: '--encoding must be auto or json' },

@@ -24,6 +24,28 @@ it('measures the program, with the same result as table, Markdown and JSON', asy
   ]);
 });
 
+it('measures companions of NetworkPolicies beside bare writes', async ({ signal }) => {
+  const extent =
+    '--network-policies --pods 100 --sets 10 --label-sets 20 --changes 10 --rollout 20 --settle 0 --repeat 1'.split(
+      ' ',
+    );
+  const { stdout, columns } = await tellBench(['policy', ...extent], { signal });
+  expect(stdout).toMatch(/^100 pods with 20 label sets, 10 NetworkPolicies, 1\d\.\d kB a pod in protobuf\n/);
+  expect(stdout).toMatch(/^bare writes of companions: all created in \d/m);
+  expect(columns).toEqual([
+    {
+      name: 'ours',
+      rounds: [
+        expect.objectContaining({
+          steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
+          rollout: expect.objectContaining({ pods: 20 }),
+          reevaluation: { seconds: expect.any(Number), longestAnswerMs: expect.any(Number) },
+        }),
+      ],
+    },
+  ]);
+});
+
 it('reports invalid arguments', async ({ signal }) => {
   await expect(runBench(['policy', '--pods', 'many'], { signal })).rejects.toMatchObject({
     code: 2,

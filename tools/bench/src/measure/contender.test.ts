@@ -9,7 +9,7 @@ describe('ours', () => {
   it("is started by its launcher, with the app's flags", async () => {
     const [file, ...args] = await ours('/dist/launcher', 'auto', flags).command(targets);
     expect(file).toBe('/dist/launcher');
-    expect(args.join(' ')).toBe('-listen-address 127.0.0.1:0 -encoding auto -kube-config /l');
+    expect(args.join(' ')).toBe('-listen-address=127.0.0.1:0 -encoding=auto -kube-config=/l');
   });
 
   it('has JSON in its name if it reads JSON', () => {

@@ -23,7 +23,7 @@ export function ours(launcher: string, encoding: 'auto' | 'json', flags: Texts):
     name: encoding === 'json' ? 'ours, JSON' : 'ours',
     command: async (targets) => {
       const all = { 'listen-address': '127.0.0.1:0', encoding, ...(await flags(targets)) };
-      return [launcher, ...Object.entries(all).flatMap(([flag, value]) => [`-${flag}`, value])];
+      return [launcher, ...Object.entries(all).map(([flag, value]) => `-${flag}=${value}`)];
     },
   };
 }

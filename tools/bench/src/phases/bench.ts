@@ -17,7 +17,7 @@ export type Change = {
 /** Waits for the change in the local cluster. Resolves with its time; rejects with the signal's reason. */
 export async function whenSeen(
   watch: LocalWatch,
-  { key, item }: Change,
+  { key, item }: Pick<Change, 'key' | 'item'>,
   { signal }: { signal: AbortSignal },
 ): Promise<number> {
   return watch.until((local) => (local.key === key && local.items.includes(item) ? local.atMs : undefined), { signal });

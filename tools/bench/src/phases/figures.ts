@@ -43,11 +43,13 @@ type Change = {
   readonly one: string;
   /** The limit of requests per write. */
   readonly requestsPerWrite: Target;
+  /** The limits of steady changes, from the answer on; undefined: none. */
+  readonly steadyMs?: Partial<Record<keyof Summary, Target>> | undefined;
 };
 
 /** Single changes at a steady rate, then as many at once. */
 export const changeFigures = (change: Change): Figure[] => [
-  ...propagationFigures('20 changes/s', ({ steady }) => steady, change),
+  ...propagationFigures('20 changes/s', ({ steady }) => steady, change, change.steadyMs),
   {
     label: `20 changes/s: requests per written ${change.one}`,
     value: ({ steady }) => steady?.requestsPerWrite,
@@ -62,16 +64,18 @@ function propagationFigures(
   name: string,
   of: (result: Result) => Propagation | undefined,
   { request, leadsTo }: Change,
+  targets: Change['steadyMs'] = {},
 ): Figure[] {
-  const rows = (what: string, part: 'fromRequest' | 'fromAnswer'): Figure[] =>
+  const rows = (what: string, part: 'fromRequest' | 'fromAnswer', limits: Change['steadyMs'] = {}): Figure[] =>
     percentiles.map((percentile) => ({
       label: `${name}: ${what}, ${percentile}`,
       value: (result) => of(result)?.[part][percentile],
       unit: 'ms',
+      target: limits[percentile],
     }));
   return [
     ...rows(`from ${request} to ${leadsTo}`, 'fromRequest'),
-    ...rows('from the answer to that', 'fromAnswer'),
+    ...rows('from the answer to that', 'fromAnswer', targets),
     { label: `${name}: CPU`, value: (result) => of(result)?.cpuSeconds, unit: 's' },
     { label: `${name}: writes`, value: (result) => of(result)?.writes, unit: '' },
   ];

@@ -1,3 +1,4 @@
+import type { Reevaluation } from '../policy/network-policies.ts';
 import type { ComeBack } from '../wireguard/come-back.ts';
 import type { PeerChanges } from '../wireguard/peer-changes.ts';
 import type { Scrapes } from '../wireguard/scrapes.ts';
@@ -18,6 +19,7 @@ export type Result = {
   steady?: Propagation;
   burst?: Propagation;
   rollout?: Rollout;
+  reevaluation?: Reevaluation;
   setUp?: SetUp;
   scrapes?: Scrapes;
   peerChanges?: PeerChanges;

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
-import { CONNECTIONS, type Rights } from '../load/clusters.ts';
+import { type BenchCluster, CONNECTIONS, type Rights } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
 import type { Watched } from '../measure/local-watch.ts';
 import { inParallel } from '../measure/pace.ts';
@@ -52,14 +52,23 @@ async function giveAddress({ remote }: PolicyBench, member: Member, ip: string):
   const { namespace, name } = member;
   const path = `/api/v1/namespaces/${namespace}/pods/${name}/status`;
   const status = { phase: 'Running', podIP: ip, podIPs: [{ ip }] };
-  const answer = await remote.api.admin.request('PATCH', path, { status });
-  if (answer.status !== 200) throw new Error(`PATCH ${path}: ${answer.status} ${String(answer.body['message'])}`);
+  await send(remote, 'PATCH', path, { status });
 }
 
-/** Changes some pods and sets first, so that lazy work of API servers isn't measured. */
-export async function warmUp(bench: PolicyBench): Promise<void> {
+/** Changes an object. */
+export async function send({ api }: BenchCluster, method: 'PATCH' | 'PUT', path: string, body: object): Promise<void> {
+  const answer = await api.admin.request(method, path, body);
+  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${String(answer.body['message'])}`);
+}
+
+/** Changes some pods first, so that lazy work of API servers isn't measured. */
+export async function warmUpPods(bench: PolicyBench): Promise<void> {
   const changes = bench.fleet.members.slice(-WARM_UP).map((member) => addressChange(bench, member));
   await inParallel(changes, CONNECTIONS, ({ apply }) => apply());
+}
+
+/** Writes some sets first, too. */
+export async function warmUpSets(bench: Bench): Promise<void> {
   const names = Array.from({ length: WARM_UP }, (_, index) => `warm-up-${index}`);
   await inParallel(names, CONNECTIONS, (name) =>
     bench.local.api.admin.create(setsPath, {

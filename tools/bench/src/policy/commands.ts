@@ -20,5 +20,15 @@ export const policyFlags: Texts = async (targets) => {
   return { 'local-kube-config': local, config, ...DOMAIN };
 };
 
+/** Ours with `-network-policies`, with its health server at a known port. */
+export const networkPolicyFlags =
+  (port: number): Texts =>
+  async (targets) => ({
+    ...(await policyFlags(targets)),
+    'network-policies': 'true',
+    'allowed-pod-cidrs': '10.0.0.0/8',
+    'listen-address': `127.0.0.1:${port}`,
+  });
+
 /** The values in a peer's command, for one remote. */
 export const policyValues: Texts = (targets) => Promise.resolve(clusterValues(targets));

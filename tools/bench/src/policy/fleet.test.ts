@@ -1,6 +1,6 @@
 import { pod } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { expectedNets, Fleet, MOST_REMOTES, netOf, podOptions, setOf } from './fleet.ts';
+import { expectedNets, Fleet, type FleetSize, MOST_REMOTES, netOf, setOf } from './fleet.ts';
 
 describe('Fleet', () => {
   it('spreads its pods evenly over the sets', () => {
@@ -15,6 +15,15 @@ describe('Fleet', () => {
     for (const start of [0, 7, 950]) {
       expect(new Set(members.slice(start, start + 30).map(setOf)).size).toBe(30);
     }
+  });
+
+  it('has the wanted number of label sets', () => {
+    const labelSetsOf = (size: FleetSize) => {
+      const fleet = new Fleet(size);
+      return new Set(fleet.members.map((member) => JSON.stringify(fleet.podOptions(member).labels))).size;
+    };
+    expect(labelSetsOf({ pods: 1000, sets: 30 })).toBe(30);
+    expect(labelSetsOf({ pods: 1000, sets: 30, labelSets: 120 })).toBe(120);
   });
 
   it('never gives an address twice', () => {
@@ -40,15 +49,17 @@ describe('Fleet', () => {
   });
 
   it('adds pods without addresses', () => {
-    const recruits = new Fleet({ pods: 1, sets: 1 }).recruit('rollout', 2);
+    const fleet = new Fleet({ pods: 1, sets: 1 });
+    const recruits = fleet.recruit('rollout', 2);
     expect(recruits.map(setOf)).toEqual(['team-00/rollout', 'team-00/rollout']);
-    expect(recruits.map((recruit) => podOptions(recruit).ips)).toEqual([[], []]);
+    expect(recruits.map((recruit) => fleet.podOptions(recruit).ips)).toEqual([[], []]);
   });
 });
 
 it('makes pods of 15 kB', () => {
-  const [member] = new Fleet({ pods: 1, sets: 1 }).members;
-  const object = pod(podOptions(member!));
+  const fleet = new Fleet({ pods: 1, sets: 1 });
+  const [member] = fleet.members;
+  const object = pod(fleet.podOptions(member!));
   expect(JSON.stringify(object).length).toBeGreaterThan(14_900);
   expect(object['status']).toMatchObject({ phase: 'Running', podIP: member!.ip });
 });

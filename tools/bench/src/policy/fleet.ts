@@ -9,11 +9,16 @@ export type Member = {
   readonly name: string;
   /** The value of its name labels. With the namespace, it determines the set. */
   readonly app: string;
+  /** The value of a label that differs in the pods of a set, if there are more label sets than sets. */
+  readonly revision: string;
   ip: string;
 };
 
-/** The numbers of pods and sets in each remote cluster. */
-export type FleetSize = { readonly pods: number; readonly sets: number };
+/**
+ * The numbers of pods and sets in each remote cluster. With `labelSets`, the pods have this number of distinct label sets, and
+ * no labels that make them members of sets.
+ */
+export type FleetSize = { readonly pods: number; readonly sets: number; readonly labelSets?: number };
 
 const NAMESPACES = 20;
 /** Number of addresses per remote cluster. */
@@ -30,13 +35,16 @@ export class Fleet {
   readonly members: readonly Member[];
   readonly #remote: number;
   readonly #addresses: Addresses;
+  readonly #isInSets: boolean;
 
   /**
    * Pod `i` is in set `i % sets`, so that any `sets` pods in a row are in distinct sets.
    *
    * @param remote index of the remote cluster, less than `MOST_REMOTES`
    */
-  constructor({ pods, sets }: FleetSize, remote = 0) {
+  constructor({ pods, sets, labelSets }: FleetSize, remote = 0) {
+    const revisions = Math.ceil((labelSets ?? sets) / sets);
+    this.#isInSets = labelSets === undefined;
     this.#remote = remote;
     this.#addresses = new Addresses(remote * ADDRESSES_PER_REMOTE);
     this.members = Array.from({ length: pods }, (_, index) => {
@@ -45,6 +53,7 @@ export class Fleet {
         namespace: this.#namespace(set % NAMESPACES),
         name: `pod-${digits(index, 7)}`,
         app: `app-${digits(set, 5)}`,
+        revision: revision(Math.floor(index / sets) % revisions),
         ip: this.nextAddress(),
       };
     });
@@ -63,14 +72,41 @@ export class Fleet {
   /** `count` pods of a further set, in the first namespace, without addresses. */
   recruit(app: string, count: number): Member[] {
     return Array.from({ length: count }, (_, index) => {
-      return { namespace: this.#namespace(0), name: `${app}-${digits(index, 5)}`, app, ip: '' };
+      return { namespace: this.#namespace(0), name: `${app}-${digits(index, 5)}`, app, revision: revision(0), ip: '' };
     });
+  }
+
+  /** A pod of realistic size, with the labels of all releases, as peers may be old. */
+  podOptions({ namespace, name, app, revision, ip }: Member): PodOptions {
+    const labels = this.#isInSets
+      ? Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]))
+      : { app, ...COMMON_LABELS };
+    return {
+      namespace,
+      name,
+      labels: { ...labels, 'pod-template-hash': revision },
+      ips: ip === '' ? [] : [ip],
+      nodeName: 'node-1',
+      sizeBytes: 15_000,
+    };
   }
 
   #namespace(index: number): string {
     return `team-${digits(this.#remote * NAMESPACES + index, 2)}`;
   }
 }
+
+/** With two others, as many labels as pods often have. */
+const COMMON_LABELS = {
+  'app.kubernetes.io/component': 'server',
+  'app.kubernetes.io/instance': 'production',
+  'app.kubernetes.io/managed-by': 'Helm',
+  'app.kubernetes.io/part-of': 'shop',
+  team: 'payments',
+  tier: 'backend',
+};
+
+const revision = (index: number): string => `rev-${digits(index, 6)}`;
 
 /** The set of a pod: `namespace/app`. */
 export function setOf({ namespace, app }: Pick<Member, 'namespace' | 'app'>): string {
@@ -91,10 +127,4 @@ export function expectedNets(members: readonly Member[]): Map<string, Set<string
 /** A pod's address as a net. */
 export function netOf({ ip }: Pick<Member, 'ip'>): string {
   return `${ip}/32`;
-}
-
-/** A pod of realistic size, with the labels of all releases, as peers may be old. */
-export function podOptions({ namespace, name, app, ip }: Member): PodOptions {
-  const labels = Object.fromEntries(labelDomains.map((domain) => [nameLabel(domain), app]));
-  return { namespace, name, labels, ips: ip === '' ? [] : [ip], nodeName: 'node-1', sizeBytes: 15_000 };
 }

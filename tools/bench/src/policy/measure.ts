@@ -6,14 +6,20 @@ import { within } from '../measure/program.ts';
 import type { Trial } from '../phases/run.ts';
 import { addressChange, type PolicyBench } from './bench.ts';
 import { expectedNets, type Member } from './fleet.ts';
+import { reevaluation } from './network-policies.ts';
 import type { PolicyOptions } from './options.ts';
 import { rollOut } from './roll-out.ts';
 
-/** Runs one program through all phases. */
+/**
+ * Runs one program through all phases.
+ *
+ * @param port of its health server; undefined: it writes sets, and no companions
+ */
 export async function measurePolicy(
   bench: PolicyBench,
   { result, account, start, say }: Trial,
   { changes, rolloutPods, settleSeconds, idleSeconds }: PolicyOptions,
+  port: number | undefined,
 ): Promise<void> {
   const { fleet, fleets } = bench;
   const changesOf = (members: readonly Member[]) => members.map((member) => addressChange(bench, member));
@@ -38,6 +44,11 @@ export async function measurePolicy(
 
   say(`a rollout of ${rolloutPods} pods`);
   result.rollout = await rollOut(bench, { signal: within(program), pods: rolloutPods });
+
+  if (port !== undefined) {
+    say('labels of all remote namespaces');
+    result.reevaluation = await reevaluation(bench, program, port);
+  }
 
   if (idleSeconds > 0) {
     say(`${idleSeconds} s without changes`);

@@ -3,16 +3,18 @@ import { CONNECTIONS } from '../load/clusters.ts';
 import { inParallel } from '../measure/pace.ts';
 import { type Rollout, rollout } from '../phases/rollout.ts';
 import { addressChange, type PolicyBench } from './bench.ts';
-import { podOptions } from './fleet.ts';
+
+/** The workload that is rolled out. */
+export const ROLLOUT = 'rollout';
 
 /** Rolls out a new set: its pods exist, and get their addresses. */
 export async function rollOut(
   bench: PolicyBench,
   { pods, signal }: { pods: number; signal: AbortSignal },
 ): Promise<Rollout> {
-  const members = bench.fleet.recruit('rollout', pods);
+  const members = bench.fleet.recruit(ROLLOUT, pods);
   const { admin } = bench.remote.api;
-  await inParallel(members, CONNECTIONS, (member) => createPod(admin, pod(podOptions(member))));
+  await inParallel(members, CONNECTIONS, (member) => createPod(admin, pod(bench.fleet.podOptions(member))));
   try {
     return await rollout(
       bench,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { createPod, pod } from '@kube-semaphore/testkit';
 import { type Entry, Etcd } from '../load/etcd.ts';
 import { Stamp } from '../load/stamp.ts';
-import { type Member, podOptions } from './fleet.ts';
+import type { Fleet, Member } from './fleet.ts';
 
 /**
  * Writes pods into a real cluster's etcd, where its API server sees them as it sees writes of its peers. 50,000 take half
@@ -13,13 +13,10 @@ import { type Member, podOptions } from './fleet.ts';
  *
  * The namespaces must exist.
  */
-export async function seedEtcd(
-  cluster: TestCluster,
-  socketPath: string,
-  [first, ...others]: readonly Member[],
-): Promise<void> {
+export async function seedEtcd(cluster: TestCluster, socketPath: string, fleet: Fleet): Promise<void> {
+  const [first, ...others] = fleet.members;
   if (first === undefined) return;
-  await createPod(cluster.admin, pod(podOptions(first)));
+  await createPod(cluster.admin, pod(fleet.podOptions(first)));
   const stored = await cluster.admin.get(podPath(first));
   const etcd = new Etcd(socketPath);
   try {
@@ -29,7 +26,8 @@ export async function seedEtcd(
   } finally {
     etcd.close();
   }
-  await check(cluster, others.at(-1) ?? first, stored);
+  const last = others.at(-1) ?? first;
+  await check(cluster, last, { labels: pod(fleet.podOptions(last)).metadata.labels, spec: stored['spec'] });
 }
 
 /**
@@ -37,12 +35,11 @@ export async function seedEtcd(
  *
  * @throws {Error} if it doesn't
  */
-async function check({ admin }: TestCluster, member: Member, like: KubeObject): Promise<void> {
+async function check({ admin }: TestCluster, member: Member, like: object): Promise<void> {
   const { metadata, spec, status } = await admin.get(podPath(member));
   const { podIPs } = status as { podIPs: unknown };
-  const { labels } = pod(podOptions(member)).metadata;
   const seen = { name: metadata.name, labels: metadata.labels, podIPs, spec };
-  const meant = { name: member.name, labels, podIPs: [{ ip: member.ip }], spec: like['spec'] };
+  const meant = { name: member.name, podIPs: [{ ip: member.ip }], ...like };
   if (!isDeepStrictEqual(seen, meant))
     throw new Error(`the API server returns another ${member.name} than was written`);
 }
