@@ -1,8 +1,14 @@
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { type EmbeddedCluster, type KubeObject, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { calicoLink, policyEngines, prepareCalico } from '@kube-semaphore/real-nodes';
 import {
   createPod,
+  deletePod,
+  deployAccount,
+  deployPolicies,
   goesWithoutEngines,
   node as nodeObject,
   type RealCluster,
@@ -10,14 +16,16 @@ import {
 } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { companionLabel } from '../../src/names.ts';
-import { Companions, K, type Remote } from '../support/companions.ts';
+import { clusterSetLabel as K } from '../../src/names.ts';
+import { folders } from '../support/accounts.ts';
 import { connections, listen } from '../support/net/connections.ts';
+import { type PolicyProcess, spawnPolicy } from '../support/policy-process.ts';
+import { hasFailed } from '../support/remote-state.ts';
 
 /*
  * Real engines enforce NetworkPolicies of c1 and their companions on packets. Each engine has a node of c1, and on it the same
- * Pods. Pods of c2 and c3 are elsewhere, so an engine knows them by their addresses only. All tests share one system, and
- * each continues where the one before it ended.
+ * Pods. Pods of c2 and c3 are elsewhere, so an engine knows them by their addresses only, which semaphore-policy writes. All
+ * tests share one system, and each continues where the one before it ended.
  */
 
 const engines = Object.keys(policyEngines) as readonly (keyof typeof policyEngines)[];
@@ -74,26 +82,19 @@ function podObject(network: string, name: string, { labels, host, http }: PodSpe
   };
 }
 
-/** Pods that their API server doesn't have. */
-let absent: readonly string[] = ['c2/beta/web-2'];
+const remotes = ['c2', 'c3'] as const;
 
-const remoteOf = (name: 'c2' | 'c3'): Remote => ({
-  name,
-  allowedPodCidrs: [`10.${networkOf[name]}.0/24`, `fd00:${networkOf[name].replace('.', ':')}::/64`],
-  namespaces: Object.entries(remoteNamespaces).map(([namespace, labels]) => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name: namespace, labels: { ...labels } },
-  })),
-  pods: Object.entries(remotePods[name])
-    .filter(([pod]) => !absent.includes(`${name}/${pod}`))
-    .map(([pod, spec]) => podObject(networkOf[name], pod, spec)),
-});
+const remotePod = (remote: (typeof remotes)[number], pod: string): KubeObject =>
+  podObject(networkOf[remote], pod, remotePods[remote][pod]!);
 
 const POLICIES = '/apis/networking.k8s.io/v1/namespaces/alpha/networkpolicies';
 
 let network: Network;
 let cluster: RealCluster;
+let c2: EmbeddedCluster;
+/** Between semaphore-policy and c2. */
+let proxy: FaultProxy;
+let controller: PolicyProcess;
 /** By `engine/pod` of c1 and `cluster/namespace/pod` of the others. */
 const places = new Map<string, Place>();
 const stops: (() => Promise<void>)[] = [];
@@ -121,15 +122,50 @@ async function startSystem(): Promise<void> {
     metadata: { name: 'alpha' },
   });
   const nodes = new Map<string, NetworkNode>();
-  for (const name of [...engines, 'c2', 'c3'] as const) nodes.set(name, await network.addNode(name.slice(0, 12)));
+  for (const name of [...engines, ...remotes] as const) nodes.set(name, await network.addNode(name.slice(0, 12)));
   await route(nodes);
-  for (const remote of ['c2', 'c3'] as const)
+  for (const remote of remotes)
     for (const [pod, { host, ports }] of Object.entries(remotePods[remote])) {
       const place = await nodes.get(remote)!.addPod(ipsOf(networkOf[remote], host));
       places.set(`${remote}/${pod}`, place);
       if (ports.length > 0) await listen(place, ports);
     }
   for (const engine of engines) await startNode(engine, nodes.get(engine)!);
+}
+
+/** The API server of a remote, with its Pods except web-2. */
+async function startRemote(name: (typeof remotes)[number]) {
+  const remote = await startEmbeddedCluster({ name });
+  stops.unshift(() => remote.stop());
+  for (const [namespace, labels] of Object.entries(remoteNamespaces))
+    await remote.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels: { ...labels } },
+    });
+  const pods = Object.keys(remotePods[name]).filter((pod) => pod !== 'beta/web-2');
+  for (const pod of pods) await createPod(remote.admin, remotePod(name, pod));
+  return { remote, account: await deployAccount(remote, folders.remote, folders.remoteNamespaces) };
+}
+
+/** semaphore-policy of c1. */
+async function startController(): Promise<void> {
+  const local = await deployAccount(cluster, folders.local, folders.networkPolicies);
+  await deployPolicies(cluster, folders.local);
+  const [first, second] = [await startRemote('c2'), await startRemote('c3')];
+  c2 = first.remote;
+  proxy = await startFaultProxy(c2);
+  stops.unshift(() => proxy.stop());
+  const config = join(cluster.dir, 'policy.json');
+  const entry = (name: (typeof remotes)[number], kubeConfigPath: string) => {
+    const allowedPodCIDRs = [`10.${networkOf[name]}.0/24`, `fd00:${networkOf[name].replace('.', ':')}::/64`];
+    return { name, kubeConfigPath, allowedPodCIDRs };
+  };
+  const entries = [entry('c2', await proxy.kubeconfig(first.account)), entry('c3', second.account.kubeconfig)];
+  await writeFile(config, JSON.stringify({ local: { kubeConfigPath: local.kubeconfig }, remotes: entries }));
+  controller = spawnPolicy(['-network-policies', `-config=${config}`, '-listen-address=127.0.0.1:0']);
+  stops.unshift(async () => void (await controller.stop('SIGKILL')));
+  await controller.ready();
 }
 
 /** A node of c1 with its Pods and an engine. */
@@ -185,6 +221,17 @@ async function openAmong(flows: readonly Flow[]): Promise<Readonly<Record<string
   return Object.fromEntries(await Promise.all(open));
 }
 
+/** Connects again and again while a change is under way. @returns what was possible, each state once */
+async function openDuring(flows: readonly Flow[], change: () => Promise<void>): Promise<readonly unknown[]> {
+  const states = new Set<string>();
+  let isChanging = true;
+  const attempts = async (): Promise<void> => {
+    while (isChanging) states.add(JSON.stringify(await openAmong(flows)));
+  };
+  await Promise.all([change().finally(() => (isChanging = false)), attempts()]);
+  return Array.from(states, (state) => JSON.parse(state) as unknown);
+}
+
 /** What `openAmong` returns when exactly these flows are possible. */
 const everywhere = (flows: readonly Flow[]): Readonly<Record<string, readonly string[]>> =>
   Object.fromEntries(engines.map((engine) => [engine, flows.map(textOf).toSorted()]));
@@ -196,24 +243,10 @@ const policy = (name: string, spec: object): KubeObject => ({
   spec,
 });
 
-async function put(object: KubeObject): Promise<void> {
-  const { status } = await cluster.admin.request('PUT', `${POLICIES}/${object.metadata.name}`, object);
-  if (status !== 200) throw new Error(`PUT ${object.metadata.name}: ${status}`);
-}
-
-/** Writes the companions of all policies of users. */
-async function writeCompanions(): Promise<void> {
-  const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
-  const all = (await cluster.admin.list(POLICIES)).map((item) => ({ ...item, ...identity }));
-  const [users, present] = [false, true].map((isOurs) =>
-    all.filter(({ metadata: { labels = {} } }) => Object.hasOwn(labels, companionLabel) === isOurs),
-  ) as [KubeObject[], KubeObject[]];
-  const companions = new Companions([remoteOf('c2'), remoteOf('c3')]);
-  for (const { kind, object } of users.flatMap((user) => companions.changes(user, present))) {
-    if (kind === 'create') await cluster.admin.create(POLICIES, object);
-    else if (kind === 'update') await put(object);
-    else await cluster.admin.delete(`${POLICIES}/${object.metadata.name}`);
-  }
+async function replaceSpec(name: string, spec: object): Promise<void> {
+  const path = `${POLICIES}/${name}`;
+  const { status } = await cluster.admin.request('PUT', path, { ...(await cluster.admin.get(path)), spec });
+  if (status !== 200) throw new Error(`PUT ${name}: ${status}`);
 }
 
 describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
@@ -227,6 +260,7 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
       ['c2/beta/web', 'db', 5432],
       ['c2/beta/web', 'db', 8080],
       ['c2/beta/web-2', 'db', 5432],
+      ['c2/beta/web-2', 'db', 8080],
       ['c2/beta/other', 'db', 5432],
       ['c2/gamma/x', 'db', 5432],
       ['c3/beta/web', 'db', 5432],
@@ -274,34 +308,57 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
     });
 
     it('opens exactly what the policy names by its companions', async () => {
-      await writeCompanions();
+      await startController();
       const open = ['c2/beta/web -> db:5432', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
       await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
     });
 
-    it('opens to a new Pod, and closes to the one that it replaces', async () => {
-      absent = ['c2/beta/web'];
-      await writeCompanions();
+    it('refuses no connection while a new Pod replaces another one', async () => {
+      const [before, after] = [only('c2/beta/web -> db:5432'), only('c2/beta/web-2 -> db:5432')];
+      const arrives = async (): Promise<void> => {
+        await createPod(c2.admin, remotePod('c2', 'beta/web-2'));
+        await eventually(() => openAmong(after), everywhere(after));
+      };
+      expect(await openDuring(before, arrives)).toEqual([everywhere(before)]);
+      const leaves = async (): Promise<void> => {
+        await deletePod(c2.admin, remotePod('c2', 'beta/web').metadata);
+        await eventually(() => openAmong(before), everywhere([]));
+      };
+      expect(await openDuring(after, leaves)).toEqual([everywhere(after)]);
       const open = ['c2/beta/web-2 -> db:5432', 'db -> c2/beta/web-2:8080', 'db -> c2/gamma/x:9090'];
-      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
-      absent = ['c2/beta/web-2'];
-      await writeCompanions();
+      expect(await openAmong(flows)).toEqual(everywhere(only(notSelected, ...open)));
     });
 
     it('opens another port when the policy names another one', async () => {
-      const there = await cluster.admin.get(`${POLICIES}/db`);
-      await put({ ...there, spec: dbPolicy(8080) });
-      await writeCompanions();
-      const open = ['c2/beta/web -> db:8080', 'db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
+      await replaceSpec('db', dbPolicy(8080));
+      const open = ['c2/beta/web-2 -> db:8080', 'db -> c2/beta/web-2:8080', 'db -> c2/gamma/x:9090'];
       await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
     });
 
-    it('closes what a companion opened when it is deleted', async () => {
+    it('closes what the policy names no more while c2 is away, and opens nothing new of c2', async () => {
+      await proxy.set({ kind: 'refuse' });
+      await hasFailed(controller, 'unreachable');
+      await createPod(c2.admin, remotePod('c2', 'beta/web'));
+      await replaceSpec('db', { ...dbPolicy(8080), egress: [] });
+      const open = ['c2/beta/web-2 -> db:8080'];
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
+      await proxy.clear();
+      await eventually(() => openAmong(flows), everywhere(only(notSelected, 'c2/beta/web -> db:8080', ...open)));
+    });
+
+    it('opens again what a deleted companion opened', async () => {
+      const uidOf = async (name: string) =>
+        (await cluster.admin.list(POLICIES)).find(({ metadata }) => metadata.name === name)?.metadata.uid;
       const names = (await cluster.admin.list(POLICIES)).map(({ metadata }) => metadata.name);
       const ingress = names.filter((name) => name.startsWith('db-c2-ingress-'));
       expect(ingress).toHaveLength(1);
+      const before = await uidOf(ingress[0]!);
       await cluster.admin.delete(`${POLICIES}/${ingress[0]}`);
-      const open = ['db -> c2/beta/web:8080', 'db -> c2/gamma/x:9090'];
+      await eventually(
+        () => uidOf(ingress[0]!),
+        (uid) => uid !== undefined && uid !== before,
+      );
+      const open = ['c2/beta/web -> db:8080', 'c2/beta/web-2 -> db:8080'];
       await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
     });
 
@@ -363,7 +420,6 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
             ingress: [{ from: [peer], ports: [{ port: CASES_FROM + i }] }],
           }),
         );
-      await writeCompanions();
       await eventually(() => openAmong(flows), everywhere(flowsFrom(({ unlabelled }) => unlabelled)));
     });
 

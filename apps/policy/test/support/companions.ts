@@ -1,14 +1,13 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { Codec, networkPolicyKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
-import { observedCompanion } from '../../src/desired/network-policies/companion.ts';
+import { writtenCompanion } from '../../src/desired/network-policies/companion.ts';
 import { desiredCompanions } from '../../src/desired/network-policies/companions.ts';
 import {
   type CrossClusterRule,
   crossClusterRules,
   namesCluster,
 } from '../../src/desired/network-policies/cross-cluster-rules.ts';
-import { diffCompanions } from '../../src/desired/network-policies/diff.ts';
 import { peerPodOf } from '../../src/desired/network-policies/peer-pod.ts';
 import { clusterSetLabel } from '../../src/names.ts';
 import { PodIdentities } from '../../src/remote/pod-identities.ts';
@@ -23,8 +22,6 @@ export type Remote = {
   readonly namespaces: readonly KubeObject[];
   readonly pods: readonly KubeObject[];
 };
-
-export type CompanionWrite = { readonly kind: 'create' | 'update' | 'delete'; readonly object: KubeObject };
 
 const policyCodec = new Codec(networkPolicyKind);
 const podCodec = new Codec(podWithPortsKind);
@@ -41,11 +38,6 @@ export class Companions {
 
   /** The companions of a policy that has none yet. @param policy as the API server returns it, with its uid */
   of(policy: KubeObject): readonly KubeObject[] {
-    return this.changes(policy, []).map(({ object }) => object);
-  }
-
-  /** The writes, in order, that turn the companions of a policy into what they should be. */
-  changes(policy: KubeObject, present: readonly KubeObject[]): readonly CompanionWrite[] {
     const { metadata, spec } = policyCodec.objectFromJson(policy);
     const { namespace, name, uid, generation } = metadata;
     const source = { namespace, name, uid, generation, podSelector: spec.podSelector };
@@ -57,25 +49,16 @@ export class Companions {
         rules: rules.filter(({ peers }) => peers.some((peer) => namesCluster(peer, K, cluster))),
       };
     });
-    const observed = present
-      .map((object) => observedCompanion(policyCodec.objectFromJson(object)))
-      .filter((companion) => companion.source === name);
     const { companions } = desiredCompanions({
       source,
       remotes,
-      observed,
+      observed: [],
       isTaken: () => false,
       maxAddressesPerPolicy: this.#maxAddressesPerPolicy,
       maxAddressesPerSource: 5000,
     });
     const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
-    return diffCompanions(source, observed, companions)
-      .flat()
-      .map((change) =>
-        change.kind === 'delete'
-          ? { kind: change.kind, object: present.find((each) => each.metadata.name === change.from.name)! }
-          : { kind: change.kind, object: { ...identity, ...change.to } as KubeObject },
-      );
+    return companions.map((companion) => ({ ...identity, ...writtenCompanion(source, companion) }) as KubeObject);
   }
 }
 

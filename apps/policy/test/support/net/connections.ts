@@ -9,12 +9,12 @@ let missing = ports.length;
 for (const port of ports) createServer((socket) => socket.end()).listen(+port, '::', () => --missing || console.log('ready'));
 `;
 
-/** Tries to connect to all of \`[address, port]\` at once. A policy drops packets, so nothing answers. */
+/** Tries to connect to all of \`[address, port]\` at once. A policy drops packets, so nothing answers. The kernel would try again after 1 s. */
 const CLIENT = `
 const { connect } = require('node:net');
 const isOpen = ([host, port]) => new Promise((resolve) => {
   const socket = connect({ host, port }, () => done(true)).on('error', () => done(false));
-  const timer = setTimeout(() => done(false), 700);
+  const timer = setTimeout(() => done(false), 900);
   const done = (open) => (clearTimeout(timer), socket.destroy(), resolve(open));
 });
 Promise.all(JSON.parse(process.argv[1]).map(isOpen)).then((open) => console.log(JSON.stringify(open)));
