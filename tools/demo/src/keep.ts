@@ -1,5 +1,5 @@
 import { metricsCommand } from './apps.ts';
-import { globalOf, mirrorOf, setOf } from './copies.ts';
+import { globalOf, mirrorOf } from './copies.ts';
 import { hasPeers, joinCluster, type Nodes } from './nodes.ts';
 import { mirrorNamespace, observe } from './observe.ts';
 import { exposeShops } from './steps/globals.ts';
@@ -9,10 +9,9 @@ import { memberLabel } from './workload.ts';
 /** Creates objects to look at, prints the commands, and never returns. */
 export async function keepRunning(demo: Demo): Promise<never> {
   const { out, started, c1, c2, checkout, nodes, shops } = demo;
-  // The mirror, the global Service and the set must exist before someone pastes the commands.
+  // The mirror and the global Service must exist before someone pastes the commands.
   await observe(c1, mirrorOf(checkout), () => checkout.expose('mirror'));
   await observe(c1, globalOf(shops), () => exposeShops(demo));
-  await observe(c1, setOf(checkout), () => checkout.scale(3));
   if (nodes !== undefined) {
     await joinCluster(nodes[1]);
     await hasPeers(nodes[0], 1);
@@ -41,7 +40,7 @@ Read the logs and the metrics of the processes:
 }
 
 /** Suggestions, with their commands indented. */
-const lookAndBreak = ({ checkout, ledger, shops: [shop, theirShop] }: Demo): string => `
+const lookAndBreak = ({ checkout, shops: [shop, theirShop] }: Demo): string => `
 Look at the sets, and at the pods behind them:
   c1 get globalnetworksets -o yaml
   c2 get pods -n ${checkout.namespace} -o wide --show-labels
@@ -54,16 +53,12 @@ Delete the mirror, and look again:
 Remove c2 from the global Service, and look at the rest of it:
   c2 delete services ${theirShop.app} -n ${theirShop.namespace}
   c1 get services ${shop.globalName} -n ${mirrorNamespace} -o yaml
-  c1 get endpointslices -n ${mirrorNamespace} -o name
 Delete a set, and look again:
   c1 delete globalnetworksets ${checkout.setName}
   c1 get globalnetworksets
 Make a pod a member of something else, and find a second set:
   c2 label pods ${checkout.pods[0]?.name} -n ${checkout.namespace} --overwrite ${memberLabel}=cart
-  c1 get globalnetworksets -o yaml
-The other direction: delete the pods, and the set is deleted, too:
-  c1 delete pods -n ${ledger.namespace} --all --now
-  c2 get globalnetworksets`;
+  c1 get globalnetworksets -o yaml`;
 
 const throughTheTunnel = ([n1, n2]: Nodes): string => `
 Send packets from the pod on n1 to the pod on n2, and look at their tunnel:

@@ -19,12 +19,10 @@ const MARGIN = '   ';
 const DURATION_COLUMNS = 7;
 
 /**
- * Prints the output of the demo, and keeps the results. After `signal` is aborted, all methods throw its reason, so a
- * step that still runs prints nothing after "Stopping".
+ * Prints the output of the demo. After `signal` is aborted, all methods throw its reason, so a step that still runs prints
+ * nothing after "Stopping".
  */
 export class Printer {
-  /** The results, and how long each took. */
-  readonly results: { readonly what: string; readonly ms: number }[] = [];
   readonly #options: PrinterOptions;
   #steps = 0;
 
@@ -59,13 +57,8 @@ export class Printer {
     this.show(stringify(object, { indentSeq: false, lineWidth: 70 }).trimEnd().split('\n'));
   }
 
-  /**
-   * Prints and keeps a result, and how long it took.
-   *
-   * @param detail printed after `what`, and not kept
-   */
+  /** Prints a result, and how long it took. */
   result(what: string, ms: number, detail = ''): void {
-    this.results.push({ what, ms });
     const head = `✓ ${formatDuration(ms).padStart(DURATION_COLUMNS)}  `;
     const [first = '', ...rest] = wrap(`${what}${detail}`, this.#options.width - MARGIN.length - head.length);
     const indented = rest.map((line) => `${MARGIN}${' '.repeat(head.length)}${line}`);

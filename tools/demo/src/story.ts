@@ -1,5 +1,4 @@
 import { keepRunning } from './keep.ts';
-import type { Printer } from './printer.ts';
 import { faults } from './steps/faults.ts';
 import { globals } from './steps/globals.ts';
 import { mirrors } from './steps/mirrors.ts';
@@ -7,8 +6,6 @@ import { sets } from './steps/sets.ts';
 import { type Demo, start, type Step } from './steps/start.ts';
 import { tunnels } from './steps/tunnels.ts';
 import { wholeSystem } from './steps/whole-system.ts';
-import { formatDuration } from './text/duration.ts';
-import { table } from './text/table.ts';
 
 /** At most 80 columns wide. */
 const picture = `
@@ -28,7 +25,6 @@ type Options = Pick<Demo, 'out' | 'started' | 'ability'> & { readonly real: bool
 /** Runs all steps, and stops everything. With `keep`, it never ends. */
 export async function run({ real, keep, ...rest }: Options): Promise<void> {
   const { out, started, ability } = rest;
-  const startMs = performance.now();
   out.say(
     `kube-semaphore connects Kubernetes clusters, without a central part. Each cluster runs three small programs,
     which watch the API servers of the other clusters and write local objects. semaphore-policy is for network policies
@@ -42,22 +38,10 @@ export async function run({ real, keep, ...rest }: Options): Promise<void> {
   const hasSystem = real && ability.lacks.length === 0;
   const steps: Step[] = [...sets, ...faults, ...mirrors, ...globals, tunnels, ...(hasSystem ? [wholeSystem] : [])];
   for (const step of steps) await step(demo);
-  sumUp(out, performance.now() - startMs);
   if (keep) await keepRunning(demo);
   await started.close();
   out.say('Everything is stopped and removed. Next, try:', [
     'npm run demo -- --keep   keeps it running, and prints commands to explore it and to break things',
     'npm run demo -- --real   uses real API servers ("npm run binaries" builds them once), then two whole clusters',
   ]);
-}
-
-function sumUp(out: Printer, totalMs: number): void {
-  out.heading('What you saw');
-  const results = [...out.results, { what: 'the whole demo', ms: totalMs }];
-  const rows = results.map(({ what, ms }) => [what, formatDuration(ms)]);
-  out.say(
-    `Each program watched other clusters, and kept its local objects correct in spite of all faults. Times begin
-    with the first request of a change:`,
-    table(rows, { lastColumn: 'right' }),
-  );
 }

@@ -5,7 +5,6 @@ import type { Cluster } from '../cluster.ts';
 import { contentOf, setOf } from '../copies.ts';
 import { observe, setsPath, versionsSince } from '../observe.ts';
 import { formatDuration } from '../text/duration.ts';
-import { table } from '../text/table.ts';
 import type { Step } from './start.ts';
 
 /** An address that is reserved for documentation. */
@@ -36,14 +35,6 @@ const isEdited: Step = async ({ out, c1, checkout }) => {
   if (!contentOf(first.copy)?.ready.includes(INTRUDER)) throw new Error(`the set never had ${INTRUDER}`);
   const stay = formatDuration(rightMs - first.ms);
   out.result('the set is restored', rightMs, `: ${INTRUDER} was in it for ${stay}`);
-};
-
-const isDeleted: Step = async ({ out, c1, checkout }) => {
-  const command = `kubectl delete globalnetworksets ${checkout.setName}`;
-  out.step('Someone deletes the set', 'Someone deletes the whole set:', [command]);
-  const path = `${setsPath}/${checkout.setName}`;
-  const { rightMs } = await observe(c1, setOf(checkout), () => c1.server.admin.delete(path));
-  out.result('the set exists again', rightMs, ', with the same labels and addresses');
 };
 
 const isOutOfReach: Step = async ({ out, started, c1, c2, line, checkout }) => {
@@ -97,11 +88,11 @@ const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
   const { leader } = await holderOf(c1, replicas);
   const standby = replicas.filter((app) => app !== leader);
   const nameOf = ({ options }: App) => options.replica ?? '';
-  const rowOf = (app: App) => [nameOf(app), `process ${app.program.pid}`, app === leader ? 'leads' : 'waits'];
-  out.show(table(replicas.map(rowOf)));
 
   const command = `kill -9 ${leader.program.pid}`;
-  out.say('The leader is killed, and a pod starts in c2 before the other replica leads:', [command]);
+  out.say(`The ${nameOf(leader)} one leads. It is killed, and a pod starts in c2 before the other replica leads:`, [
+    command,
+  ]);
   let takeoverMs = 0;
   const { rightMs } = await observe(c1, setOf(checkout), async () => {
     const killedMs = Date.now();
@@ -150,4 +141,4 @@ const lastPodGoes: Step = async ({ out, c1, checkout, ledger }) => {
 };
 
 /** What people and failures do to a set, and how it recovers. */
-export const faults: readonly Step[] = [isEdited, isDeleted, isOutOfReach, leaderIsKilled, lastPodGoes];
+export const faults: readonly Step[] = [isEdited, isOutOfReach, leaderIsKilled, lastPodGoes];

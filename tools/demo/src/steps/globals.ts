@@ -76,12 +76,11 @@ const bothLeave: Step = async ({ out, c1, shops }) => {
   out.step(
     'The clusters leave the global Service',
     `In c2, someone deletes the Service of ${inC2.app}. c1 removes
-    the endpoints of c2, and nothing else.`,
+    the endpoints of c2, and nothing else. Then someone deletes the last one, in c1.`,
   );
   const left = await observe(c1, globalOf(shops), () => inC2.withdraw());
   const detail = `: the Service stays, with ${fewestReady(left.versions)} pods of c1`;
   out.result('c1 has no EndpointSlices of c2', left.rightMs, detail);
-  out.say('Then someone deletes the last one, in c1.');
   const { rightMs } = await observe(c1, globalOf(shops), () => inC1.withdraw());
   out.result('c1 has neither the global Service nor its EndpointSlices', rightMs);
 };

@@ -16,10 +16,8 @@ const firstPods: Step = async ({ out, c1, checkout, ledger }) => {
   out.show(table(checkout.pods.map(({ name, ips }) => [name, ips.join(', ')])));
   out.result(`c1 has a set ${checkout.setName}`, first.ms, `, with ${contentOf(first.copy)?.ready.length} addresses`);
   out.result('all 3 pods are in it', rightMs);
-  const {
-    metadata: { name, labels = {} },
-    ...set
-  } = mainOf(last.copy);
+  const { metadata, ...set } = mainOf(last.copy);
+  const { name, labels = {} } = metadata;
   out.showYaml({ kind: 'GlobalNetworkSet', metadata: { name, labels }, spec: set['spec'] });
   out.say(`The nets are the addresses of the pods. A Calico policy in c1 selects the set by its labels. This one allows
     ${checkout.app} of c2 to call ${ledger.app}, an app of c1:`);

@@ -13,7 +13,3 @@ it.each([
 ])('$name', ({ rows: given, want }) => {
   expect(table(given)).toEqual(want);
 });
-
-it('aligns the last column to the right', () => {
-  expect(table(rows, { lastColumn: 'right' })).toEqual(['one     x     1 ms', 'twenty  yy  200 ms']);
-});
