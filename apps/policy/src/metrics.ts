@@ -9,7 +9,8 @@ import {
 
 const success = { help: '`1` or `0`', values: ['0', '1'] } as const;
 
-const remote = { help: 'name of the remote, or `local`' };
+/** Explained on the page of common metrics. */
+const remote = {};
 
 /** The shared metrics, and those of the Go program under its names. */
 export const metrics = {

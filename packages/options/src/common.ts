@@ -35,7 +35,7 @@ export type CommonOptions = {
 type Particulars = {
   /** The subcommands that print what they find: `['plan', 'status']`. */
   readonly printing: readonly string[];
-  /** What these wait for first: `the local sets`. */
+  /** What these wait for first: `the local objects`. */
   readonly local: string;
   /** The default port. */
   readonly port?: number;

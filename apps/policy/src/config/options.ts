@@ -230,7 +230,7 @@ export const options = optionTable<PolicyOptions>(
       fallback: HOUR_MS,
       help: 'Time between two checks of every set; 0 is never.',
     },
-    ...commonRows({ printing: ['plan'], local: 'the local sets' }),
+    ...commonRows({ printing: ['plan'], local: 'the local objects' }),
     cleanupCluster: {
       flag: 'cluster',
       variable: 'CLEANUP_CLUSTER',

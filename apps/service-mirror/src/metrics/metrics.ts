@@ -17,7 +17,8 @@ const watcher = {
 const kind = { values: ['service', 'endpoints', 'endpointslice'] } as const;
 const runner = { help: '`mirror-<cluster>` or `global-<cluster>`' };
 const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service` or `-endpointslice`' };
-const remote = { help: 'name of the remote, or `local`' };
+/** Explained on the page of common metrics. */
+const remote = {};
 
 /** The shared metrics, and those of the Go program under their old names. */
 export const metrics = {

@@ -1,7 +1,8 @@
 import { restartReasons } from '@kube-semaphore/informers';
 import { sharedMetrics, type Instruments, type MetricTable } from '@kube-semaphore/runtime';
 
-const remote = { help: 'name of the remote, or `local`' };
+/** Explained on the page of common metrics. */
+const remote = {};
 const device = { help: 'name of the device' };
 const public_key = { help: 'key of the peer' };
 
