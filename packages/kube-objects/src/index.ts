@@ -1,4 +1,5 @@
 export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './kinds/calico-ipam.ts';
+export { type ClusterProperty, clusterPropertyKind } from './kinds/cluster-property.ts';
 export { Codec, type Page, type TooLarge, type WatchEvent } from './codec.ts';
 export { type Endpoints, endpointsKind } from './kinds/endpoints.ts';
 export {
@@ -25,6 +26,13 @@ export {
   type NetworkPolicyPort,
   type WrittenNetworkPolicy,
 } from './kinds/network-policy.ts';
+export {
+  type Condition,
+  type ServiceExport,
+  serviceExportKind,
+  type ServiceImport,
+  serviceImportKind,
+} from './kinds/multicluster.ts';
 export { type Node, nodeKind } from './kinds/node.ts';
 export { type Pod, podKind, type PodWithPorts, podWithPortsKind } from './kinds/pod.ts';
 export { type Service, serviceKind, type ServicePort, type WrittenService } from './kinds/service.ts';

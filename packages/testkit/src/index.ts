@@ -42,7 +42,7 @@ export { storeFlags } from './containers/store.ts';
 export { cacheFolder } from './cache-folder.ts';
 export { deployAccount, deployComponent, deployPolicies } from './rights/deployed-account.ts';
 export { type Foreign, foreignWrites } from './rights/foreign.ts';
-export { deployedRights, rulesOf } from './rights/manifests.ts';
+export { deployedCrds, deployedRights, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';

@@ -23,6 +23,13 @@ export const duplicate = (field: string, value: unknown): Cause => ({
   field,
 });
 
+/** A text that is too long. */
+export const tooLong = (field: string, most: number): Cause => ({
+  reason: 'FieldValueTooLong',
+  message: `Too long: may not be more than ${most} bytes`,
+  field,
+});
+
 /** A list that is too long. */
 export const tooMany = (field: string, actual: number, most: number): Cause => ({
   reason: 'FieldValueTooMany',

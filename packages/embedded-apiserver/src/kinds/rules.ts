@@ -1,4 +1,4 @@
-import { invalidValue } from '../http/causes.ts';
+import { invalidValue, tooLong } from '../http/causes.ts';
 import { endpointSliceRules } from './endpoint-slices.ts';
 import { endpointsRules } from './endpoints.ts';
 import { nodeRules } from './nodes.ts';
@@ -61,8 +61,7 @@ export function check(resource: Resource, object: KubeObject, previous?: KubeObj
 function* annotationRules({ metadata: { annotations = {} } }: KubeObject): Generator<Cause> {
   const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   if (bytes <= MAX_ANNOTATION_BYTES) return;
-  const message = `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
-  yield { reason: 'FieldValueTooLong', message, field: 'metadata.annotations' };
+  yield tooLong('metadata.annotations', MAX_ANNOTATION_BYTES);
 }
 
 /** MicroTime wants exactly six digits, where Date.toISOString() has three. */

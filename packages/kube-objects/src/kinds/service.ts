@@ -38,6 +38,7 @@ export const serviceKind = {
       clusterIPs: strings(18, 10),
       ipFamilies: strings(19, 10),
       internalTrafficPolicy: string(22),
+      trafficDistribution: string(23),
     }),
   },
 } as const satisfies Kind;
@@ -66,5 +67,6 @@ export type WrittenService = {
     readonly publishNotReadyAddresses?: boolean;
     readonly externalName?: string;
     readonly internalTrafficPolicy?: string;
+    readonly trafficDistribution?: string;
   };
 };

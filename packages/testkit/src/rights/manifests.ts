@@ -52,6 +52,12 @@ export function deployedPolicies(folder: string): readonly KubeObject[] {
     .flatMap((file) => manifestsIn(folder, file));
 }
 
+/** The CustomResourceDefinitions in a folder of deploy/, such as `service-mirror/mcs`. */
+export const deployedCrds = (folder: string): readonly KubeObject[] =>
+  readdirSync(pathOf(folder))
+    .flatMap((file) => manifestsIn(folder, file))
+    .filter(({ kind }) => kind === 'CustomResourceDefinition');
+
 /** All rules, of any namespace. */
 export const rulesOf = ({ grants }: Pick<Rights, 'grants'>): readonly PolicyRule[] =>
   grants.flatMap(({ rules }) => rules);
