@@ -1,4 +1,4 @@
-import { hash20, isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from '@kube-semaphore/naming';
+import { base32Hash10, hash20, isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from '@kube-semaphore/naming';
 
 /** Between namespace and name in the name of a local Service. It must not change: CoreDNS rewrites depend on it. */
 export const separator = '73736d';
@@ -49,6 +49,18 @@ export const sliceManager = 'semaphore-service-mirror';
 /** On an EndpointSlice: its Service is headless, so kube-proxy ignores it. */
 export const headlessLabel = 'service.kubernetes.io/headless';
 
+/** On an EndpointSlice of a ServiceImport, and on a derived Service: the import's name. */
+export const importNameLabel = 'multicluster.kubernetes.io/service-name';
+
+/** On an EndpointSlice of a ServiceImport: the cluster of its endpoints. */
+export const importClusterLabel = 'multicluster.kubernetes.io/source-cluster';
+
+/** On a ServiceImport: the Service in its namespace that has its address. Gateway controllers route to it. */
+export const derivedServiceAnnotation = 'multicluster.kubernetes.io/derived-service';
+
+/** On a ServiceImport and its derived Service: who writes it. One without our value is never changed. */
+export const managedByLabel = 'app.kubernetes.io/managed-by';
+
 /** On a Node: its zone. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
 
@@ -76,6 +88,13 @@ export type SliceSource = { readonly cluster: string; readonly namespace: string
 export function mirrorSliceName(serviceName: string, { cluster, namespace, slice }: SliceSource): string {
   return `${serviceName}-${hash20(cluster, namespace, slice)}`;
 }
+
+/**
+ * The name of the Service that has the address of a ServiceImport, in the import's namespace: `derived-` and ten digits of a
+ * hash, as mcs-api's own controller names it.
+ */
+export const derivedServiceName = (namespace: string, name: string): string =>
+  `derived-${base32Hash10(namespace, name)}`;
 
 /** Why a name isn't legal. `excess`: by how many characters it is too long. */
 export type ServiceNameProblem =
@@ -112,6 +131,11 @@ export function mirrorKey(cluster: string, namespace: string, name: string): str
 /** `global/ns/name`. */
 export function globalKey(namespace: string, name: string): string {
   return mirrorKey(GLOBAL, namespace, name);
+}
+
+/** `@import/ns/name`: no cluster can have the name. */
+export function importKey(namespace: string, name: string): string {
+  return mirrorKey('@import', namespace, name);
 }
 
 /** Parses the result of `mirrorKey` or `globalKey`; undefined for anything else that an annotation may contain. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hash10, hash20 } from './hash.ts';
+import { base32Hash10, hash10, hash20 } from './hash.ts';
 
 describe('hash10', () => {
   it('is the first ten digits that sha256sum prints', () => {
@@ -19,5 +19,16 @@ describe('hash20', () => {
     const [a, b] = ['web-0dntf', 'web-0fa57'].map((slice) => ['c2', 'shop', slice] as const);
     expect(hash10(...a!)).toBe(hash10(...b!));
     expect(hash20(...a!)).not.toBe(hash20(...b!));
+  });
+});
+
+describe('base32Hash10', () => {
+  it('is what mcs-api appends to derived-', () => {
+    // Python: base64.b32hexencode(hashlib.sha256(b'shop/web').digest()).decode().lower()[:10]
+    expect([base32Hash10('shop', 'web'), base32Hash10('default', 'hello')]).toEqual(['isrlchlhrq', 'k5cuvo1ge4']);
+  });
+
+  it('keeps a zero at the start', () => {
+    expect(base32Hash10('shop', 'web-39')).toBe('0c400bgt1t');
   });
 });

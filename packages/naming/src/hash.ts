@@ -16,3 +16,11 @@ export function hash10(cluster: string, namespace: string, name: string): string
 export function hash20(cluster: string, namespace: string, name: string): string {
   return sha256(cluster, namespace, name).slice(0, 20);
 }
+
+/** The first 10 digits (50 bits) of sha256('namespace/name') in base32hex (RFC 4648), in lower case. */
+export function base32Hash10(namespace: string, name: string): string {
+  const bits52 = Number.parseInt(hash('sha256', `${namespace}/${name}`, 'hex').slice(0, 13), 16);
+  return Math.floor(bits52 / 4)
+    .toString(32)
+    .padStart(10, '0');
+}

@@ -32,18 +32,37 @@ export type GlobalFrame = {
   readonly zones: readonly string[] | undefined;
 };
 
-type GlobalSlices = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
+type MergedSlices = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
 
 /** One cluster's slices of a global Service: one for each source slice that has a port of the Service. */
-export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: GlobalFrame): GlobalSlices {
+export function globalSlices(sources: SliceSources, frame: GlobalFrame): MergedSlices {
   const { service, definition, zones } = frame;
   const labels = {
     [mirroredSliceLabel]: 'true',
-    [mirrorClusterLabel]: cluster,
+    [mirrorClusterLabel]: sources.cluster,
     [serviceNameLabel]: service,
     [sliceManagedByLabel]: sliceManager,
     ...(definition.headless && { [headlessLabel]: '' }),
   };
+  const endpointOf = (endpoint: Endpoint): Endpoint => ({
+    ...(sources.isLocal ? endpoint : placeless(endpoint)),
+    zones,
+  });
+  return mergedSlices(sources, { ...frame, name: service, labels, endpointOf });
+}
+
+/** The Service that slices of several clusters are for, and what becomes of each endpoint. */
+export type MergedFrame = Pick<GlobalFrame, 'portNames'> & {
+  /** What the names of its slices begin with. */
+  readonly name: string;
+  readonly definition: Pick<Definition, 'ports'>;
+  readonly labels: DesiredSlice['labels'];
+  readonly endpointOf: (endpoint: Endpoint) => Endpoint;
+};
+
+/** One cluster's slices of a merged Service: one for each source slice that has a port of the Service. */
+export function mergedSlices({ cluster, slices }: Omit<SliceSources, 'isLocal'>, frame: MergedFrame): MergedSlices {
+  const { name: service, labels, endpointOf } = frame;
   const desired: DesiredSlice[] = [];
   const diagnostics: ClusterDiagnostic[] = [];
   for (const { namespace, name, family, ports: sources, endpoints } of slices) {
@@ -59,10 +78,7 @@ export function globalSlices({ cluster, isLocal, slices }: SliceSources, frame: 
       annotations: { [sourceAnnotation]: mirrorKey(cluster, namespace, name) },
       family,
       ports,
-      endpoints: endpoints.map((endpoint): Endpoint => ({
-        ...(isLocal ? endpoint : placeless(endpoint)),
-        zones,
-      })),
+      endpoints: endpoints.map(endpointOf),
     });
   }
   return { slices: desired, diagnostics: diagnostics.toSorted((a, b) => compareText(a.detail, b.detail)) };
@@ -77,7 +93,10 @@ export function withHints(slice: DesiredSlice, zones: readonly string[] | undefi
  * The ports of a slice, by the global Service's names. A port that its own Service lacks, maybe for a moment, keeps its
  * name, unless the global Service has a port of that name.
  */
-function portsIn(ports: readonly SlicePort[], { definition, portNames }: GlobalFrame): readonly SlicePort[] {
+function portsIn(
+  ports: readonly SlicePort[],
+  { definition, portNames }: Omit<MergedFrame, 'name' | 'labels' | 'endpointOf'>,
+): readonly SlicePort[] {
   const ownNames = new Set(definition.ports.map(({ name }) => name));
   return ports.flatMap((port) => {
     const isForeign = !portNames.has(port.name) && !ownNames.has(port.name);
@@ -87,4 +106,4 @@ function portsIn(ports: readonly SlicePort[], { definition, portNames }: GlobalF
 }
 
 /** Without node and zone: those of other clusters mean nothing in the local one. */
-const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });
+export const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });

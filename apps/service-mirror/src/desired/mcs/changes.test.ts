@@ -1,0 +1,206 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exported } from '../../../test/mcs-arbitraries.ts';
+import { importInput, importInputs, sliceOf } from '../../../test/mcs-inputs.ts';
+import { changed } from '../../../test/mcs-observed.ts';
+import { type ImportChange, importTaken, nextChanges, type ObservedObjects } from './changes.ts';
+import { desiredImport, type ImportInput } from './import.ts';
+import type { ImportObjects } from './objects.ts';
+
+const AT = '2026-01-01T00:00:00Z';
+const NOTHING: ObservedObjects = { serviceImport: undefined, service: undefined, slices: [] };
+
+function wantedOf(input: ImportInput): ImportObjects {
+  const { wanted } = desiredImport(input);
+  if (typeof wanted === 'string') throw new Error(wanted);
+  return wanted;
+}
+
+/** The steps until nothing is left to change: the changes of each, and the objects after each single change. */
+function carriedOut(from: ObservedObjects, wanted: 'nothing' | ImportObjects) {
+  const steps: (readonly ImportChange[])[] = [];
+  const states = [from];
+  for (;;) {
+    const changes = nextChanges(states.at(-1)!, wanted, AT);
+    if (changes.length === 0) return { kinds: steps.map((step) => step.map(({ kind }) => kind)), states };
+    if (steps.length === 20) throw new Error(`no end: ${changes.map(({ kind }) => kind).join()}`);
+    steps.push(changes);
+    for (const change of changes) states.push(changed(states.at(-1)!, change));
+  }
+}
+
+const clusterIp = { ...exported('c1'), slices: [sliceOf('web-1')] };
+const headless = { ...exported('c1', { definition: { headless: true } }), slices: [sliceOf('web-1')] };
+
+const dualStack = exported('c2', { createdAt: 5, definition: { families: ['IPv4', 'IPv6'] } });
+
+const after = (from: ObservedObjects, wanted: 'nothing' | ImportObjects) => carriedOut(from, wanted).states.at(-1)!;
+const exportedNow = after(NOTHING, wantedOf(importInput([clusterIp])));
+const headlessNow = after(NOTHING, wantedOf(importInput([headless])));
+
+describe('nextChanges', () => {
+  it.each([
+    {
+      what: 'a first export',
+      from: NOTHING,
+      to: () => wantedOf(importInput([clusterIp])),
+      want: [['create-derived'], ['create-slice'], ['create-import'], ['update-import-status']],
+    },
+    {
+      what: 'a first headless export',
+      from: NOTHING,
+      to: () => wantedOf(importInput([headless])),
+      want: [['create-import'], ['create-slice'], ['update-import-status']],
+    },
+    {
+      what: 'one more Pod',
+      from: exportedNow,
+      to: () => wantedOf(importInput([{ ...clusterIp, slices: [sliceOf('web-1', { endpoints: [] })] }])),
+      want: [['update-slice']],
+    },
+    {
+      what: 'a second cluster that exports the same',
+      from: exportedNow,
+      to: () => wantedOf(importInput([clusterIp, { ...exported('c2', { createdAt: 5 }), slices: [sliceOf('web-1')] }])),
+      want: [['create-slice'], ['update-import-status']],
+    },
+    {
+      what: 'a cluster that exports no more',
+      from: after(exportedNow, wantedOf(importInput([clusterIp, { ...exported('c2'), slices: [sliceOf('web-1')] }]))),
+      to: () => wantedOf(importInput([clusterIp])),
+      want: [['update-import-status', 'delete-slice']],
+    },
+    {
+      what: 'the end of the last export',
+      from: exportedNow,
+      to: () => 'nothing' as const,
+      want: [['delete-import'], ['delete-slice', 'delete-derived']],
+    },
+    {
+      what: 'an import that becomes headless',
+      from: exportedNow,
+      to: () => wantedOf(importInput([headless])),
+      want: [['update-import'], ['update-slice'], ['delete-derived']],
+    },
+    {
+      what: 'an import that gets an address',
+      from: headlessNow,
+      to: () => wantedOf(importInput([clusterIp])),
+      want: [['create-derived'], ['update-slice'], ['update-import']],
+    },
+    {
+      what: 'a second family',
+      from: exportedNow,
+      to: () => wantedOf(importInput([clusterIp, dualStack])),
+      want: [['update-derived'], ['update-import'], ['update-import-status']],
+    },
+    {
+      what: 'the end of a second family',
+      from: after(exportedNow, wantedOf(importInput([clusterIp, dualStack]))),
+      to: () => wantedOf(importInput([clusterIp])),
+      want: [['update-import'], ['update-derived'], ['update-import-status']],
+    },
+    {
+      what: 'families that the cluster lacks',
+      from: NOTHING,
+      to: () => wantedOf(importInput([clusterIp], { families: ['IPv6'] })),
+      want: [['create-import'], ['update-import-status']],
+    },
+  ])('are, for $what: $want', ({ from, to, want }) => {
+    expect(carriedOut(from, to()).kinds).toEqual(want);
+  });
+
+  it('are none while an object is being deleted', () => {
+    const gone = { ...exportedNow, service: { ...exportedNow.service!, isTerminating: true } };
+    expect(nextChanges(gone, 'nothing', AT)).toEqual([]);
+    expect(nextChanges(gone, wantedOf(importInput([headless])), AT)).toEqual([]);
+  });
+
+  it('replace a derived Service that someone made headless', () => {
+    const { service } = exportedNow;
+    const broken = { ...exportedNow, service: { ...service!, definition: { ...service!.definition, headless: true } } };
+    expect(carriedOut(broken, wantedOf(importInput([clusterIp]))).kinds.slice(0, 2)).toEqual([
+      ['delete-derived'],
+      ['create-derived'],
+    ]);
+  });
+
+  const targets = importInputs.map(wantedOf);
+
+  it('come to the same end, whatever was there before, and then to rest', () => {
+    fc.assert(
+      fc.property(targets, targets, (a, b) => {
+        const [from, fresh] = [after(after(NOTHING, a), b), after(NOTHING, b)];
+        const names = ({ slices }: ObservedObjects) => slices.map(({ name }) => name).toSorted();
+        // The primary family of a Service is immutable.
+        expect(from.serviceImport?.spec.ports).toEqual(fresh.serviceImport?.spec.ports);
+        expect(from.serviceImport?.spec.type).toEqual(fresh.serviceImport?.spec.type);
+        expect(from.serviceImport?.clusters).toEqual(fresh.serviceImport?.clusters);
+        expect(names(from)).toEqual(names(fresh));
+        expect(from.service === undefined).toBe(fresh.service === undefined);
+      }),
+    );
+  });
+
+  it('leave nothing when the last export ends', () => {
+    fc.assert(
+      fc.property(targets, (wanted) => {
+        expect(after(after(NOTHING, wanted), 'nothing')).toEqual(NOTHING);
+      }),
+    );
+  });
+
+  it('never show an address that no Service has', () => {
+    fc.assert(
+      fc.property(targets, fc.oneof(targets, fc.constant('nothing' as const)), (a, b) => {
+        const first = carriedOut(NOTHING, a).states;
+        for (const { serviceImport: shown, service } of [...first, ...carriedOut(first.at(-1)!, b).states]) {
+          const ips = shown?.spec.ips ?? [];
+          expect(ips.filter((ip) => service?.ips.includes(ip) !== true)).toEqual([]);
+          expect(ips.length === 0 || ips.length === shown?.spec.families.length).toBe(true);
+        }
+      }),
+    );
+  });
+
+  it('keep the address for as long as the import has one', () => {
+    const second = { ...exported('c2', { createdAt: 0, definition: { families: ['IPv6'] } }), slices: [] };
+    const { states } = carriedOut(exportedNow, wantedOf(importInput([clusterIp, second])));
+    const [address] = exportedNow.serviceImport!.spec.ips;
+    expect(states.map(({ serviceImport: shown }) => shown?.spec.ips[0])).toEqual(states.map(() => address));
+  });
+});
+
+describe('importTaken', () => {
+  const at = { namespace: 'shop', name: 'web' };
+
+  it('lets our own objects be changed, and missing ones be created', () => {
+    expect([importTaken(at, exportedNow), importTaken(at, NOTHING)]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    {
+      what: "an import that isn't ours",
+      objects: { ...exportedNow, serviceImport: { ...exportedNow.serviceImport!, labels: {} } },
+      detail: "the ServiceImport shop/web exists, and isn't ours",
+    },
+    {
+      what: "a Service that isn't ours",
+      objects: { ...exportedNow, service: { ...exportedNow.service!, labels: {} } },
+      detail: "the Service derived-isrlchlhrq exists, and isn't that of this import",
+    },
+    {
+      what: 'the Service of another import',
+      objects: {
+        ...exportedNow,
+        service: {
+          ...exportedNow.service!,
+          labels: { ...exportedNow.service!.labels, 'multicluster.kubernetes.io/service-name': 'other' },
+        },
+      },
+      detail: "the Service derived-isrlchlhrq exists, and isn't that of this import",
+    },
+  ])('refuses $what', ({ objects, detail }) => {
+    expect(importTaken(at, objects)).toMatchObject({ reason: 'name-taken', detail });
+  });
+});

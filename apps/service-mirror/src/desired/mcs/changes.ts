@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Condition } from '@kube-semaphore/kube-objects';
+import { importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
+import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
+import { diffService } from '../diff/service.ts';
+import { diffSlices, type Owner, type SliceChange } from '../diff/slices.ts';
+import { familySpec } from '../families.ts';
+import type { ObservedSlice } from '../observed.ts';
+import { conditionChange } from './conditions.ts';
+import { withAddresses } from './import.ts';
+import type { DerivedService, DesiredImport, DesiredImportStatus, ImportObjects } from './objects.ts';
+import type { ObservedDerived, ObservedImport } from './observed.ts';
+
+/** One write for a ServiceImport. Slices of a headless one belong to the import, others to the derived Service. */
+export type ImportChange =
+  | SliceChange
+  | { readonly kind: 'create-derived'; readonly to: DerivedService }
+  | { readonly kind: 'update-derived'; readonly from: ObservedDerived; readonly to: DerivedService }
+  | { readonly kind: 'delete-derived'; readonly from: ObservedDerived }
+  | { readonly kind: 'create-import'; readonly to: DesiredImport }
+  | { readonly kind: 'update-import'; readonly from: ObservedImport; readonly to: DesiredImport }
+  | { readonly kind: 'delete-import'; readonly from: ObservedImport }
+  | { readonly kind: 'update-import-status'; readonly from: ObservedImport; readonly to: ImportStatus };
+
+/** `status` of a ServiceImport, complete. */
+type ImportStatus = Pick<DesiredImportStatus, 'clusters' | 'sliceObjects'> & {
+  readonly conditions: readonly Condition[];
+};
+
+/** The local objects of one ServiceImport. */
+export type ObservedObjects = {
+  readonly serviceImport: ObservedImport | undefined;
+  readonly service: ObservedDerived | undefined;
+  /** Ours, of the import. */
+  readonly slices: readonly ObservedSlice[];
+};
+
+/**
+ * The next writes for a ServiceImport, which may be made at once. Those after them depend on their answers: the
+ * import has the addresses that its Service gets, slices the UID of their owner. Clients find an import by its name, so it is
+ * written when the traffic behind it flows, and it is the first to be deleted.
+ *
+ * @param at RFC 3339, for conditions whose status changes
+ * @returns empty if everything is as it should be, or is still being deleted
+ */
+export function nextChanges(
+  observed: ObservedObjects,
+  wanted: 'nothing' | ImportObjects,
+  at: string,
+): readonly ImportChange[] {
+  const isTerminating = [observed.serviceImport, observed.service].some((object) => object?.isTerminating === true);
+  // What replaces such an object can't be created before it is gone, which the watch reports.
+  if (isTerminating) return [];
+  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, at))
+    if (phase.length > 0) return phase;
+  return [];
+}
+
+/** Why the objects of a ServiceImport may not be changed; undefined if they may: they are ours, or don't exist. */
+export function importTaken(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { serviceImport: present, service }: Pick<ObservedObjects, 'serviceImport' | 'service'>,
+): ClusterDiagnostic | undefined {
+  const taken = (detail: string): ClusterDiagnostic => problemOf(importKey(namespace, name), 'name-taken', detail);
+  if (present !== undefined && !isOurs(present))
+    return taken(`the ServiceImport ${namespace}/${name} exists, and isn't ours`);
+  if (service === undefined || (isOurs(service) && service.labels[importNameLabel] === name)) return undefined;
+  return taken(`the Service ${service.name} exists, and isn't that of this import`);
+}
+
+function* removal({ serviceImport: present, service, slices }: ObservedObjects): Generator<readonly ImportChange[]> {
+  if (present !== undefined) yield [{ kind: 'delete-import', from: present }];
+  yield [
+    ...slices.map((from): ImportChange => ({ kind: 'delete-slice', from })),
+    ...(service === undefined ? [] : [{ kind: 'delete-derived', from: service } as const]),
+  ];
+}
+
+function* phases(observed: ObservedObjects, wanted: ImportObjects, at: string): Generator<readonly ImportChange[]> {
+  const { serviceImport: present, service, slices } = observed;
+  if (wanted.service !== undefined) {
+    if (present !== undefined && service !== undefined) yield withdrawn(present, service, wanted.service);
+    yield derivedChange(service, wanted.service);
+    // Now it exists.
+    const { writes } = diffSlices(slices, wanted.slices, ownerOf(service!));
+    yield writes;
+    yield importChange(
+      present,
+      withAddresses(wanted.serviceImport, { ips: service!.ips, families: service!.definition.families }),
+    );
+  } else {
+    yield importChange(present, wanted.serviceImport);
+    yield diffSlices(slices, wanted.slices, ownerOf(present!)).writes;
+  }
+  const owner = ownerOf(wanted.service === undefined ? present! : service!);
+  yield [
+    ...statusChange(present!, wanted.status, at),
+    ...diffSlices(slices, wanted.slices, owner).deletes,
+    ...(wanted.service === undefined && service !== undefined
+      ? [{ kind: 'delete-derived', from: service } as const]
+      : []),
+  ];
+}
+
+/** Takes an address out of the import that its Service is about to lose. */
+function withdrawn(from: ObservedImport, service: ObservedDerived, to: DerivedService): readonly ImportChange[] {
+  const { ipFamilyPolicy } = familySpec(to.definition.families, service.definition.families);
+  const { name, labels, annotations, spec } = from;
+  if (ipFamilyPolicy === 'PreferDualStack' || spec.ips.length < 2) return [];
+  const remaining = { ...spec, ips: service.ips.slice(0, 1), families: service.definition.families.slice(0, 1) };
+  return [{ kind: 'update-import', from, to: { name, labels, annotations, spec: remaining } }];
+}
+
+function derivedChange(from: ObservedDerived | undefined, to: DerivedService): readonly ImportChange[] {
+  if (from === undefined) return [{ kind: 'create-derived', to }];
+  // `clusterIP` is immutable.
+  if (from.definition.headless) return [{ kind: 'delete-derived', from }];
+  const isSame =
+    diffService(from, to) === undefined &&
+    from.internalTrafficPolicy === to.internalTrafficPolicy &&
+    from.trafficDistribution === to.trafficDistribution;
+  return isSame ? [] : [{ kind: 'update-derived', from, to }];
+}
+
+function importChange(from: ObservedImport | undefined, to: DesiredImport): readonly ImportChange[] {
+  if (from === undefined) return [{ kind: 'create-import', to }];
+  const { labels, annotations, spec } = from;
+  const isSame = isDeepStrictEqual({ name: to.name, labels, annotations, spec }, to);
+  return isSame ? [] : [{ kind: 'update-import', from, to }];
+}
+
+function statusChange(from: ObservedImport, to: DesiredImportStatus, at: string): readonly ImportChange[] {
+  const { clusters, sliceObjects } = to;
+  const conditions = conditionChange(from.conditions, to.conditions, at);
+  if (conditions === undefined && isDeepStrictEqual(from.clusters, clusters) && from.sliceObjects === sliceObjects)
+    return [];
+  return [
+    { kind: 'update-import-status', from, to: { clusters, sliceObjects, conditions: conditions ?? from.conditions } },
+  ];
+}
+
+const ownerOf = ({ name, uid }: Owner): Owner => ({ name, uid });
+
+const isOurs = ({ labels }: Pick<ObservedImport, 'labels'>): boolean => labels[managedByLabel] === sliceManager;

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { exported } from '../../../test/mcs-arbitraries.ts';
+import { observedAs, observedSliceAs } from '../../../test/mcs-observed.ts';
+import { desiredImport } from './import.ts';
+import { retainedExports } from './retained.ts';
+import { importInput, sliceOf } from '../../../test/mcs-inputs.ts';
+
+const target = desiredImport(
+  importInput([
+    { ...exported('c1', { labels: { team: 'a' } }), slices: [sliceOf('web-1')] },
+    { ...exported('c2', { createdAt: 5, definition: { families: ['IPv6'] } }), slices: [sliceOf('web-1')] },
+  ]),
+);
+if (typeof target.wanted === 'string') throw new Error(target.wanted);
+const observed = observedAs(target.wanted);
+const slices = target.wanted.slices.map(observedSliceAs);
+
+describe('retainedExports', () => {
+  it('is nothing of known clusters', () => {
+    expect(retainedExports({ observed, slices }, [])).toEqual({ clusters: [], slices: [], existing: undefined });
+  });
+
+  it('is nothing of an unknown cluster without a part in the import', () => {
+    expect(retainedExports({ observed, slices }, ['c9']).clusters).toEqual([]);
+  });
+
+  it('is the slices of an unknown cluster, and the import as it is', () => {
+    const retained = retainedExports({ observed, slices }, ['c2', 'c9']);
+    expect(retained.clusters).toEqual(['c2']);
+    expect(retained.slices.map(({ labels }) => labels['multicluster.kubernetes.io/source-cluster'])).toEqual(['c2']);
+    expect(retained.existing?.definition).toMatchObject({ headless: false, families: ['IPv4', 'IPv6'] });
+  });
+
+  it('finds a cluster by the status if it has no slices, and by its slices if the import is gone', () => {
+    expect(retainedExports({ observed, slices: [] }, ['c2'])).toMatchObject({ clusters: ['c2'], slices: [] });
+    expect(retainedExports({ observed: undefined, slices }, ['c2'])).toMatchObject({
+      clusters: ['c2'],
+      existing: undefined,
+    });
+  });
+});
+
+describe('a restart while a cluster is unknown', () => {
+  it.each([['c1'], ['c2'], ['c1', 'c2']])('changes nothing: %s', (...unknown) => {
+    const retained = retainedExports({ observed, slices }, unknown);
+    const known = ['c1', 'c2'].filter((cluster) => !unknown.includes(cluster));
+    const exporters = known.map((cluster) => ({
+      ...exported(
+        cluster,
+        cluster === 'c1' ? { labels: { team: 'a' } } : { createdAt: 5, definition: { families: ['IPv6'] } },
+      ),
+      slices: [sliceOf('web-1')],
+    }));
+    expect(desiredImport({ ...importInput(exporters), retained }).wanted).toEqual(target.wanted);
+  });
+});

@@ -1,0 +1,54 @@
+import {
+  headlessLabel,
+  importClusterLabel,
+  importNameLabel,
+  serviceNameLabel,
+  sliceManagedByLabel,
+  sliceManager,
+} from '../../names.ts';
+import type { ClusterDiagnostic } from '../diagnostic.ts';
+import type { PortNames } from '../global/merge-ports.ts';
+import { mergedSlices, placeless, type SliceSources } from '../global/slices.ts';
+import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
+import type { Endpoint } from '../source.ts';
+import type { ExportedDefinition } from './export.ts';
+
+/** The ServiceImport that slices are for. */
+export type ImportFrame = {
+  readonly name: string;
+  /** The Service with the import's address; undefined for a headless import. */
+  readonly derived: string | undefined;
+  readonly definition: ExportedDefinition;
+  /** Its names for the ports of the cluster. */
+  readonly portNames: PortNames;
+};
+
+type ImportSlices = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
+
+/**
+ * One cluster's slices of a ServiceImport. The slices of a headless one have no `kubernetes.io/service-name`: CoreDNS and
+ * kube-proxy would take them for slices of the local Service.
+ */
+export function importSlices(
+  sources: SliceSources,
+  { name, derived, definition, portNames }: ImportFrame,
+): ImportSlices {
+  const labels = {
+    [importNameLabel]: name,
+    [importClusterLabel]: sources.cluster,
+    [sliceManagedByLabel]: sliceManager,
+    ...(derived === undefined ? { [headlessLabel]: '' } : { [serviceNameLabel]: derived }),
+  };
+  const prefersZone = derived !== undefined && isZonal(definition.trafficDistribution);
+  const endpointOf = (endpoint: Endpoint): DesiredEndpoint => {
+    // CoreDNS would name endpoints of other clusters after local Pods.
+    const anonymous = { ...endpoint, target: undefined };
+    if (!sources.isLocal) return { ...placeless(anonymous), zones: undefined };
+    return { ...anonymous, zones: prefersZone && endpoint.zone !== undefined ? [endpoint.zone] : undefined };
+  };
+  return mergedSlices(sources, { name, definition, portNames, labels, endpointOf });
+}
+
+/** Whether clients prefer endpoints of their own zone, or of their own node, which is in it. */
+const isZonal = (distribution: string | undefined): boolean =>
+  distribution !== undefined && ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(distribution);
