@@ -142,10 +142,20 @@ export class KubeClient {
     return this.#request('update', targetOf(codec.kind, object.metadata), request, objectOf(codec));
   }
 
-  /** A merge patch (RFC 7386): a missing field stays as it is, and null removes a field. 404 if the object doesn't exist. */
-  patch<K extends Kind>(codec: Codec<K>, patch: object, options: WriteOptions & ObjectName): Promise<KubeObject<K>> {
+  /**
+   * A merge patch (RFC 7386): a missing field stays as it is, and null removes a field. 404 if the object doesn't exist.
+   *
+   * @param subresource the part of the object that the patch may change; default: all except its status
+   */
+  patch<K extends Kind>(
+    codec: Codec<K>,
+    patch: object,
+    { subresource, ...options }: WriteOptions & ObjectName & { readonly subresource?: 'status' },
+  ): Promise<KubeObject<K>> {
     const request = { ...options, body: JSON.stringify(patch), contentType: MERGE_PATCH };
-    return this.#request('patch', targetOf(codec.kind, options), request, objectOf(codec));
+    const { resource, path } = targetOf(codec.kind, options);
+    const target = { resource, path: subresource === undefined ? path : `${path}/${subresource}` };
+    return this.#request('patch', target, request, objectOf(codec));
   }
 
   /**

@@ -139,6 +139,14 @@ describe('patch', () => {
     expect((await storedService('web')).metadata.labels).toEqual({ app: 'web', added: 'y' });
   });
 
+  it('changes the status only as a subresource', async () => {
+    await create('a');
+    const at = { namespace, name: 'a', signal };
+    const patch = { status: { phase: 'Failed' } };
+    expect((await client.patch(pods, patch, at)).status.phase).toBe('Running');
+    expect((await client.patch(pods, patch, { ...at, subresource: 'status' })).status.phase).toBe('Failed');
+  });
+
   it('is refused with 404 if the object does not exist', async () => {
     const patch = client.patch(services, { metadata: { labels: {} } }, { namespace, name: 'missing', signal });
     await expect(patch).rejects.toMatchObject({ status: 404, reason: 'NotFound' });

@@ -1,5 +1,6 @@
 import {
   globalServiceLabel,
+  managedByLabel,
   mirroredServiceLabel,
   mirroredSliceLabel,
   sliceManagedByLabel,
@@ -10,6 +11,6 @@ import {
 export function isOwnProduct(labels: Readonly<Record<string, string>>): boolean {
   return (
     [mirroredServiceLabel, globalServiceLabel, mirroredSliceLabel].some((label) => labels[label] === 'true') ||
-    labels[sliceManagedByLabel] === sliceManager
+    [sliceManagedByLabel, managedByLabel].some((label) => labels[label] === sliceManager)
   );
 }

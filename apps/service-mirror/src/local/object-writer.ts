@@ -6,23 +6,21 @@ import {
   endpointsKind,
   type Service,
   serviceKind,
-  type WrittenEndpoint,
-  type WrittenEndpointSlice,
-  type WrittenService,
 } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel } from '../names.ts';
 import type { Change } from '../desired/diff/change.ts';
 import type { DesiredService, DesiredSlice } from '../desired/objects.ts';
-import { annotationsOf } from '../desired/diff/service.ts';
 import type { Owner } from '../desired/diff/slices.ts';
-import { familySpec } from '../desired/families.ts';
 import { NoNamespaceError } from './mirror-namespace.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
-import type { Endpoint } from '../desired/source.ts';
 import { observedSlice } from './read.ts';
+import { writtenService, writtenSlice } from './written.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);
+
+/** What our slices belong to. */
+const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const;
 
 /** A change that deletes an object. */
 export type Deletion = Extract<
@@ -53,7 +51,7 @@ export class ObjectWriter {
 
   /** @throws NoNamespaceError. Services come before all other objects, so no other write finds this. */
   async createService(to: DesiredService, options: WriteOptions): Promise<Service> {
-    const object = this.#service(to, undefined);
+    const object = writtenService(to, undefined, this.#namespace);
     return this.#client.create(services, object, options).catch(this.#failed);
   }
 
@@ -70,7 +68,7 @@ export class ObjectWriter {
   }
 
   updateService(from: ObservedService, to: DesiredService, options: WriteOptions): Promise<Service> {
-    return this.#client.update(services, this.#service(to, from), options);
+    return this.#client.update(services, writtenService(to, from, this.#namespace), options);
   }
 
   /** A slice, ours or not; undefined if it has no address family. */
@@ -79,11 +77,19 @@ export class ObjectWriter {
   }
 
   createSlice(to: DesiredSlice, owner: Owner, options: WriteOptions): Promise<EndpointSlice> {
-    return this.#client.create(slices, this.#slice(to, owner, undefined), options);
+    return this.#client.create(
+      slices,
+      writtenSlice(to, undefined, { ...SERVICE, ...owner, namespace: this.#namespace }),
+      options,
+    );
   }
 
   updateSlice(from: ObservedSlice, to: DesiredSlice, owner: Owner, options: WriteOptions): Promise<EndpointSlice> {
-    return this.#client.update(slices, this.#slice(to, owner, from), options);
+    return this.#client.update(
+      slices,
+      writtenSlice(to, from, { ...SERVICE, ...owner, namespace: this.#namespace }),
+      options,
+    );
   }
 
   /** A replaced Service leaves its slices behind: the next Service of its name adopts them. */
@@ -99,55 +105,4 @@ export class ObjectWriter {
   readonly #failed = (error: unknown): never => {
     throw isStatus(error, 404) ? new NoNamespaceError(this.#namespace, { cause: error }) : error;
   };
-
-  #service(to: DesiredService, from: ObservedService | undefined): WrittenService {
-    const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
-    const labels = { ...from?.labels, ...to.labels };
-    const annotations = annotationsOf(from, to);
-    const retained = from && {
-      uid: from.uid,
-      resourceVersion: from.resourceVersion,
-      ownerReferences: from.ownerReferences,
-      finalizers: from.finalizers,
-    };
-    return {
-      metadata: { namespace: this.#namespace, name: to.name, labels, annotations, ...retained },
-      spec: {
-        type: 'ClusterIP',
-        ...(headless && { clusterIP: 'None' }),
-        ...familySpec(families, from?.definition.families),
-        ports,
-        ...(affinitySeconds === undefined
-          ? { sessionAffinity: 'None' }
-          : { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } }),
-        publishNotReadyAddresses,
-      },
-    };
-  }
-
-  #slice(to: DesiredSlice, owner: Owner, from: ObservedSlice | undefined): WrittenEndpointSlice {
-    const { name, labels, annotations, family, ports } = to;
-    return {
-      metadata: {
-        namespace: this.#namespace,
-        name,
-        labels,
-        annotations,
-        // Without blockOwnerDeletion: OwnerReferencesPermissionEnforcement requires a right for it that the Go program's
-        // Role doesn't have.
-        ownerReferences: [{ apiVersion: 'v1', kind: 'Service', name: owner.name, uid: owner.uid, controller: true }],
-        ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
-      },
-      addressType: family,
-      ports,
-      endpoints: to.endpoints.map(writtenEndpoint),
-    };
-  }
 }
-
-/** The API server refuses empty texts. */
-const writtenEndpoint = ({ target, zones, ...endpoint }: Endpoint): WrittenEndpoint => ({
-  ...endpoint,
-  targetRef: target && { kind: target.kind || undefined, namespace: target.namespace || undefined, name: target.name },
-  hints: zones && { forZones: zones.map((name) => ({ name })) },
-});

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exported } from '../../../test/mcs-arbitraries.ts';
-import { importInput, importInputs, sliceOf } from '../../../test/mcs-inputs.ts';
-import { changed } from '../../../test/mcs-observed.ts';
+import { exported } from '../../../test/mcs/arbitraries.ts';
+import { importInput, importInputs, sliceOf } from '../../../test/mcs/inputs.ts';
+import { changed } from '../../../test/mcs/observed.ts';
 import { type ImportChange, importTaken, nextChanges, type ObservedObjects } from './changes.ts';
 import { desiredImport, type ImportInput } from './import.ts';
 import type { ImportObjects } from './objects.ts';

@@ -115,10 +115,7 @@ function derivedChange(from: ObservedDerived | undefined, to: DerivedService): r
   if (from === undefined) return [{ kind: 'create-derived', to }];
   // `clusterIP` is immutable.
   if (from.definition.headless) return [{ kind: 'delete-derived', from }];
-  const isSame =
-    diffService(from, to) === undefined &&
-    from.internalTrafficPolicy === to.internalTrafficPolicy &&
-    from.trafficDistribution === to.trafficDistribution;
+  const isSame = diffService(from, to) === undefined && from.internalTrafficPolicy === to.internalTrafficPolicy;
   return isSame ? [] : [{ kind: 'update-derived', from, to }];
 }
 

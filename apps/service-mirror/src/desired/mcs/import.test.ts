@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exported } from '../../../test/mcs-arbitraries.ts';
-import { importInput, importInputs, sliceOf } from '../../../test/mcs-inputs.ts';
-import { observedAs, observedSliceAs } from '../../../test/mcs-observed.ts';
+import { exported } from '../../../test/mcs/arbitraries.ts';
+import { importInput, importInputs, sliceOf } from '../../../test/mcs/inputs.ts';
+import { observedAs, observedSliceAs } from '../../../test/mcs/observed.ts';
 import { desiredImport, type ImportInput } from './import.ts';
 import type { ImportObjects } from './objects.ts';
 import { retainedExports } from './retained.ts';
@@ -49,7 +49,6 @@ describe('desiredImport', () => {
       },
       definition: { headless: false, families: ['IPv4'], affinitySeconds: 10 },
       internalTrafficPolicy: 'Local',
-      trafficDistribution: 'PreferClose',
     });
     expect(status).toMatchObject({ clusters: ['c2'], conditions: [{ status: 'True' }], sliceObjects: 'Present' });
   });

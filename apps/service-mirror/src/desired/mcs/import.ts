@@ -165,16 +165,21 @@ function obstacleOf(merged: MergedExports, input: ImportInput): DesiredCondition
 
 function derivedService(merged: MergedExports, input: ImportInput): DerivedService | undefined {
   const { namespace, name, placement } = input;
-  const { internalTrafficPolicy, trafficDistribution, ...definition } = merged.definition;
-  if (merged.definition.headless || obstacleOf(merged, input) !== undefined) return undefined;
+  const { headless, ports, affinitySeconds, internalTrafficPolicy } = merged.definition;
+  if (headless || obstacleOf(merged, input) !== undefined) return undefined;
   return {
     name: placement.derived,
     labels: { [managedByLabel]: sliceManager, [importNameLabel]: name },
     annotations: { [sourceAnnotation]: importKey(namespace, name) },
     // The slices say which endpoints are ready.
-    definition: { ...definition, families: familiesHere(merged, input), publishNotReadyAddresses: false },
+    definition: {
+      headless,
+      families: familiesHere(merged, input),
+      ports,
+      affinitySeconds,
+      publishNotReadyAddresses: false,
+    },
     internalTrafficPolicy,
-    trafficDistribution,
   };
 }
 

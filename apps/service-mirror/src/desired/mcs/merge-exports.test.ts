@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mergedByRules } from '../../../test/mcs-rules.ts';
-import { exported, exportsOfClusters } from '../../../test/mcs-arbitraries.ts';
+import { mergedByRules } from '../../../test/mcs/rules.ts';
+import { exported, exportsOfClusters } from '../../../test/mcs/arbitraries.ts';
 import { YOUNGEST } from '../source.ts';
 import { mergeExports, retainExports } from './merge-exports.ts';
 

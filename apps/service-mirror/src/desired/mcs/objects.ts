@@ -29,8 +29,11 @@ export type DesiredImportStatus = {
   readonly sliceObjects: 'Present' | 'Absent';
 };
 
-/** The Service with a ServiceImport's address. */
-export type DerivedService = DesiredService & Pick<ExportedDefinition, 'internalTrafficPolicy' | 'trafficDistribution'>;
+/**
+ * The Service with a ServiceImport's address. It has no traffic distribution: that tells Kubernetes' controller which hints to
+ * write, and we write the slices. An API server that lacks the field, or a value of it, would drop or refuse it.
+ */
+export type DerivedService = DesiredService & Pick<ExportedDefinition, 'internalTrafficPolicy'>;
 
 /** The local objects of a ServiceImport. */
 export type ImportObjects = {

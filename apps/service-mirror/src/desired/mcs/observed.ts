@@ -16,11 +16,11 @@ export type ObservedImport = Identity & {
   readonly sliceObjects: string;
   /** It was deleted, and exists until its finalizers are done. */
   readonly isTerminating: boolean;
-};
+} & Pick<ObservedService, 'ownerReferences' | 'finalizers'>;
 
 /** The Service with a ServiceImport's address. `isPlain` doesn't depend on its internal traffic policy. */
 export type ObservedDerived = ObservedService &
-  Pick<ExportedDefinition, 'internalTrafficPolicy' | 'trafficDistribution'> & {
+  Pick<ExportedDefinition, 'internalTrafficPolicy'> & {
     /** In the order of its families. */
     readonly ips: readonly string[];
   };

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { exported } from '../../../test/mcs-arbitraries.ts';
-import { observedAs, observedSliceAs } from '../../../test/mcs-observed.ts';
+import { exported } from '../../../test/mcs/arbitraries.ts';
+import { observedAs, observedSliceAs } from '../../../test/mcs/observed.ts';
 import { desiredImport } from './import.ts';
 import { retainedExports } from './retained.ts';
-import { importInput, sliceOf } from '../../../test/mcs-inputs.ts';
+import { importInput, sliceOf } from '../../../test/mcs/inputs.ts';
 
 const target = desiredImport(
   importInput([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exported } from '../../../test/mcs-arbitraries.ts';
+import { exported } from '../../../test/mcs/arbitraries.ts';
 import type { Endpoint, SourceSlice } from '../source.ts';
 import { importSlices } from './slices.ts';
 
@@ -10,6 +10,7 @@ const endpoint: Endpoint = {
   target: { kind: 'Pod', namespace: 'shop', name: 'web-0' },
   nodeName: 'node-1',
   zone: 'zone-a',
+  zones: undefined,
 };
 const slice: SourceSlice = {
   uid: 'u',

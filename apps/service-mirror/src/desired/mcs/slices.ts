@@ -9,7 +9,7 @@ import {
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { PortNames } from '../global/merge-ports.ts';
 import { mergedSlices, placeless, type SliceSources } from '../global/slices.ts';
-import type { DesiredEndpoint, DesiredSlice } from '../objects.ts';
+import type { DesiredSlice } from '../objects.ts';
 import type { Endpoint } from '../source.ts';
 import type { ExportedDefinition } from './export.ts';
 
@@ -40,7 +40,7 @@ export function importSlices(
     ...(derived === undefined ? { [headlessLabel]: '' } : { [serviceNameLabel]: derived }),
   };
   const prefersZone = derived !== undefined && isZonal(definition.trafficDistribution);
-  const endpointOf = (endpoint: Endpoint): DesiredEndpoint => {
+  const endpointOf = (endpoint: Endpoint): Endpoint => {
     // CoreDNS would name endpoints of other clusters after local Pods.
     const anonymous = { ...endpoint, target: undefined };
     if (!sources.isLocal) return { ...placeless(anonymous), zones: undefined };

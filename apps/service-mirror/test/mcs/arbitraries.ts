@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Export, ExportedDefinition } from '../src/desired/mcs/export.ts';
-import { definition } from './arbitraries.ts';
+import type { Export, ExportedDefinition } from '../../src/desired/mcs/export.ts';
+import { definition } from '../arbitraries.ts';
 
 /** For property tests: valid exports of up to four clusters, with so few values that they conflict. */
 

@@ -1,15 +1,17 @@
-import type { ImportChange, ObservedObjects } from '../src/desired/mcs/changes.ts';
-import type { DerivedService, ImportObjects } from '../src/desired/mcs/objects.ts';
-import type { ObservedDerived, ObservedImport } from '../src/desired/mcs/observed.ts';
-import { familySpec } from '../src/desired/families.ts';
-import type { DesiredSlice } from '../src/desired/objects.ts';
-import type { ObservedSlice } from '../src/desired/observed.ts';
+import type { ImportChange, ObservedObjects } from '../../src/desired/mcs/changes.ts';
+import type { DerivedService, ImportObjects } from '../../src/desired/mcs/objects.ts';
+import type { ObservedDerived, ObservedImport } from '../../src/desired/mcs/observed.ts';
+import { familySpec } from '../../src/desired/families.ts';
+import type { DesiredSlice } from '../../src/desired/objects.ts';
+import type { ObservedSlice } from '../../src/desired/observed.ts';
 
 /** What the API server has of a write, for tests of pure functions. */
 
 const identity = (name: string) => ({ name, uid: `uid of ${name}`, resourceVersion: '1' });
 
 const ADDRESSES = { IPv4: '10.0.0.1', IPv6: 'fd00::1' } as const;
+
+const UNTOUCHED = { isTerminating: false, ownerReferences: [], finalizers: [] };
 
 /** A ServiceImport as if everything desired were written. */
 export const observedAs = ({ serviceImport: desired, status, service }: ImportObjects): ObservedImport => ({
@@ -23,7 +25,7 @@ export const observedAs = ({ serviceImport: desired, status, service }: ImportOb
   clusters: status.clusters,
   conditions: status.conditions.map((each) => ({ ...each, observedGeneration: undefined, lastTransitionTime: 't' })),
   sliceObjects: status.sliceObjects,
-  isTerminating: false,
+  ...UNTOUCHED,
 });
 
 export const observedSliceAs = (slice: DesiredSlice): ObservedSlice => ({
@@ -49,7 +51,6 @@ function observedDerivedAs(to: DerivedService, from: ObservedDerived | undefined
     ownerReferences: [],
     finalizers: [],
     internalTrafficPolicy: to.internalTrafficPolicy,
-    trafficDistribution: to.trafficDistribution,
     ips: families.map((each) => ADDRESSES[each]),
   };
 }
@@ -69,7 +70,7 @@ export function changed(objects: ObservedObjects, change: ImportChange): Observe
       const { name, ...to } = change.to;
       return {
         ...objects,
-        serviceImport: { ...identity(name), ...to, clusters, conditions, sliceObjects, isTerminating: false },
+        serviceImport: { ...identity(name), ...to, clusters, conditions, sliceObjects, ...UNTOUCHED },
       };
     }
     case 'delete-import':

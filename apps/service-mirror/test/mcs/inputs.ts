@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import type { Exporter, ImportInput } from '../src/desired/mcs/import.ts';
-import type { Export } from '../src/desired/mcs/export.ts';
-import type { SourceSlice } from '../src/desired/source.ts';
-import { slice } from './arbitraries.ts';
-import { exportsOfClusters } from './mcs-arbitraries.ts';
+import type { Exporter, ImportInput } from '../../src/desired/mcs/import.ts';
+import type { Export } from '../../src/desired/mcs/export.ts';
+import type { SourceSlice } from '../../src/desired/source.ts';
+import { slice } from '../arbitraries.ts';
+import { exportsOfClusters } from './arbitraries.ts';
 
 /** What decides about the import `shop/web`, with nothing retained, in a cluster `c1` with both families. */
 export const importInput = (
@@ -37,6 +37,7 @@ export const sliceOf = (name: string, more: Partial<SourceSlice> = {}): SourceSl
       target: undefined,
       nodeName: undefined,
       zone: undefined,
+      zones: undefined,
     },
   ],
   ...more,

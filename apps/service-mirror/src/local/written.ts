@@ -1,0 +1,76 @@
+import type { WrittenEndpoint, WrittenEndpointSlice, WrittenService } from '@kube-semaphore/kube-objects';
+import { annotationsOf } from '../desired/diff/service.ts';
+import { familySpec } from '../desired/families.ts';
+import type { DesiredService, DesiredSlice } from '../desired/objects.ts';
+import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
+import type { Endpoint } from '../desired/source.ts';
+
+/** A Service to write. @param from the existing one; undefined to create it */
+export function writtenService(
+  to: DesiredService,
+  from: ObservedService | undefined,
+  namespace: string,
+): WrittenService {
+  const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
+  const labels = { ...from?.labels, ...to.labels };
+  const annotations = annotationsOf(from, to);
+  const retained = from && {
+    uid: from.uid,
+    resourceVersion: from.resourceVersion,
+    ownerReferences: from.ownerReferences,
+    finalizers: from.finalizers,
+  };
+  return {
+    metadata: { namespace, name: to.name, labels, annotations, ...retained },
+    spec: {
+      type: 'ClusterIP',
+      ...(headless && { clusterIP: 'None' }),
+      ...familySpec(families, from?.definition.families),
+      ports,
+      ...(affinitySeconds === undefined
+        ? { sessionAffinity: 'None' }
+        : { sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: affinitySeconds } } }),
+      publishNotReadyAddresses,
+    },
+  };
+}
+
+/** The object that a slice belongs to, in the slice's namespace. */
+export type SliceOwner = {
+  readonly namespace: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+};
+
+/** An EndpointSlice to write. @param from the existing one; undefined to create it */
+export function writtenSlice(
+  to: DesiredSlice,
+  from: ObservedSlice | undefined,
+  { namespace, ...owner }: SliceOwner,
+): WrittenEndpointSlice {
+  const { name, labels, annotations, family, ports } = to;
+  return {
+    metadata: {
+      namespace,
+      name,
+      labels,
+      annotations,
+      // Without blockOwnerDeletion: OwnerReferencesPermissionEnforcement requires a right for it that the Go program's
+      // Role doesn't have.
+      ownerReferences: [{ ...owner, controller: true }],
+      ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
+    },
+    addressType: family,
+    ports,
+    endpoints: to.endpoints.map(writtenEndpoint),
+  };
+}
+
+/** The API server refuses empty texts. */
+const writtenEndpoint = ({ target, zones, ...endpoint }: Endpoint): WrittenEndpoint => ({
+  ...endpoint,
+  targetRef: target && { kind: target.kind || undefined, namespace: target.namespace || undefined, name: target.name },
+  hints: zones && { forZones: zones.map((name) => ({ name })) },
+});
