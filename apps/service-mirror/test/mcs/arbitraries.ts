@@ -20,7 +20,7 @@ const exportedDefinition: fc.Arbitrary<ExportedDefinition> = fc
     ...policies,
   }));
 
-const oneExport: fc.Arbitrary<Export> = fc.record({
+export const oneExport: fc.Arbitrary<Export> = fc.record({
   cluster: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
   createdAt: fc.integer({ min: 0, max: 3 }),
   definition: exportedDefinition,

@@ -320,6 +320,29 @@ describe('a Service that is deleted under its export', () => {
   });
 });
 
+describe('a type that changes with the oldest export', () => {
+  it('keeps the slices, although their owner changes', async ({ set }) => {
+    await set.export('c1');
+    await set.export('c2', { headless: true });
+    await set.settle();
+    await set.unexport('c1');
+    const flip = ['update-import', 'update-slice', 'update-import-status', 'delete-slice', 'delete-derived'];
+    const { c1, c2 = [] } = await set.settle();
+    expect(c1).toEqual(flip);
+    expect(c2.toSorted()).toEqual([...flip, 'update-export-status'].toSorted());
+    expect((await set.imports()).map((found) => [found?.spec['type'], found?.spec.ips ?? []])).toEqual([
+      ['Headless', []],
+      ['Headless', []],
+    ]);
+    for (const cluster of ['c1', 'c2'] as const) {
+      expect(await set.derived(cluster)).toBeUndefined();
+      expect(await set.slices(cluster)).toMatchObject([
+        { metadata: { ownerReferences: [{ kind: 'ServiceImport' }] }, endpoints: [{ addresses: ['10.4.2.1'] }] },
+      ]);
+    }
+  });
+});
+
 describe('a lost cluster', () => {
   it('keeps its exports, its status and its conflicts where it can not be read', async ({ set }) => {
     await set.export('c1', { ports: [http] });

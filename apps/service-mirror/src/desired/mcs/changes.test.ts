@@ -89,6 +89,17 @@ describe('nextChanges', () => {
       want: [['create-derived'], ['update-slice'], ['update-import']],
     },
     {
+      what: 'another internal traffic policy',
+      from: exportedNow,
+      to: () =>
+        wantedOf(
+          importInput([
+            { ...exported('c1', { definition: { internalTrafficPolicy: 'Local' } }), slices: [sliceOf('web-1')] },
+          ]),
+        ),
+      want: [['update-derived'], ['update-import']],
+    },
+    {
       what: 'a second family',
       from: exportedNow,
       to: () => wantedOf(importInput([clusterIp, dualStack])),

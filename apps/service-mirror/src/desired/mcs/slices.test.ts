@@ -79,6 +79,10 @@ describe('importSlices', () => {
     expect(endpointOf({ isLocal, trafficDistribution: distribution })?.zones).toEqual(want);
   });
 
+  it('has no hints for a headless import, which kube-proxy ignores', () => {
+    expect(endpointOf({ isLocal: true, headless: true, trafficDistribution: 'PreferClose' })?.zones).toBeUndefined();
+  });
+
   it('has a port under the name that the import gives it, and none that the import lacks (O9, O10)', () => {
     const of = (name: string | undefined) =>
       importSlices(
