@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type Member, openMember, reconciled } from './import-loop.ts';
 
 /**
- * The specs of mcs-api's conformance suite that need API objects only, by their numbers in docs: on two API servers, from
- * exports as users write them to imports as consumers read them.
+ * The specs of mcs-api's conformance suite that need API objects only: R is required, O optional, numbered in the suite's
+ * order. They run on two API servers, from exports as users write them to imports as consumers read them.
  */
 
 const NAMESPACE = '/api/v1/namespaces/default';
@@ -344,7 +344,7 @@ describe('a type that changes with the oldest export', () => {
 });
 
 describe('a lost cluster', () => {
-  it('keeps its exports, its status and its conflicts where it can not be read', async ({ set }) => {
+  it("keeps its exports, its status and its conflicts where it can't be read", async ({ set }) => {
     await set.export('c1', { ports: [http] });
     await set.export('c2', { ports: [{ ...http, port: 81 }] });
     await set.settle();
