@@ -9,6 +9,9 @@ const GLOBAL_PREFIX = 'gl';
 /** The cluster in keys of global Services: no real cluster may have this name. */
 export const GLOBAL = 'global';
 
+/** The cluster in keys of ServiceImports: no cluster can have this name. */
+export const IMPORT = '@import';
+
 /** `true` on a mirror Service and its EndpointSlices. */
 export const mirroredServiceLabel = 'mirrored-svc';
 
@@ -133,9 +136,17 @@ export function globalKey(namespace: string, name: string): string {
   return mirrorKey(GLOBAL, namespace, name);
 }
 
-/** `@import/ns/name`: no cluster can have the name. */
+/** `@import/ns/name`. */
 export function importKey(namespace: string, name: string): string {
-  return mirrorKey('@import', namespace, name);
+  return mirrorKey(IMPORT, namespace, name);
+}
+
+/** The namespace and name in the result of `importKey`; undefined for any other key. */
+export function parseImportKey(key: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [kind, namespace = '', name = '', ...rest] = key.split('/');
+  return kind === IMPORT && isDnsLabel(namespace) && isDnsLabel(name) && rest.length === 0
+    ? { namespace, name }
+    : undefined;
 }
 
 /** Parses the result of `mirrorKey` or `globalKey`; undefined for anything else that an annotation may contain. */

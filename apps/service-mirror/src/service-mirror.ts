@@ -1,4 +1,4 @@
-import { everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
+import { everyPeriod, LeaderController, LocalWrites, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -9,11 +9,13 @@ import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from '.
 import { LocalObjects } from './local/objects.ts';
 import { ObjectWriter } from './local/object-writer.ts';
 import { LocalZones } from './local/zones.ts';
+import { MultiClusterServices } from './mcs.ts';
 import { Gaps } from './metrics/gaps.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
 import type { MirrorMetrics } from './metrics/metrics.ts';
 import { QueueMetrics } from './metrics/queue.ts';
 import type { Plan } from './plan.ts';
+import { GLOBAL, parseImportKey } from './names.ts';
 import { ServiceReconciler } from './reconciler.ts';
 import { SourceClusters } from './remote/clusters.ts';
 import { ServiceKeys } from './remote/service-keys.ts';
@@ -43,6 +45,8 @@ export class ServiceMirror {
   readonly #counts: LocalCounts;
   readonly #local: LocalObjects;
   readonly #clusters: SourceClusters;
+  /** Undefined without `mcs` in the config. */
+  readonly #mcs: MultiClusterServices | undefined;
   readonly #namespace: NamespaceCheck;
   readonly #reconciler: ServiceReconciler;
   readonly #controller: LeaderController;
@@ -65,33 +69,59 @@ export class ServiceMirror {
     this.#namespace = { writer, local, log };
     const keys = new ServiceKeys({ settings, options, local, metrics });
     const onKeys = (changed: Iterable<string>, since?: number): void => this.#enqueue(changed, since);
-    const clusters = new SourceClusters({ ...input, client, local, keys, onKeys });
+    const onStale = (cluster: string): void => this.#controller.enqueue(this.#mcs?.keysOf(cluster) ?? []);
+    const clusters = new SourceClusters({ ...input, client, local, keys, onKeys, onStale });
     this.#clusters = clusters;
     const zones = new LocalZones({ ...input, client, onChange: () => this.#enqueue(clusters.allKeys()) });
-    const writes = new ChangeWriter({ ...input, writer, local, gaps, keys, clusters });
+    const writes = new LocalWrites({
+      ...input,
+      concurrency: options.writeConcurrency,
+      what: 'service',
+      remotes: [...settings.remotes.map(({ name }) => name), GLOBAL],
+      // A Service and its slice, and for an export the ServiceImport besides.
+      objectsOf: (remote) => 2 * keys.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0),
+      perSecond: options.maxRemoteWrites,
+    });
+    const changes = new ChangeWriter({ ...input, writes, writer, local, gaps, clusters });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
       targets: new Targets({ settings, local, clusters, keys, zones }),
-      write: (change, context) => writes.write(change, context),
+      write: (change, context) => changes.write(change, context),
       onDiagnostics: (key, diagnostics) => clusters.diagnose(key, diagnostics),
     });
+    if (settings.mcs !== undefined)
+      this.#mcs = new MultiClusterServices({
+        ...input,
+        client,
+        sources: clusters,
+        writes,
+        onKeys: (changed, since) => this.#controller.enqueue(changed, since),
+      });
     this.#controller = new LeaderController({
       leadership,
       options,
-      reconcile: (key, context) => this.#reconciler.reconcile(key, context),
+      reconcile: (key, context) =>
+        parseImportKey(key) === undefined
+          ? this.#reconciler.reconcile(key, context)
+          : this.#mcs!.reconcile(key, context),
       observer: this.#queueMetrics,
-      onFailure: (failure) => writes.failed(failure),
+      onFailure: (failure) => writes.failed(failure, parseImportKey(failure.key) && 'import'),
       onStartedLeading: (running) => {
         this.#enqueue(clusters.allKeys(), performance.now());
+        this.#controller.enqueue(this.#mcs?.keys() ?? [], performance.now());
         void warnOfMissingNamespace(this.#namespace, running);
       },
     });
     this.#runner = new Runner({
       local,
       prepare: (running) => clusters.readServiceRanges(running),
-      watch: async (running) => [clusters.run(running), zones.run(running)],
-      remotes: () => clusters.all,
+      watch: async (running) => [
+        clusters.run(running),
+        zones.run(running),
+        ...(this.#mcs ? [this.#mcs.run(running)] : []),
+      ],
+      remotes: () => [...clusters.all, ...(this.#mcs?.clusters ?? [])],
       watched: 'services',
       longestReconcileMs: () => this.#controller.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
@@ -105,8 +135,7 @@ export class ServiceMirror {
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
       this.#controller.run(running),
-      everyPeriod(SAMPLE_MS, () => this.#queueMetrics.sample(), running),
-      everyPeriod(SAMPLE_MS, () => this.#counts.sample(this.#local), running),
+      everyPeriod(SAMPLE_MS, () => this.#sample(), running),
     ]);
   }
 
@@ -123,6 +152,12 @@ export class ServiceMirror {
       remotes: this.#clusters.plan(),
       orphans: this.#counts.orphans,
     }));
+  }
+
+  #sample(): void {
+    this.#queueMetrics.sample();
+    this.#counts.sample(this.#local);
+    this.#mcs?.sample();
   }
 
   #enqueue(keys: Iterable<string>, since?: number): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseJson, statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
+import { parseJson, type Status, statusFromJson, statusFromProtobuf } from '@kube-semaphore/kube-objects';
 import { BodyTooLargeError, KubeApiError, retryAfterMsOf } from './errors.ts';
 import { connectionErrorOf } from './transport.ts';
 
@@ -49,6 +49,7 @@ export async function errorOf(response: IncomingMessage, what: string, server: U
   return new KubeApiError(`${what}: ${said.message || `HTTP status ${status}`}`, {
     status,
     reason: said.reason,
+    causes: said.details?.causes.map((cause) => cause.reason) ?? [],
     retryAfterMs,
   });
 }
@@ -58,7 +59,10 @@ function parseRetryAfter(header: string | undefined): number | undefined {
   return header !== undefined && /^\d+$/.test(header) ? retryAfterMsOf(Number(header)) : undefined;
 }
 
-async function readStatus(response: IncomingMessage, server: URL): Promise<{ message: string; reason: string }> {
+async function readStatus(
+  response: IncomingMessage,
+  server: URL,
+): Promise<Pick<Status, 'message' | 'reason'> & Partial<Pick<Status, 'details'>>> {
   try {
     const body = await readBody(response, MAX_ERROR_BYTES, server);
     return isProtobuf(response) ? statusFromProtobuf(body) : statusFromJson(parseJson(body));

@@ -15,16 +15,24 @@ export class KubeApiError extends Error {
   readonly status: number;
   /** `Status.reason`: `Expired`, `AlreadyExists`; `''` if the body was not a Status. */
   readonly reason: string;
+  /** The words of `Status.details.causes`: `NamespaceTerminating`. */
+  readonly causes: readonly string[];
   /** How long the server asks us to wait (429, 503), if it does. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
-    { status, reason = '', retryAfterMs }: { status: number; reason?: string; retryAfterMs?: number | undefined },
+    {
+      status,
+      reason = '',
+      causes = [],
+      retryAfterMs,
+    }: { status: number; reason?: string; causes?: readonly string[]; retryAfterMs?: number | undefined },
   ) {
     super(printable(message));
     this.status = status;
     this.reason = printable(reason, MAX_REASON);
+    this.causes = causes;
     this.retryAfterMs = retryAfterMs;
   }
 }

@@ -9,6 +9,7 @@ const apps: Readonly<Record<string, string>> = {
   Pod: 'policy',
   NetworkPolicy: 'policy',
   Service: 'service-mirror',
+  ServiceExport: 'service-mirror',
   Node: 'wireguard',
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from './file.ts';
+import { isAllowedNamespace } from './mcs.ts';
 import { settingsOfFile, type Surroundings } from './file-settings.ts';
 
 const nothingGiven: Surroundings['options'] = {
@@ -36,6 +37,7 @@ describe('settingsOfFile', () => {
         mirrorSelector: 'mirror=1',
         // A file without the field is one of the Go program, which set hints on all endpoints.
         global: { selector: 'global=1', routingStrategyLabel: 'local-first=1', hints: 'always', slicesSync: false },
+        mcs: undefined,
         serviceSync: false,
         remotes: [expect.objectContaining({ name: 'c2' })],
       },
@@ -59,6 +61,20 @@ describe('settingsOfFile', () => {
         global: { hints: 'labelled', slicesSync: true },
         serviceSync: true,
       },
+    });
+  });
+
+  it('imports to the namespaces of users, unless the file names others', () => {
+    const allowedBy = (mcs: ConfigFile['mcs']) => {
+      const settings = read({ ...complete, mcs });
+      return ['shop', 'default', 'kube-system'].filter(
+        (name) => settings.ok && isAllowedNamespace(settings.value.mcs!, name),
+      );
+    };
+    expect(allowedBy({})).toEqual(['shop']);
+    expect(allowedBy({ namespaces: ['default', 'kube-system'] })).toEqual(['default', 'kube-system']);
+    expect(read({ ...complete, mcs: { exportedLabelPrefixes: ['a'] } })).toMatchObject({
+      value: { mcs: { derivedServices: 'namespace', namespaces: undefined, exportedLabelPrefixes: ['a'] } },
     });
   });
 
@@ -188,6 +204,29 @@ describe('settingsOfFile', () => {
       name: 'global services without the name of the local cluster',
       file: { global, remoteClusters },
       want: ['localCluster.name is required'],
+    },
+    {
+      name: 'an invalid section for Multi-Cluster Services, each field with its reason',
+      file: {
+        ...complete,
+        localCluster: { name: 'c_1' },
+        mcs: { derivedServices: 'elsewhere', namespaces: ['Shop'], exportedLabelPrefixes: ['', 'team.example/'] },
+      },
+      want: [
+        'mcs.namespaces[0]: "Shop" is not a valid namespace name',
+        'mcs.exportedLabelPrefixes[0]: "" can\'t begin the key of a label',
+        'mcs: the cluster name c_1 must be a DNS label, as names of endpoints contain it',
+        'mcs.derivedServices: "elsewhere" is not one of namespace, mirrorNamespace',
+      ],
+    },
+    {
+      name: 'Multi-Cluster Services without a namespace, or a name of the local cluster',
+      file: {
+        global: { ...global, globalSvcLabelSelector: '', globalSvcRoutingStrategyLabel: '' },
+        mcs: { namespaces: [] },
+        remoteClusters,
+      },
+      want: ['localCluster.name is required', 'mcs.namespaces: must name at least one namespace'],
     },
     {
       name: 'routing without global services',

@@ -2,6 +2,7 @@ import { localReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { oneOf, spellingOf } from '@kube-semaphore/options';
 import type { ConfigFile, GlobalSection, LocalEntry } from './file.ts';
+import { mcsOf } from './mcs.ts';
 import { Findings, type Place } from './problems.ts';
 import { clusterName, namespace, selector } from './option-types.ts';
 import { options as table, type MirrorOptions } from './options.ts';
@@ -39,7 +40,7 @@ const hints = oneOf(['labelled', 'always']);
 
 /** Settings of a config file. A flag or variable overrides the file. */
 export function settingsOfFile(
-  { global: section = {}, localCluster = {}, remoteClusters }: ConfigFile,
+  { global: section = {}, localCluster = {}, mcs, remoteClusters }: ConfigFile,
   surroundings: Surroundings,
 ): FileSettings {
   const findings = new Findings();
@@ -47,7 +48,7 @@ export function settingsOfFile(
   const mirrorNamespace = findings.required([flag('mirrorNs', input), field('mirrorNamespace', input)], namespace);
   const mirrorSelector = mirrorSelectorOf(input);
   const global = globalOf(input);
-  const name = localName(localCluster, { isRequired: global !== undefined, findings });
+  const name = localName(localCluster, { isRequired: global !== undefined || mcs !== undefined, findings });
   const fileCidrs = findings.cidrs('localCluster.cidrs', localCluster.cidrs ?? []);
   const settings: Settings = {
     local: {
@@ -59,6 +60,7 @@ export function settingsOfFile(
     mirrorNamespace,
     mirrorSelector,
     global,
+    mcs: mcs && mcsOf(mcs, { clusters: [name, ...remoteClusters.map((remote) => remote.name)], findings }),
     serviceSync: section.serviceSync ?? false,
     remotes: remotesOf(remoteClusters, { localName: name, findings }),
   };
@@ -100,7 +102,7 @@ function globalOf(input: Input): GlobalSettings | undefined {
   return { selector: chosen, routingStrategyLabel, hints: hinted, slicesSync: section.endpointSliceSync ?? false };
 }
 
-/** Global Services have the name of the local cluster; without them it needs no name. */
+/** Global Services and imports have the name of the local cluster; without them it needs no name. */
 function localName(
   { name }: LocalEntry,
   { isRequired, findings }: { isRequired: boolean; findings: Findings },

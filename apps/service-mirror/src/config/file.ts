@@ -40,15 +40,24 @@ const remoteCluster = z.strictObject({
   staleAction: text,
 });
 
+/** Multi-Cluster Services (KEP-1645). */
+const mcsSection = z.strictObject({
+  derivedServices: text,
+  namespaces: z.optional(z.array(z.string())),
+  exportedLabelPrefixes: z.optional(z.array(z.string())),
+});
+
 const configFile = z.strictObject({
   global: z.optional(globalSection),
   localCluster: z.optional(localCluster),
+  mcs: z.optional(mcsSection),
   remoteClusters: z.array(remoteCluster).check(z.minLength(1)),
 });
 
 /** The file of `-config`. */
 export type ConfigFile = z.infer<typeof configFile>;
 export type GlobalSection = NonNullable<ConfigFile['global']>;
+export type McsSection = NonNullable<ConfigFile['mcs']>;
 export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
 export type RemoteEntry = ConfigFile['remoteClusters'][number];
 

@@ -1,6 +1,7 @@
 import { localReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
+import type { McsSettings } from './mcs.ts';
 import type { MirrorOptions } from './options.ts';
 
 /** The local cluster. */
@@ -49,6 +50,8 @@ export type Settings = {
   readonly mirrorSelector: string;
   /** Undefined without global services. */
   readonly global: GlobalSettings | undefined;
+  /** Undefined without Multi-Cluster Services. */
+  readonly mcs: McsSettings | undefined;
   /** Whether mirrors without a source are removed. */
   readonly serviceSync: boolean;
   /** At least one; names and prefixes are unique. */
@@ -69,6 +72,7 @@ export function settingsOfOptions(options: MirrorOptions): Settings {
     mirrorNamespace: options.mirrorNs!,
     mirrorSelector: options.labelSelector!,
     global: undefined,
+    mcs: undefined,
     serviceSync: options.svcSync,
     remotes: [
       {

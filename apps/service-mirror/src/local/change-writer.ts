@@ -1,31 +1,22 @@
-import { LocalWrites } from '@kube-semaphore/multicluster';
+import type { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { isStatus } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import type { Leadership } from '@kube-semaphore/leader-election';
-import type { Logger } from '@kube-semaphore/runtime';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../names.ts';
-import type { MirrorOptions } from '../config/options.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Change } from '../desired/diff/change.ts';
 import type { Gaps } from '../metrics/gaps.ts';
-import type { MirrorMetrics } from '../metrics/metrics.ts';
 import type { SourceClusters } from '../remote/clusters.ts';
-import type { ServiceKeys } from '../remote/service-keys.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
   readonly settings: Settings;
-  readonly options: Pick<MirrorOptions, 'writeConcurrency' | 'maxRemoteWrites'>;
-  readonly leadership: Leadership;
+  readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ObjectWriter;
   readonly local: LocalObjects;
   readonly gaps: Gaps;
-  readonly log: Logger;
-  readonly metrics: MirrorMetrics;
-  readonly keys: Pick<ServiceKeys, 'servicesOf'>;
   readonly clusters: Pick<SourceClusters, 'remotesOfGlobal'>;
 };
 
@@ -36,32 +27,21 @@ export type ChangeContext = Pick<ReconcileContext, 'since'> & { readonly key: st
 export class ChangeWriter {
   readonly #options: ChangeWriterOptions;
   readonly #remotes: ReadonlySet<string>;
-  readonly #writes: LocalWrites;
 
   constructor(writer: ChangeWriterOptions) {
-    const { settings, options, keys } = writer;
     this.#options = writer;
-    this.#remotes = new Set(settings.remotes.map(({ name }) => name));
-    this.#writes = new LocalWrites({
-      ...writer,
-      concurrency: options.writeConcurrency,
-      what: 'service',
-      remotes: [...this.#remotes, GLOBAL],
-      // A Service and its slice.
-      objectsOf: (remote) => 2 * keys.servicesOf(remote),
-      perSecond: options.maxRemoteWrites,
-    });
+    this.#remotes = new Set(writer.settings.remotes.map(({ name }) => name));
   }
 
   /** Makes one change when it is its turn. @returns a Service that was written */
   write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
-    const { writer, local, gaps } = this.#options;
+    const { writes, writer, local, gaps } = this.#options;
     const parsed = parseServiceKey(key);
     const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => this.#eventOf(change);
     const write = { payer: this.#payerOf(change, key), isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
-    return this.#writes.write(write, async (options) => {
+    return writes.write(write, async (options) => {
       // Before the request, as the watch may report the deletion before the answer comes.
       if (change.kind === 'replace-service') gaps.expect(change.to.name);
       return writeChange(change, { writer, local }, options).catch((error: unknown) => {
@@ -70,11 +50,6 @@ export class ChangeWriter {
         throw error;
       });
     });
-  }
-
-  /** Logs a failed reconcile if a write caused it. */
-  failed(failure: Parameters<LocalWrites['failed']>[0]): void {
-    this.#writes.failed(failure);
   }
 
   #eventOf(change: Change): ReturnType<typeof changeEvent> {

@@ -16,7 +16,7 @@ const watcher = {
 };
 const kind = { values: ['service', 'endpoints', 'endpointslice'] } as const;
 const runner = { help: '`mirror-<cluster>` or `global-<cluster>`' };
-const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service` or `-endpointslice`' };
+const name = { help: '`<cluster>-service`, `-endpoints`, `-global-service`, `-endpointslice` or `-import`' };
 /** Explained on the page of common metrics. */
 const remote = {};
 
@@ -42,6 +42,18 @@ export const metrics = {
     type: 'counter',
     help: 'Writes that restored what another program changed or deleted.',
     labels: { remote: { help: 'or `global` for global Services' } },
+  },
+  mcsExportsKnown: {
+    name: 'semaphore_service_mirror_mcs_exports_known',
+    type: 'gauge',
+    help: '1 if the ServiceExports of a cluster are known, 0 if what is imported from it stays as it was. Only with `mcs`.',
+    labels: { remote: { help: 'name of the cluster' } },
+  },
+  mcsImports: {
+    name: 'semaphore_service_mirror_mcs_imports',
+    type: 'gauge',
+    help: 'ServiceImports that the program writes. Only with `mcs`.',
+    labels: {},
   },
   kubeRequests: {
     name: 'semaphore_service_mirror_kube_http_request_total',

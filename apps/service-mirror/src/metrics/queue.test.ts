@@ -55,3 +55,8 @@ it('counts failed keys until they succeed', async () => {
   });
   expect(succeeded('requeued_items')).toBe(0);
 });
+
+it('counts the keys of imports as a queue of the local cluster', async () => {
+  const value = await run((queue) => queue.added('@import/shop/web'));
+  expect(value('adds_total', 'c1-import')).toBe(1);
+});

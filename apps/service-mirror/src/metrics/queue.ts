@@ -1,5 +1,5 @@
 import type { QueueObserver } from '@kube-semaphore/controller';
-import { GLOBAL } from '../names.ts';
+import { GLOBAL, IMPORT } from '../names.ts';
 import type { MirrorMetrics } from './metrics.ts';
 
 export type QueueMetricsOptions = {
@@ -85,6 +85,9 @@ export class QueueMetrics implements QueueObserver {
   }
 }
 
-/** The name of the Go program's queue for a key. */
-const queueName = (key: string, local: string): string =>
-  key.startsWith(`${GLOBAL}/`) ? `${local}-global-service` : `${key.slice(0, key.indexOf('/'))}-service`;
+/** The name of the Go program's queue for a key, and a name like it for imports. */
+function queueName(key: string, local: string): string {
+  const cluster = key.slice(0, key.indexOf('/'));
+  if (cluster === IMPORT) return `${local}-import`;
+  return cluster === GLOBAL ? `${local}-global-service` : `${cluster}-service`;
+}

@@ -29,6 +29,8 @@ export type SourceClusterOptions = ServiceRules & {
   readonly metrics: MirrorMetrics;
   /** These keys may need a change. @param since when an event of the cluster was seen; undefined if there was none */
   readonly onKeys: (keys: Iterable<string>, since?: number) => void;
+  /** The remote became stale, or is no longer stale. */
+  readonly onStale: (cluster: string) => void;
   /** All keys may need a change. */
   readonly onAll: (since?: number) => void;
 };
@@ -59,7 +61,10 @@ export class SourceCluster {
     });
     if (remote !== undefined) {
       const { watches } = this.#state;
-      const onChange = (): void => onKeys(this.keys(), performance.now());
+      const onChange = (): void => {
+        onKeys(this.keys(), performance.now());
+        options.onStale(cluster);
+      };
       this.#staleness = new Staleness({ settings: remote, watches, log, onChange });
       reportRestriction({ cluster, allowed: remote.allowedPodCidrs, metrics, log });
     }
@@ -140,6 +145,11 @@ export class SourceCluster {
   /** Replaces the diagnostics of a key. */
   diagnose(key: string, diagnostics: readonly Diagnostic[]): void {
     this.#state.skipped.replace(key, diagnostics);
+  }
+
+  /** @param purpose for which its objects are watched elsewhere */
+  setHeld(held: number, purpose: string): void {
+    this.#state.setHeld(held, purpose);
   }
 
   /** Watches until `signal` is aborted; to be called once. */

@@ -14,7 +14,7 @@ import { SourceCluster, type SourceClusterOptions } from './cluster.ts';
 import { seedGlobals, seedMirrors } from './seed.ts';
 import type { ServiceKeys } from './service-keys.ts';
 
-export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys'> & {
+export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys' | 'onStale'> & {
   readonly settings: Settings;
   readonly options: MirrorOptions;
   /** Of the local cluster, whose Services take part in global ones. */
@@ -31,8 +31,8 @@ export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys'> & {
 export class SourceClusters {
   readonly #options: SourceClustersOptions;
   readonly #prefixes: ReadonlyMap<string, string>;
-  /** Of the local cluster. */
-  readonly #serviceRanges: Cidr[] = [];
+  /** Of the local cluster; empty before `readServiceRanges`, or if unknown. */
+  readonly serviceRanges: Cidr[] = [];
   /** The remotes, and the local cluster if there are global services. */
   readonly all: readonly SourceCluster[];
 
@@ -46,7 +46,7 @@ export class SourceClusters {
       this.#newCluster(remote.name, {
         remote,
         client: options.remotes[i]!,
-        addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.#serviceRanges },
+        addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.serviceRanges },
         selectors: [{ use: 'mirror', selector: mirrorSelector }, ...globals],
       }),
     );
@@ -102,7 +102,7 @@ export class SourceClusters {
   /** Reads the Service ranges of the local cluster, in which no remote has an endpoint. To be called once, before `run`. */
   async readServiceRanges(running: RunOptions): Promise<void> {
     const { client, log } = this.#options;
-    this.#serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
+    this.serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
   }
 
   /** Watches all clusters until `signal` is aborted. To be called once, when the local objects are listed. */
@@ -120,10 +120,10 @@ export class SourceClusters {
     cluster: string,
     own: Pick<SourceClusterOptions, 'remote' | 'client' | 'addresses' | 'selectors'>,
   ): SourceCluster {
-    const { options, settings, keys, log, metrics, onKeys } = this.#options;
+    const { options, settings, keys, log, metrics, onKeys, onStale } = this.#options;
     const isLocalFirst = isLocalFirstOf(settings);
     const onAll = (since?: number): void => onKeys(this.allKeys(), since);
-    return new SourceCluster({ ...own, cluster, isLocalFirst, options, keys, log, metrics, onKeys, onAll });
+    return new SourceCluster({ ...own, cluster, isLocalFirst, options, keys, log, metrics, onKeys, onStale, onAll });
   }
 
   #seed(): void {

@@ -5,7 +5,7 @@ import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import { deployedCrds, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
-import { ExportSource } from '../../src/remote/exports.ts';
+import { ExportSource } from '../../src/remote/mcs/exports.ts';
 
 const EXPORTS = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/default/serviceexports';
 const RIGHT = { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: ['list', 'watch'] };
@@ -28,6 +28,7 @@ async function watched(kubeconfig: string) {
     client: new KubeClient({ connection, userAgent: 'mcs-test', idleTimeoutMs: 50_000 }),
     options: { watchIdleTimeoutMs: 50_000, deletionGuardHoldMs: 15_000, deletionGuardMin: 2, deletionGuardPercent: 50 },
     budget: undefined,
+    isLocal: false,
     hooks: { onRestart: ({ error }) => failures.push((error as { status?: number } | undefined)?.status) },
     onChange: ({ namespace, name }) => changes.push(`${namespace}/${name}`),
     onSkipped: (subject, all) => skipped.push(...all.map(({ reason }) => `${subject} ${reason}`)),

@@ -41,18 +41,24 @@ export type ObservedObjects = {
  * written when the traffic behind it flows, and it is the first to be deleted.
  *
  * @param at RFC 3339, for conditions whose status changes
+ * @param isVain whether the API server refused a change, or ignored it: an older definition may lack a field
  * @returns empty if everything is as it should be, or is still being deleted
  */
 export function nextChanges(
   observed: ObservedObjects,
   wanted: 'nothing' | ImportObjects,
   at: string,
+  isVain: (change: ImportChange) => boolean = () => false,
 ): readonly ImportChange[] {
   const isTerminating = [observed.serviceImport, observed.service].some((object) => object?.isTerminating === true);
   // What replaces such an object can't be created before it is gone, which the watch reports.
   if (isTerminating) return [];
-  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, at))
-    if (phase.length > 0) return phase;
+  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, at)) {
+    const due = phase.filter((change) => !isVain(change));
+    if (due.length > 0) return due;
+    // What comes next needs what can't be created.
+    if (phase.some(({ kind }) => kind === 'create-derived' || kind === 'create-import')) return [];
+  }
   return [];
 }
 

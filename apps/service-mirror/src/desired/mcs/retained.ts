@@ -37,7 +37,8 @@ export function retainedExports(
   };
 }
 
-function existingImport({ spec, labels, annotations }: ObservedImport): ExistingImport {
+/** What a ServiceImport says of its exports. */
+export function existingImport({ spec, labels, annotations }: ObservedImport): ExistingImport {
   const { type, ips: _, ports, ...policies } = spec;
   const definition = {
     ...policies,

@@ -7,6 +7,7 @@ import {
   endpointSliceKind,
   type Kind,
   type Service,
+  type ServiceExport,
   type ServiceImport,
   serviceExportKind,
   serviceImportKind,
@@ -91,8 +92,8 @@ export class ImportWriter {
     from: Identity,
     conditions: readonly Condition[],
     options: WriteOptions & { readonly namespace: string },
-  ): Promise<void> {
-    await this.#patchStatus(exports, from, { conditions }, options);
+  ): Promise<ServiceExport> {
+    return this.#patchStatus(exports, from, { conditions }, options);
   }
 
   async #derived(

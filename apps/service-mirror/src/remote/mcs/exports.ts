@@ -1,13 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { serviceExportKind, type TooLarge } from '@kube-semaphore/kube-objects';
+import { type Condition, type ServiceExport, serviceExportKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import type { MirrorOptions } from '../config/options.ts';
-import { type Reading, YOUNGEST } from '../desired/source.ts';
-import { readExport, type SourceExport } from './read/export.ts';
+import type { MirrorOptions } from '../../config/options.ts';
+import type { Identity } from '../../desired/observed.ts';
+import { type Reading, YOUNGEST } from '../../desired/source.ts';
+import { readExport, type SourceExport } from '../read/export.ts';
 
-type Stored = Reading<SourceExport> & { readonly uid: string };
+/** The status of an export of the local cluster, which we write. */
+type OwnStatus = { readonly resourceVersion: string; readonly conditions: readonly Condition[] };
+
+type Stored = Reading<SourceExport> & Partial<OwnStatus> & { readonly uid: string };
 
 export type ExportSourceOptions = {
   readonly client: KubeClient;
@@ -17,9 +21,11 @@ export type ExportSourceOptions = {
   >;
   /** Undefined for the local cluster. */
   readonly budget: RemoteBudget | undefined;
+  /** Whether to keep the status: only for the local cluster. */
+  readonly isLocal: boolean;
   readonly hooks: ReflectorHooks;
   /** The export of this namespace and name was added, changed or removed. */
-  readonly onChange: (at: Pick<SourceExport, 'namespace' | 'name'>) => void;
+  readonly onChange: (at: Pick<SourceExport, 'namespace' | 'name'>, change: { readonly isRemoved: boolean }) => void;
   /** What is skipped of an object (`export ns/name`) from now on. */
   readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
@@ -32,14 +38,14 @@ export class ExportSource {
   readonly #store: Store<Stored>;
   readonly #reflector: Reflector<typeof serviceExportKind, Stored>;
 
-  constructor({ client, options, budget, hooks, onChange, onSkipped }: ExportSourceOptions) {
+  constructor({ client, options, budget, isLocal, hooks, onChange, onSkipped }: ExportSourceOptions) {
     const guard = { percent: options.deletionGuardPercent, min: options.deletionGuardMin };
     this.#store = new Store<Stored>({
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {
         onSkipped(`export ${key}`, current?.skipped ?? []);
         const [namespace = '', name = ''] = key.split('/');
-        onChange({ namespace, name });
+        onChange({ namespace, name }, { isRemoved: current?.value === undefined });
       },
       holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
     });
@@ -47,7 +53,7 @@ export class ExportSource {
       client,
       kind: serviceExportKind,
       watchList: 'auto',
-      project: (each) => ({ uid: each.metadata.uid, ...readExport(each) }),
+      project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
       projectTooLarge,
       store: this.#store,
       ...(budget !== undefined && { budget }),
@@ -79,11 +85,46 @@ export class ExportSource {
     return view.synced ? view.objects.get(`${namespace}/${name}`)?.value : undefined;
   }
 
+  /** The object of an export of the local cluster; undefined if there is none. */
+  own(namespace: string, name: string): (Identity & OwnStatus) | undefined {
+    const { view } = this.#store;
+    const stored = view.synced ? view.objects.get(`${namespace}/${name}`) : undefined;
+    if (stored?.value === undefined || stored.resourceVersion === undefined) return undefined;
+    const { uid, resourceVersion, conditions = [] } = stored;
+    return { name, uid, resourceVersion, conditions };
+  }
+
+  /** All exports, in no order. */
+  exports(): readonly SourceExport[] {
+    const { view } = this.#store;
+    return view.synced ? [...view.objects.values()].flatMap(({ value }) => value ?? []) : [];
+  }
+
+  /** Measures the first list against what our imports show. To be called before `run`. */
+  seed(exports: readonly SourceExport[]): void {
+    for (const value of exports) this.#store.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+  }
+
+  /** Stores the answer to a write, before the watch reports it. */
+  wrote(object: ServiceExport): void {
+    this.#reflector.wrote(object);
+  }
+
+  /** Lists everything again, as a write showed that the store may be wrong. */
+  recheck(): void {
+    this.#reflector.recheck();
+  }
+
   /** Watches until `signal` is aborted; to be called once. */
   run(options: RunOptions): Promise<void> {
     return this.#reflector.run(options);
   }
 }
+
+const statusOf = ({ metadata, status }: ServiceExport): OwnStatus => ({
+  resourceVersion: metadata.resourceVersion,
+  conditions: status.conditions,
+});
 
 const projectTooLarge = ({ metadata, tooLarge: detail }: TooLarge): Stored => ({
   uid: metadata.uid,

@@ -1,0 +1,236 @@
+import { type Change, Reflector, type ReflectorOptions, Store } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import {
+  endpointSliceKind,
+  type Kind,
+  namespaceKind,
+  serviceImportKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import type { MirrorOptions } from '../../config/options.ts';
+import type { ImportChange, ObservedObjects } from '../../desired/mcs/changes.ts';
+import type { ObservedDerived, ObservedImport } from '../../desired/mcs/observed.ts';
+import type { Identity, ObservedSlice } from '../../desired/observed.ts';
+import {
+  importKey,
+  importNameLabel,
+  managedByLabel,
+  parseImportKey,
+  sliceManagedByLabel,
+  sliceManager,
+  sourceAnnotation,
+} from '../../names.ts';
+import { SliceIndex } from '../../desired/slice-index.ts';
+import { observedSlice } from '../read.ts';
+import type { WrittenObject } from './import-writer.ts';
+import { observedDerived, observedImport } from './read.ts';
+
+type Placed<T> = T & { readonly namespace: string };
+export type LocalImport = Placed<ObservedImport>;
+export type LocalDerived = Placed<ObservedDerived>;
+export type LocalSlice = Placed<ObservedSlice>;
+
+export type LocalImportsOptions = {
+  readonly client: KubeClient;
+  readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
+  /** These imports may need a change. */
+  readonly onKeys: (keys: Iterable<string>) => void;
+  /** A namespace was created or removed. */
+  readonly onNamespace: (name: string) => void;
+  /** A watch failed. */
+  readonly onFailure: (error: unknown) => void;
+};
+
+/** An import's name, and the place of the Service with its address. */
+export type ImportAt = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly derivedNamespace: string;
+  readonly derivedName: string;
+};
+
+const OURS = {
+  slices: `${sliceManagedByLabel}=${sliceManager},${importNameLabel}`,
+  services: `${managedByLabel}=${sliceManager},${importNameLabel}`,
+};
+
+/** The local objects of ServiceImports: imports, whoever wrote them, our Services and slices for them, and all namespaces. */
+export class LocalImports {
+  readonly #options: LocalImportsOptions;
+  readonly #listed = Promise.withResolvers<void>();
+  readonly #imports: Store<LocalImport>;
+  readonly #services: Store<LocalDerived>;
+  readonly #slices: Store<LocalSlice>;
+  readonly #namespaces: Store<{ readonly uid: string }>;
+  readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfService);
+  readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
+  readonly #reflectors: {
+    readonly imports: Reflector<typeof serviceImportKind, LocalImport>;
+    readonly services: Reflector<typeof serviceKind, LocalDerived>;
+    readonly slices: Reflector<typeof endpointSliceKind, LocalSlice>;
+    readonly namespaces: Reflector<typeof namespaceKind, { readonly uid: string }>;
+  };
+
+  constructor(options: LocalImportsOptions) {
+    const { onKeys, onNamespace } = options;
+    this.#options = options;
+    this.#imports = store(({ key }) => onKeys([importKeyOf(key)]));
+    this.#services = store((change) => onKeys(this.#servicesByImport.move(change)));
+    this.#slices = store((change) => onKeys(this.#slicesByImport.move(change)));
+    this.#namespaces = new Store({ equal: () => true, onChange: ({ key }) => onNamespace(key) });
+    this.#reflectors = {
+      imports: this.#reflector({
+        kind: serviceImportKind,
+        store: this.#imports,
+        project: (each) => ({ ...observedImport(each), namespace: each.metadata.namespace }),
+      }),
+      services: this.#reflector({
+        kind: serviceKind,
+        store: this.#services,
+        project: (each) => ({ ...observedDerived(each), namespace: each.metadata.namespace }),
+        labelSelector: OURS.services,
+      }),
+      slices: this.#reflector({
+        kind: endpointSliceKind,
+        store: this.#slices,
+        project: (each) => {
+          const slice = observedSlice(each);
+          return slice && { ...slice, namespace: each.metadata.namespace };
+        },
+        labelSelector: OURS.slices,
+      }),
+      namespaces: this.#reflector({
+        kind: namespaceKind,
+        store: this.#namespaces,
+        project: ({ metadata }) => ({ uid: metadata.uid }),
+      }),
+    };
+  }
+
+  /** Resolves when everything has been listed once. */
+  get listed(): Promise<void> {
+    return this.#listed.promise;
+  }
+
+  isSynced(): boolean {
+    return [this.#imports, this.#services, this.#slices, this.#namespaces].every(({ view }) => view.synced);
+  }
+
+  hasNamespace(name: string): boolean {
+    const { view } = this.#namespaces;
+    return view.synced && view.objects.has(name);
+  }
+
+  /** All imports that we write, in no order. */
+  imports(): readonly LocalImport[] {
+    const { view } = this.#imports;
+    return view.synced
+      ? [...view.objects.values()].filter(({ labels }) => labels[managedByLabel] === sliceManager)
+      : [];
+  }
+
+  /** Our slices of an import, wherever they are. */
+  slices(key: string): readonly LocalSlice[] {
+    return this.#slicesByImport.slices(key);
+  }
+
+  /** The keys of all imports that have an object of ours. */
+  keys(): readonly string[] {
+    const imports = this.imports().map(({ namespace, name }) => importKey(namespace, name));
+    return [...imports, ...this.#servicesByImport.services(), ...this.#slicesByImport.services()];
+  }
+
+  /**
+   * The objects of an import.
+   *
+   * @param isHeadless whether its slices should be beside the import
+   * @returns `misplaced`: ours, but where the config or the import's type doesn't want them any more
+   */
+  observed(
+    { namespace, name, derivedNamespace, derivedName }: ImportAt,
+    isHeadless: boolean,
+  ): ObservedObjects & { readonly misplaced: readonly (LocalDerived | LocalSlice)[] } {
+    const key = importKey(namespace, name);
+    const { view } = this.#imports;
+    const services = this.#servicesByImport.slices(key);
+    const slices = this.slices(key).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const service = services.find((each) => each.name === derivedName && each.namespace === derivedNamespace);
+    const isPlaced = (slice: LocalSlice): boolean => slice.namespace === (isHeadless ? namespace : derivedNamespace);
+    return {
+      serviceImport: view.synced ? view.objects.get(`${namespace}/${name}`) : undefined,
+      service,
+      slices: slices.filter(isPlaced),
+      misplaced: [...services.filter((each) => each !== service), ...slices.filter((each) => !isPlaced(each))],
+    };
+  }
+
+  /** Stores the answer to a write, before the watch reports it. */
+  wrote(written: NonNullable<WrittenObject>): void {
+    const { imports, services, slices } = this.#reflectors;
+    if (written.kind === 'import') imports.wrote(written.object);
+    else if (written.kind === 'slice') slices.wrote(written.object);
+    else services.wrote(written.object);
+  }
+
+  /** Removes a deleted object, before the watch reports it, unless it waits for finalizers. */
+  deleted(change: ImportChange, { namespace, derivedNamespace }: ImportAt): void {
+    if (change.kind === 'delete-import' && change.from.finalizers.length === 0)
+      this.#imports.delete(`${namespace}/${change.from.name}`, change.from.uid);
+    if (change.kind === 'delete-derived' && change.from.finalizers.length === 0)
+      this.#services.delete(`${derivedNamespace}/${change.from.name}`, change.from.uid);
+    if (change.kind !== 'delete-slice') return;
+    for (const place of new Set([namespace, derivedNamespace]))
+      this.#slices.delete(`${place}/${change.from.name}`, change.from.uid);
+  }
+
+  /** Lists everything again, as a write showed that the stores may be wrong. */
+  recheck(): void {
+    for (const reflector of Object.values(this.#reflectors)) reflector.recheck();
+  }
+
+  /** Watches until `signal` is aborted; to be called once. */
+  async run(running: RunOptions): Promise<void> {
+    await Promise.all(Object.values(this.#reflectors).map((reflector) => reflector.run(running)));
+  }
+
+  #reflector<K extends Kind, V extends { readonly uid: string }>(
+    what: Pick<ReflectorOptions<K, V>, 'kind' | 'store' | 'project' | 'labelSelector'>,
+  ): Reflector<K, V> {
+    const { client, options, onFailure } = this.#options;
+    return new Reflector({
+      ...what,
+      client,
+      watchList: 'auto',
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: {
+        onSynced: () => {
+          if (this.isSynced()) this.#listed.resolve();
+        },
+        onRestart: ({ error }) => {
+          if (error !== undefined && !this.isSynced()) onFailure(error);
+        },
+      },
+    });
+  }
+}
+
+/** Every version counts, as in `LocalObjects`. */
+const store = <V extends Identity>(onChange: (change: Change<V>) => void): Store<V> =>
+  new Store<V>({ equal: (a, b) => a.resourceVersion === b.resourceVersion, onChange });
+
+/** @param key of the store */
+const importKeyOf = (key: string): string => importKey(...(key.split('/') as [string, string]));
+
+/** Without the annotation, it is that of an import in its own namespace. */
+function keyOfService({ namespace, labels, annotations }: LocalDerived): string {
+  const source = annotations[sourceAnnotation] ?? '';
+  return parseImportKey(source) === undefined ? importKey(namespace, labels[importNameLabel] ?? '') : source;
+}
+
+/** The source of a slice is in the import's namespace. */
+function keyOfSlice({ namespace, labels, annotations }: LocalSlice): string {
+  const [, source = namespace] = (annotations[sourceAnnotation] ?? '').split('/');
+  return importKey(source, labels[importNameLabel] ?? '');
+}

@@ -1,0 +1,101 @@
+import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import type { LocalWrites } from '@kube-semaphore/multicluster';
+import type { ImportInput } from './desired/mcs/import.ts';
+import { ImportReconciler } from './import-reconciler.ts';
+import { LocalImports } from './local/mcs/imports.ts';
+import { ImportWriter } from './local/mcs/import-writer.ts';
+import { ImportWrites } from './local/mcs/import-writes.ts';
+import { VainWrites } from './local/mcs/vain-writes.ts';
+import { importKey } from './names.ts';
+import type { McsCluster } from './remote/mcs/cluster.ts';
+import { McsClusters, type McsClustersOptions } from './remote/mcs/clusters.ts';
+
+export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports'> & {
+  readonly writes: Pick<LocalWrites, 'write'>;
+};
+
+/** Multi-Cluster Services (KEP-1645): makes ServiceImports of the exports of all clusters. Only with `mcs` in the config. */
+export class MultiClusterServices {
+  readonly #options: MultiClusterServicesOptions;
+  readonly #imports: LocalImports;
+  readonly #clusters: McsClusters;
+  readonly #reconciler: ImportReconciler;
+
+  constructor(options: MultiClusterServicesOptions) {
+    const { settings, client, sources, writes, onKeys } = options;
+    this.#options = options;
+    const imports = new LocalImports({
+      ...options,
+      // No `since`: a repair doesn't count as propagation.
+      onKeys: (keys) => onKeys(keys),
+      onNamespace: (name) => onKeys([...this.keys()].filter((key) => key.startsWith(importKey(name, '')))),
+      onFailure: (error) => this.#clusters.unavailable(error),
+    });
+    const clusters = new McsClusters({ ...options, imports });
+    const vain = new VainWrites();
+    this.#imports = imports;
+    this.#clusters = clusters;
+    this.#reconciler = new ImportReconciler({
+      settings,
+      imports,
+      clusters,
+      vain,
+      families: () => familiesOf(sources.serviceRanges),
+      writes: new ImportWrites({
+        writes,
+        writer: new ImportWriter(client),
+        imports,
+        exports: () => clusters.local.exports,
+        remotesOf: (at) => clusters.remotesOf(at),
+        remotes: new Set(settings.remotes.map(({ name }) => name)),
+        vain,
+      }),
+    });
+  }
+
+  /** The clusters, for readiness and liveness. */
+  get clusters(): readonly McsCluster[] {
+    return this.#clusters.all;
+  }
+
+  /** Every key that has an export or a local object. */
+  keys(): ReadonlySet<string> {
+    return this.#clusters.keys();
+  }
+
+  /** The keys of all imports that a cluster exports to. */
+  keysOf(cluster: string): readonly string[] {
+    return this.#clusters.get(cluster)?.keys() ?? [];
+  }
+
+  /** How many exports of a remote are imported. */
+  exportsOf(remote: string): number {
+    return this.#clusters.get(remote)?.admitted ?? 0;
+  }
+
+  reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+    return this.#reconciler.reconcile(key, context);
+  }
+
+  /** Updates the metrics that no event updates. */
+  sample(): void {
+    if (this.#imports.isSynced()) this.#options.metrics.mcsImports.set({}, this.#imports.imports().length);
+  }
+
+  /** Watches until `signal` is aborted. The exports come after the local imports, which their first lists are measured against. */
+  async run(running: RunOptions): Promise<void> {
+    const watching = this.#imports.run(running);
+    await Promise.race([this.#imports.listed, watching]);
+    if (!running.signal.aborted) await this.#clusters.run(running);
+    await watching;
+  }
+}
+
+/** The families of the local Service ranges; undefined if these are unknown. */
+function familiesOf(ranges: McsClustersOptions['sources']['serviceRanges']): ImportInput['families'] {
+  if (ranges.length === 0) return undefined;
+  return (['IPv4', 'IPv6'] as const).filter((family) =>
+    ranges.some(({ text }) => text.includes(':') === (family === 'IPv6')),
+  );
+}

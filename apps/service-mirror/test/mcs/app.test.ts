@@ -1,0 +1,176 @@
+import { setTimeout } from 'node:timers/promises';
+import { eventually } from '@kube-semaphore/eventually';
+import { service } from '@kube-semaphore/testkit';
+import { describe, expect, test } from 'vitest';
+import { type SetMember, startSet } from '../support/mcs/cluster-set.ts';
+
+const it = test
+  .extend('names', { scope: 'file' }, ['c1', 'c2'])
+  .extend('set', { scope: 'file' }, async ({ names }, { onCleanup }) => {
+    const set = await startSet({ names });
+    onCleanup(() => set.stop());
+    for (const member of set.members) await member.start();
+    return set;
+  })
+  .extend('c1', ({ set }): SetMember => set.members[0]!)
+  .extend('c2', ({ set }): SetMember => set.members[1]!);
+
+const EXPORTED = ['Valid=True Valid', 'Ready=True Ready', 'Conflict=False NoConflicts'];
+
+const PORT_CONFLICT = ['Valid=True Valid', 'Ready=True Ready', 'Conflict=True PortConflict'];
+const http = { name: 'http', protocol: 'TCP', port: 80 };
+
+/** Waits until no program writes any more. @returns how many writes each made since `before` */
+async function quiet(
+  members: readonly SetMember[],
+  before: readonly number[] = members.map(() => 0),
+): Promise<readonly number[]> {
+  const count = () => Promise.all(members.map((member) => member.writes()));
+  for (let last = await count(); ;) {
+    await setTimeout(500);
+    const now = await count();
+    if (now.join() === last.join()) return now.map((writes, i) => writes - before[i]!);
+    last = now;
+  }
+}
+
+describe('an export', () => {
+  it('is an import in both clusters, with an address, endpoints and a status', async ({ c1, c2 }) => {
+    await c1.export('web', ['10.4.1.1']);
+    for (const member of [c1, c2]) {
+      await eventually(() => member.importedFrom('web'), ['c1']);
+      await eventually(() => member.addresses('web'), { c1: ['10.4.1.1'] });
+      const [derived] = await member.derived();
+      expect(await member.import('web')).toMatchObject({
+        metadata: { annotations: { 'multicluster.kubernetes.io/derived-service': derived?.metadata.name } },
+        spec: { type: 'ClusterSetIP', ips: (derived!['spec'] as { clusterIPs: string[] }).clusterIPs },
+        status: { conditions: [{ type: 'Ready', status: 'True' }], endpointSliceObjects: 'Present' },
+      });
+    }
+    await eventually(() => c1.conditions('web'), EXPORTED);
+  });
+
+  it('takes five writes where it is, four elsewhere, one for a new endpoint, and none when idle', async ({
+    c1,
+    c2,
+  }) => {
+    const members = [c1, c2];
+    const before = await quiet(members);
+    await c1.export('counted', ['10.4.1.1']);
+    await eventually(() => c1.conditions('counted'), EXPORTED);
+    await eventually(() => c2.importedFrom('counted'), ['c1']);
+    expect(await quiet(members, before)).toEqual([5, 4]);
+    await c1.setEndpoints('counted', ['10.4.1.1', '10.4.1.2']);
+    for (const member of members) await eventually(() => member.addresses('counted'), { c1: ['10.4.1.1', '10.4.1.2'] });
+    expect(await quiet(members, before)).toEqual([6, 5]);
+    await c1.unexport('counted');
+    for (const member of members) await eventually(() => member.addresses('counted'), {});
+    expect(await quiet(members, before)).toEqual([9, 8]);
+    expect(await c2.import('counted')).toBeUndefined();
+  });
+
+  it('stays imported until the last cluster unexports it', async ({ c1, c2 }) => {
+    await c1.export('twice', ['10.4.1.3']);
+    await c2.export('twice', ['10.4.2.3']);
+    for (const member of [c1, c2])
+      await eventually(() => member.addresses('twice'), { c1: ['10.4.1.3'], c2: ['10.4.2.3'] });
+    const { spec } = (await c2.import('twice'))!;
+    await c1.unexport('twice');
+    for (const member of [c1, c2]) await eventually(() => member.importedFrom('twice'), ['c2']);
+    await eventually(() => c1.addresses('twice'), { c2: ['10.4.2.3'] });
+    expect((await c2.import('twice'))!.spec.ips).toEqual(spec.ips);
+    await c2.unexport('twice');
+    for (const member of [c1, c2]) await eventually(() => member.importedFrom('twice'), undefined);
+  });
+
+  it('has the conflict of its ports on both exports, until it is over', async ({ c1, c2 }) => {
+    await c1.export('ports', ['10.4.1.4'], { ports: [http] });
+    await eventually(() => c2.importedFrom('ports'), ['c1']);
+    await c2.export('ports', ['10.4.2.4'], { ports: [{ ...http, port: 81 }] });
+    for (const member of [c1, c2]) await eventually(() => member.conditions('ports'), PORT_CONFLICT);
+    expect((await c2.import('ports'))?.spec['ports']).toEqual([http]);
+    await c2.unexport('ports');
+    await eventually(() => c1.conditions('ports'), EXPORTED);
+  });
+
+  it('comes back with its Service (lighthouse#693)', async ({ c1, c2 }) => {
+    await c1.export('again', ['10.4.1.5']);
+    await eventually(() => c2.importedFrom('again'), ['c1']);
+    await c1.deleteService('again');
+    await eventually(() => c2.importedFrom('again'), undefined);
+    await eventually(async () => (await c1.conditions('again'))[0], 'Valid=False NoService');
+    await c1.createService('again', ['10.4.1.6']);
+    await eventually(() => c2.addresses('again'), { c1: ['10.4.1.6'] });
+    await eventually(() => c1.conditions('again'), EXPORTED);
+  });
+
+  it('of a headless Service is a Headless import without an address', async ({ c1, c2 }) => {
+    await c1.export('db', ['10.4.1.7'], { headless: true });
+    await eventually(() => c2.addresses('db'), { c1: ['10.4.1.7'] });
+    const { ips, type } = (await c2.import('db'))!.spec;
+    expect([type, ips ?? []]).toEqual(['Headless', []]);
+  });
+
+  it('is not imported to a namespace that mcs.namespaces lacks, and says so', async ({ c1, c2 }) => {
+    const exports = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/default/serviceexports';
+    await c1.cluster.admin.create(exports, {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceExport',
+      metadata: { name: 'kubernetes' },
+    });
+    const status = async () => (await c1.cluster.admin.get(`${exports}/kubernetes`))['status'];
+    await eventually(async () => JSON.stringify((await status()) ?? '').includes("mcs.namespaces doesn't allow"), true);
+    expect(await c2.derived('default')).toEqual([]);
+  });
+});
+
+describe('an import', () => {
+  it('that a user deletes or changes is repaired, with its address', async ({ c1, c2 }) => {
+    await c1.export('repaired', ['10.4.1.8']);
+    await eventually(() => c2.importedFrom('repaired'), ['c1']);
+    const { ips } = (await c2.import('repaired'))!.spec;
+    const path = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceimports/repaired';
+    await c2.cluster.admin.delete(path);
+    await eventually(async () => (await c2.import('repaired'))?.spec.ips, ips);
+    await c2.cluster.admin.request('PATCH', path, { spec: { ports: [{ port: 1 }], ips: ['10.1.1.1'] } });
+    await eventually(
+      async () => {
+        const spec = (await c2.import('repaired'))?.spec;
+        return { ips: spec?.ips, ports: spec?.['ports'] };
+      },
+      { ips, ports: [http] },
+    );
+  });
+
+  it("that isn't ours is never touched", async ({ c1, c2 }) => {
+    const imports = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceimports';
+    const { metadata } = await c2.cluster.admin.create(imports, {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceImport',
+      metadata: { name: 'foreign' },
+      spec: { type: 'Headless', ports: [] },
+    });
+    await c1.export('foreign', ['10.4.1.9']);
+    await eventually(() => c1.importedFrom('foreign'), ['c1']);
+    await eventually(() => c2.mirror.stderr().includes("shop/foreign exists, and isn't ours"), true);
+    expect((await c2.import('foreign'))?.metadata.resourceVersion).toBe(metadata.resourceVersion);
+    expect(await c2.addresses('foreign')).toEqual({});
+  });
+
+  it('comes when its namespace does (lighthouse#685)', async ({ c1, c2 }) => {
+    const root = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/later';
+    await c1.createNamespace('later');
+    await c1.cluster.admin.create('/api/v1/namespaces/later/services', service({ name: 'web', namespace: 'later' }));
+    await c1.cluster.admin.create(`${root}/serviceexports`, {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceExport',
+      metadata: { name: 'web' },
+    });
+    const status = async (member: SetMember) =>
+      (await member.cluster.admin.request('GET', `${root}/serviceimports/web`)).status;
+    await eventually(() => status(c1), 200);
+    expect(await status(c2)).toBe(404);
+    await c2.createNamespace('later');
+    await eventually(() => status(c2), 200);
+  });
+});

@@ -1,0 +1,232 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { deployedCrds, endpointSlice, service, type ServiceOptions, startCluster } from '@kube-semaphore/testkit';
+import { localRules, remoteRules } from '../accounts.ts';
+import { type MirrorProcess, MIRRORS, spawnMirror } from '../mirror-process.ts';
+import { requestsOf } from '../requests.ts';
+
+const GROUP = 'multicluster.x-k8s.io';
+const READ = ['list', 'watch'];
+const WRITE = [...READ, 'create', 'update', 'delete'];
+
+/** What Multi-Cluster Services need in a cluster besides the usual rights, and what others need to read its exports. */
+const RIGHTS = {
+  local: [
+    { apiGroups: [GROUP], resources: ['serviceexports'], verbs: READ },
+    { apiGroups: [GROUP], resources: ['serviceexports/status', 'serviceimports/status'], verbs: ['patch'] },
+    { apiGroups: [GROUP], resources: ['serviceimports'], verbs: WRITE },
+    { apiGroups: [''], resources: ['namespaces'], verbs: READ },
+    { apiGroups: [''], resources: ['services'], verbs: WRITE },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
+  ],
+  remote: [{ apiGroups: [GROUP], resources: ['serviceexports'], verbs: READ }],
+};
+
+/** A condition as `Valid=True Valid`. */
+type Conditions = readonly string[];
+
+export type ServiceImport = KubeObject & {
+  readonly spec: Readonly<Record<string, unknown>> & { readonly ips?: readonly string[] };
+  readonly status?: { readonly clusters?: readonly { readonly cluster: string }[]; readonly [field: string]: unknown };
+};
+
+/** A cluster of a set, with a program that imports the exports of all of them. */
+export class SetMember {
+  readonly cluster: TestCluster;
+  readonly #start: (more?: Start) => Promise<MirrorProcess>;
+  #mirror: MirrorProcess | undefined;
+
+  constructor(cluster: TestCluster, start: (more?: Start) => Promise<MirrorProcess>) {
+    this.cluster = cluster;
+    this.#start = start;
+  }
+
+  get mirror(): MirrorProcess {
+    if (this.#mirror === undefined) throw new Error(`the program of ${this.cluster.name} wasn't started`);
+    return this.#mirror;
+  }
+
+  async start(more?: Start): Promise<void> {
+    this.#mirror = await this.#start(more);
+  }
+
+  async stop(): Promise<void> {
+    await this.#mirror?.stop('SIGKILL');
+    this.#mirror = undefined;
+  }
+
+  /** Requests of the program that change something. */
+  writes(): Promise<number> {
+    return requestsOf(this.mirror, ['POST', 'PUT', 'PATCH', 'DELETE']);
+  }
+
+  async createNamespace(name: string): Promise<void> {
+    await this.cluster.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  }
+
+  /** Creates `shop/<name>`, with a slice of these addresses. */
+  async createService(
+    name: string,
+    endpoints: readonly string[],
+    options: Partial<ServiceOptions> = {},
+  ): Promise<void> {
+    const { admin } = this.cluster;
+    await admin.create('/api/v1/namespaces/shop/services', service({ namespace: 'shop', ...options, name }));
+    await admin.create(
+      '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices',
+      endpointSlice({ namespace: 'shop', name: `${name}-x1`, service: name, endpoints }),
+    );
+  }
+
+  async deleteService(name: string): Promise<void> {
+    await this.cluster.admin.delete(`/api/v1/namespaces/shop/services/${name}`);
+    const slice = `/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/${name}-x1`;
+    await this.cluster.admin.request('DELETE', slice);
+  }
+
+  async setEndpoints(name: string, addresses: readonly string[]): Promise<void> {
+    const { status } = await this.cluster.admin.request(
+      'PATCH',
+      `/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices/${name}-x1`,
+      { endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })) },
+    );
+    if (status !== 200) throw new Error(`slice ${name}-x1 not patched: ${status}`);
+  }
+
+  async createExport(name: string, spec: object = {}): Promise<void> {
+    await this.cluster.admin.create(pathOf('serviceexports'), {
+      apiVersion: `${GROUP}/v1beta1`,
+      kind: 'ServiceExport',
+      metadata: { name },
+      spec,
+    });
+  }
+
+  /** Creates a Service, and exports it. */
+  async export(name: string, endpoints: readonly string[], options: Partial<ServiceOptions> = {}): Promise<void> {
+    await this.createService(name, endpoints, options);
+    await this.createExport(name);
+  }
+
+  async unexport(name: string): Promise<void> {
+    await this.cluster.admin.delete(`${pathOf('serviceexports')}/${name}`);
+  }
+
+  async conditions(name: string): Promise<Conditions> {
+    const { status } = await this.cluster.admin.get(`${pathOf('serviceexports')}/${name}`);
+    const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string; reason: string }[] };
+    return conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
+  }
+
+  /** Undefined if there is none. */
+  async import(name: string): Promise<ServiceImport | undefined> {
+    const { status, body } = await this.cluster.admin.request('GET', `${pathOf('serviceimports')}/${name}`);
+    return status === 200 ? (body as unknown as ServiceImport) : undefined;
+  }
+
+  /** The clusters of an import's status; undefined if there is no import. */
+  async importedFrom(name: string): Promise<readonly string[] | undefined> {
+    const found = await this.import(name);
+    return found && (found.status?.clusters ?? []).map(({ cluster }) => cluster);
+  }
+
+  /** The derived Services of `shop`. */
+  async derived(namespace = 'shop'): Promise<readonly KubeObject[]> {
+    const selector = encodeURIComponent('multicluster.kubernetes.io/service-name');
+    return this.cluster.admin.list(`/api/v1/namespaces/${namespace}/services?labelSelector=${selector}`);
+  }
+
+  /** The addresses behind an import, by the source cluster. */
+  async addresses(name: string, namespace = 'shop'): Promise<Readonly<Record<string, readonly string[]>>> {
+    const selector = encodeURIComponent(`multicluster.kubernetes.io/service-name=${name}`);
+    const path = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices?labelSelector=${selector}`;
+    const slices = (await this.cluster.admin.list(path)) as unknown as (KubeObject & {
+      endpoints?: { addresses: string[]; conditions: { ready?: boolean } }[] | null;
+    })[];
+    const found = slices.map(({ metadata, endpoints }) => {
+      const ready = (endpoints ?? []).filter(({ conditions }) => conditions.ready !== false);
+      const cluster = metadata.labels?.['multicluster.kubernetes.io/source-cluster'] ?? '';
+      return [cluster, ready.flatMap(({ addresses }) => addresses)] as const;
+    });
+    return Object.fromEntries(found);
+  }
+}
+
+/** How a start differs from the usual. */
+export type Start = {
+  /** The section `mcs`. */
+  readonly mcs?: object;
+  /** Fields of all remotes. */
+  readonly ofRemotes?: object;
+  readonly flags?: readonly string[];
+};
+
+export type SetOptions = {
+  readonly names: readonly string[];
+  /** Those that get no kinds. */
+  readonly withoutKinds?: readonly string[];
+  /** Those with the kinds of mcs-api v0.5.0, whose imports don't say where their slices are. */
+  readonly withoutStatusOfSlices?: readonly string[];
+};
+
+/** Clusters with the namespace `shop`, the kinds, and a way to start the program of each. Each reads the others by a proxy. */
+export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices = [] }: SetOptions) {
+  const crds = deployedCrds('service-mirror/mcs');
+  const clusters = await Promise.all(names.map((name) => startCluster({ name })));
+  const processes: MirrorProcess[] = [];
+  const each = await Promise.all(
+    clusters.map(async (cluster) => {
+      const isOlder = withoutStatusOfSlices.includes(cluster.name);
+      for (const crd of withoutKinds.includes(cluster.name) ? [] : crds)
+        await cluster.defineResource(isOlder ? withoutField(crd, 'endpointSliceObjects') : crd);
+      const proxy = await startFaultProxy(cluster);
+      const writer = await cluster.account('semaphore-service-mirror', [...localRules, ...RIGHTS.local]);
+      const reader = await cluster.account('semaphore-service-mirror-remote', [...remoteRules, ...RIGHTS.remote]);
+      return { cluster, proxy, writer, kubeconfig: await proxy.kubeconfig(reader) };
+    }),
+  );
+  const members = each.map(({ cluster, writer }) => {
+    const others = each.filter((other) => other.cluster !== cluster);
+    return new SetMember(cluster, async ({ mcs = {}, ofRemotes = {}, flags = [] } = {}) => {
+      const file = {
+        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
+        localCluster: { name: cluster.name, kubeConfigPath: writer.kubeconfig },
+        mcs,
+        remoteClusters: others.map((other) => ({
+          name: other.cluster.name,
+          kubeConfigPath: other.kubeconfig,
+          servicePrefix: other.cluster.name,
+          ...ofRemotes,
+        })),
+      };
+      const path = join(cluster.dir, `service-mirror-${processes.length}.json`);
+      await writeFile(path, JSON.stringify(file));
+      const mirror = spawnMirror([`-config=${path}`, '-listen-address=127.0.0.1:0', '-log-level=debug', ...flags]);
+      processes.push(mirror);
+      await mirror.ready();
+      return mirror;
+    });
+  });
+  for (const member of members) {
+    await member.createNamespace('shop');
+    await member.createNamespace(MIRRORS);
+  }
+  const define = async (name: string): Promise<void> => {
+    for (const crd of crds) await clusters.find((cluster) => cluster.name === name)!.defineResource(crd);
+  };
+  const proxies = new Map(each.map(({ cluster, proxy }) => [cluster.name, proxy]));
+  const stop = async (): Promise<void> => {
+    await Promise.all(processes.map((mirror) => mirror.stop('SIGKILL')));
+    await Promise.all(each.map(({ proxy }) => proxy.stop()));
+    await Promise.all(clusters.map((cluster) => cluster.stop()));
+  };
+  return { members, proxies, define, stop, output: () => processes.map(({ stderr }) => stderr()) };
+}
+
+/** A definition whose schema lacks a field, wherever it is. */
+const withoutField = (crd: KubeObject, field: string): KubeObject =>
+  JSON.parse(JSON.stringify(crd), (key, value: unknown) => (key === field ? undefined : value)) as KubeObject;
+
+const pathOf = (plural: string): string => `/apis/${GROUP}/v1beta1/namespaces/shop/${plural}`;
