@@ -7,6 +7,7 @@ import { normalise } from '../kinds/defaults.ts';
 import { jsonPatch, type Operation } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import { check } from '../kinds/rules.ts';
+import { prune } from '../kinds/structural-schema.ts';
 import { ApiError, badRequest, conflict, invalid, notFound } from '../http/status.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
@@ -104,7 +105,8 @@ const systemFields = [
 /** `next` with everything that only the server, or another subresource, may change. */
 function merged({ resource, target, storage: { clusterIps } }: Call, before: KubeObject, next: KubeObject): KubeObject {
   if (target.subresource === 'status') {
-    return next['status'] === undefined ? before : { ...before, status: next['status'] };
+    const { status } = resource.schema ? (prune(next, resource.schema) as KubeObject) : next;
+    return status === undefined ? before : { ...before, status };
   }
   const normal = normalise(resource, next, { previous: before, clusterIps });
   const { managedFields = before.metadata['managedFields'], ...metadata } = normal.metadata;

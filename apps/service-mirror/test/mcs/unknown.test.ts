@@ -1,0 +1,122 @@
+import { setTimeout } from 'node:timers/promises';
+import { eventually } from '@kube-semaphore/eventually';
+import { describe, expect, test } from 'vitest';
+import { DRY_RUNS } from '../support/requests.ts';
+import { startSet } from '../support/mcs/cluster-set.ts';
+
+const it = test.extend('startedSet', ({ task }, { onCleanup }) =>
+  async (options: Parameters<typeof startSet>[0]) => {
+    const set = await startSet(options);
+    onCleanup(async () => {
+      if (task.result?.state === 'fail') console.error(set.output().join('\n'));
+      await set.stop();
+    });
+    return set;
+  });
+
+const known = async (member: { mirror: { get(path: string): Promise<{ body: string }> } }, remote: string) =>
+  (await member.mirror.get('/metrics')).body.includes(
+    `semaphore_service_mirror_mcs_exports_known{remote="${remote}"} 1`,
+  );
+
+describe('a cluster that is lost', () => {
+  it('keeps its part in imports, over a restart of ours too, and is followed again', async ({ startedSet }) => {
+    const { members, proxies } = await startedSet({ names: ['c1', 'c2', 'c3'] });
+    const [c1, c2, c3] = members as [(typeof members)[0], (typeof members)[0], (typeof members)[0]];
+    for (const member of members) await member.start();
+    await c1.export('web', ['10.4.1.1']);
+    await c2.export('web', ['10.4.2.1']);
+    await c1.export('alone', ['10.4.1.2']);
+    await eventually(() => c3.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+    await eventually(() => c3.importedFrom('alone'), ['c1']);
+    const { ips } = (await c3.import('web'))!.spec;
+    await proxies.get('c1')!.set({ kind: 'refuse' });
+    await proxies.get('c1')!.set({ kind: 'reset', connections: 'open' });
+    await c3.stop();
+    await c3.start();
+    await c2.setEndpoints('web', ['10.4.2.1', '10.4.2.2']);
+    await eventually(() => c3.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1', '10.4.2.2'] });
+    expect(await c3.importedFrom('web')).toEqual(['c1', 'c2']);
+    expect(await c3.addresses('alone')).toEqual({ c1: ['10.4.1.2'] });
+    expect(await known(c3, 'c1')).toBe(false);
+    // Its own exports go on, and nothing of the lost cluster changes with them.
+    await c1.setEndpoints('alone', ['10.4.1.3']);
+    await c1.unexport('web');
+    await proxies.get('c1')!.clear();
+    await eventually(() => c3.addresses('alone'), { c1: ['10.4.1.3'] });
+    await eventually(() => c3.importedFrom('web'), ['c2']);
+    await eventually(() => c3.addresses('web'), { c2: ['10.4.2.1', '10.4.2.2'] });
+    expect((await c3.import('web'))!.spec.ips).toEqual(ips);
+    expect(await known(c3, 'c1')).toBe(true);
+  });
+
+  it('loses its endpoints after staleAfter where others have some, and never the last ones', async ({ startedSet }) => {
+    const { members, proxies } = await startedSet({ names: ['c1', 'c2'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c1.export('web', ['10.4.1.1']);
+    await c2.export('web', ['10.4.2.1']);
+    await c1.export('alone', ['10.4.1.2']);
+    await c2.start({ ofRemotes: { staleAfter: '2s', staleAction: 'remove' } });
+    await eventually(() => c2.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+    await eventually(() => c2.addresses('alone'), { c1: ['10.4.1.2'] });
+    await proxies.get('c1')!.set({ kind: 'refuse' });
+    await proxies.get('c1')!.set({ kind: 'reset', connections: 'open' });
+    await eventually(() => c2.addresses('web'), { c2: ['10.4.2.1'] });
+    expect(await c2.addresses('alone')).toEqual({ c1: ['10.4.1.2'] });
+    await proxies.get('c1')!.clear();
+    await eventually(() => c2.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+  });
+});
+
+describe('a cluster without the kinds', () => {
+  it('is unknown, and blocks no other; with them, its exports come (cilium#47793)', async ({ startedSet }) => {
+    const { members, define } = await startedSet({ names: ['c1', 'c2'], withoutKinds: ['c1'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c2.export('web', ['10.4.2.1']);
+    for (const member of members) await member.start();
+    await eventually(() => c2.addresses('web'), { c2: ['10.4.2.1'] });
+    expect([await known(c2, 'c1'), await known(c2, 'c2')]).toEqual([false, true]);
+    expect(c2.mirror.stderr()).toContain('"reason":"exports-unknown"');
+    expect(c1.mirror.stderr()).toContain('"reason":"imports-unknown"');
+    await define('c1');
+    await c1.export('web', ['10.4.1.1']);
+    for (const member of members)
+      await eventually(() => member.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+    expect(await known(c2, 'c1')).toBe(true);
+  });
+});
+
+describe('the config', () => {
+  it('moves the Services of imports to the mirror namespace, and the imports stay', async ({ startedSet }) => {
+    const { members } = await startedSet({ names: ['c1', 'c2'] });
+    const [, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c2.export('web', ['10.4.2.1']);
+    await c2.start();
+    await eventually(() => c2.addresses('web'), { c2: ['10.4.2.1'] });
+    await eventually(() => c2.importedFrom('web'), ['c2']);
+    const { uid } = (await c2.import('web'))!.metadata;
+    await c2.stop();
+    await c2.start({ mcs: { derivedServices: 'mirrorNamespace' } });
+    await eventually(() => c2.addresses('web', 'sys-semaphore'), { c2: ['10.4.2.1'] });
+    await eventually(() => c2.derived(), []);
+    await eventually(() => c2.addresses('web'), {});
+    const [derived] = await c2.derived('sys-semaphore');
+    expect(await c2.import('web')).toMatchObject({
+      metadata: { uid },
+      spec: { ips: (derived!['spec'] as { clusterIPs: string[] }).clusterIPs },
+      status: { endpointSliceObjects: 'Absent' },
+    });
+  });
+
+  it('lets an API server with older kinds drop a field, without writing it again and again', async ({ startedSet }) => {
+    const { members } = await startedSet({ names: ['c1', 'c2'], withoutStatusOfSlices: ['c2'] });
+    const [, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c2.export('web', ['10.4.2.1']);
+    await c2.start();
+    await eventually(() => c2.importedFrom('web'), ['c2']);
+    await setTimeout(2_000);
+    // Service, slice, import, its status twice, the export's status; and one dry run at the start.
+    expect(await c2.writes()).toBe(6 + DRY_RUNS);
+    expect((await c2.import('web'))?.status).not.toHaveProperty('endpointSliceObjects');
+  });
+});
