@@ -4,6 +4,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import {
   bash,
   deployAccount,
+  deployComponent,
   deployedRights,
   deployPolicies,
   expressionWarnings,
@@ -272,6 +273,81 @@ describe('the policy for its own objects', () => {
       expect(refusal(await account.request('GET', `${SERVICES}/whole/proxy/`))).toMatch(
         /^403 .* may only create, update and delete Services; this is CONNECT of services\/proxy$/,
       );
+    });
+  });
+
+  describe('with the component for Multi-Cluster Services', () => {
+    const [namespace, name] = ['default', 'derived-0123456789'];
+    const services = `/api/v1/namespaces/${namespace}/services`;
+    const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
+    const mcs = `/apis/multicluster.x-k8s.io/v1beta1/namespaces/${namespace}`;
+    const managed = { 'app.kubernetes.io/managed-by': 'semaphore-service-mirror' };
+    const sliceOf = (service: string, labels: Labels = {}) =>
+      slice('web', {
+        labels: {
+          'endpointslice.kubernetes.io/managed-by': 'semaphore-service-mirror',
+          'kubernetes.io/service-name': service,
+          ...labels,
+        },
+      });
+    const serviceImport = (labels: Labels): KubeObject => ({
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceImport',
+      metadata: { name: 'web', labels },
+      spec: { type: 'ClusterSetIP', ports: [{ port: 80 }] },
+    });
+    const OTHER_NAME = /^403 .* only Services with names of its own, and their slices; this is kube-dns$/;
+
+    beforeAll(async () => {
+      await bash(
+        `kubectl apply -k ${fileURLToPath(new URL('../../../../deploy/service-mirror/mcs', import.meta.url))}`,
+        cluster,
+      );
+      await deployComponent(cluster, folders.local, folders.mcs);
+      await eventually(async () => (await account.request('GET', `${mcs}/serviceimports`)).status, 200);
+    });
+
+    it.each([
+      { name: 'a derived Service', path: services, object: service(name, {}, managed) },
+      { name: 'its slice', path: slices, object: sliceOf(name) },
+      { name: 'a slice of a headless ServiceImport', path: slices, object: sliceOf('') },
+      { name: 'a ServiceImport', path: `${mcs}/serviceimports`, object: serviceImport(managed) },
+    ])('lets it create, change and delete $name', async ({ path, object }) => {
+      expect(refusal(await account.request('POST', path, object))).toMatch(/^201 /);
+      const one = `${path}/${object.metadata.name}`;
+      const there = await cluster.admin.get(one);
+      const changed = { ...there, metadata: { ...there.metadata, annotations: { changed: 'true' } } };
+      expect(refusal(await account.request('PUT', one, changed))).toMatch(/^200 /);
+      expect(refusal(await account.request('DELETE', one))).toMatch(/^200 /);
+    });
+
+    it.each([
+      { name: 'a Service', path: services, object: service('kube-dns', {}, managed), why: OTHER_NAME },
+      { name: 'a mirror', path: services, object: service('kube-dns'), why: OTHER_NAME },
+      { name: 'a slice', path: slices, object: sliceOf('kube-dns'), why: OTHER_NAME },
+      { name: 'a slice of a mirror', path: slices, object: sliceOf('kube-dns', mirrorLabels), why: OTHER_NAME },
+      { name: 'a Service without its label', path: services, object: service(name, {}, theirs), why: FOREIGN },
+      {
+        name: 'a ServiceImport without it',
+        path: `${mcs}/serviceimports`,
+        object: serviceImport(theirs),
+        why: FOREIGN,
+      },
+    ])('refuses $name that could be of others', async ({ path, object, why }) => {
+      expect(refusal(await account.request('POST', path, object))).toMatch(why);
+    });
+
+    it('lets it write the status of its ServiceImports and of ServiceExports, and no export', async () => {
+      const status = { status: { conditions: [] } };
+      await cluster.admin.create(`${mcs}/serviceimports`, serviceImport(theirs));
+      expect(refusal(await account.request('PATCH', `${mcs}/serviceimports/web/status`, status))).toMatch(FOREIGN);
+      await cluster.admin.delete(`${mcs}/serviceimports/web`);
+      await cluster.admin.create(`${mcs}/serviceimports`, serviceImport(managed));
+      expect(refusal(await account.request('PATCH', `${mcs}/serviceimports/web/status`, status))).toMatch(/^200 /);
+
+      const [apiVersion, kind] = ['multicluster.x-k8s.io/v1beta1', 'ServiceExport'];
+      await cluster.admin.create(`${mcs}/serviceexports`, { apiVersion, kind, metadata: { name: 'web' } });
+      expect(refusal(await account.request('PATCH', `${mcs}/serviceexports/web/status`, status))).toMatch(/^200 /);
     });
   });
 

@@ -4,11 +4,13 @@ import { deployAccount, deployComponent, deployedRights, deployPolicies, rulesOf
 /** The accounts of a mirror on its two clusters. */
 export type Accounts = { readonly local: TestAccount; readonly remote: TestAccount };
 
-/** The folders of deploy/ with its accounts, and with what global services need in addition. */
+/** The folders of deploy/ with its accounts, and with what global Services and Multi-Cluster Services need in addition. */
 export const folders = {
   local: 'service-mirror/base',
   globals: 'service-mirror/components/global',
+  mcs: 'service-mirror/components/mcs',
   remote: 'service-mirror/remote',
+  remoteMcs: 'service-mirror/components/remote-mcs',
 } as const;
 
 /** All rights in the mirror namespace. */
