@@ -16,10 +16,11 @@ export type CoreDnsOptions = {
   readonly corefile: string;
 };
 
-/** What the manifests of CoreDNS let it do. */
+/** What the manifests of CoreDNS let it do, and those of Multi-Cluster Services. */
 const rules: readonly PolicyRule[] = [
   { apiGroups: [''], resources: ['services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports'], verbs: ['list', 'watch'] },
 ];
 
 /** /var/run leads to /run, of which each node has one of its own. */

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const page = fileURLToPath(new URL('../../../../../docs/service-mirror.md', import.meta.url));
-
-/** The Corefile that the page of the app shows: the only fenced block with the plugin `kubernetes`. */
-export function documentedCorefile(): string {
+/** The Corefile that a page of docs/ shows: the only fenced block with the plugin `kubernetes`. */
+export function documentedCorefile(name: 'service-mirror.md' | 'mcs.md' = 'service-mirror.md'): string {
+  const page = fileURLToPath(new URL(`../../../../../docs/${name}`, import.meta.url));
   const blocks = readFileSync(page, 'utf8').matchAll(/^```.*\n([^]*?)^```$/gm);
   const [corefile, ...others] = Array.from(blocks, ([, block = '']) => block).filter((block) =>
     /^ +kubernetes /m.test(block),
