@@ -6,6 +6,7 @@ export type Kind = { readonly manifest: string } | { readonly part: string } | {
 /** Top-level keys of files that aren't manifests. */
 const parts: Readonly<Record<string, string>> = {
   remotes: 'config',
+  mcs: 'config',
   remoteClusters: 'config',
   rules: 'rules of a role',
   metadata: 'part of a manifest',
@@ -26,6 +27,7 @@ const manifests: ReadonlySet<string> = new Set([
   'kind.x-k8s.io/v1alpha4 Cluster',
   'kustomize.config.k8s.io/v1beta1 Kustomization',
   'mirror.semaphore.uw.io/v1 MirrorNameLength',
+  'multicluster.x-k8s.io/v1beta1 ServiceExport',
   'networking.k8s.io/v1 NetworkPolicy',
   'operator.tigera.io/v1 APIServer',
   'operator.tigera.io/v1 Installation',
