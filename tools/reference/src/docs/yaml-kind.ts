@@ -6,7 +6,6 @@ export type Kind = { readonly manifest: string } | { readonly part: string } | {
 /** Top-level keys of files that aren't manifests. */
 const parts: Readonly<Record<string, string>> = {
   remotes: 'config',
-  mcs: 'config',
   remoteClusters: 'config',
   rules: 'rules of a role',
   metadata: 'part of a manifest',
