@@ -44,3 +44,11 @@ export async function createGlobalAccounts(clusters: Record<'local' | 'remote', 
   await deployComponent(clusters.local, folders.local, folders.globals);
   return accounts;
 }
+
+/** As `createAccounts`, in one cluster of a set, with the components for Multi-Cluster Services. */
+export async function createMcsAccounts(cluster: TestCluster): Promise<Accounts> {
+  const accounts = await createAccounts({ local: cluster, remote: cluster });
+  await deployComponent(cluster, folders.local, folders.mcs);
+  await deployComponent(cluster, folders.remote, folders.remoteMcs);
+  return accounts;
+}

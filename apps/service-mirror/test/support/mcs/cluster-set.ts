@@ -3,27 +3,11 @@ import { join } from 'node:path';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { deployedCrds, endpointSlice, service, type ServiceOptions, startCluster } from '@kube-semaphore/testkit';
-import { localRules, remoteRules } from '../accounts.ts';
+import { createMcsAccounts } from '../accounts.ts';
 import { type MirrorProcess, MIRRORS, spawnMirror } from '../mirror-process.ts';
 import { requestsOf } from '../requests.ts';
 
 const GROUP = 'multicluster.x-k8s.io';
-const READ = ['list', 'watch'];
-const WRITE = [...READ, 'create', 'update', 'delete'];
-
-/** What Multi-Cluster Services need in a cluster besides the usual rights, and what others need to read its exports. */
-const RIGHTS = {
-  local: [
-    { apiGroups: [GROUP], resources: ['serviceexports'], verbs: READ },
-    { apiGroups: [GROUP], resources: ['serviceexports/status', 'serviceimports/status'], verbs: ['patch'] },
-    { apiGroups: [GROUP], resources: ['serviceimports'], verbs: WRITE },
-    { apiGroups: [''], resources: ['namespaces'], verbs: READ },
-    { apiGroups: [''], resources: ['services'], verbs: WRITE },
-    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
-  ],
-  remote: [{ apiGroups: [GROUP], resources: ['serviceexports'], verbs: READ }],
-};
-
 /** A condition as `Valid=True Valid`. */
 type Conditions = readonly string[];
 
@@ -182,9 +166,8 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
       for (const crd of withoutKinds.includes(cluster.name) ? [] : crds)
         await cluster.defineResource(isOlder ? withoutField(crd, 'endpointSliceObjects') : crd);
       const proxy = await startFaultProxy(cluster);
-      const writer = await cluster.account('semaphore-service-mirror', [...localRules, ...RIGHTS.local]);
-      const reader = await cluster.account('semaphore-service-mirror-remote', [...remoteRules, ...RIGHTS.remote]);
-      return { cluster, proxy, writer, kubeconfig: await proxy.kubeconfig(reader) };
+      const { local, remote } = await createMcsAccounts(cluster);
+      return { cluster, proxy, writer: local, kubeconfig: await proxy.kubeconfig(remote) };
     }),
   );
   const members = each.map(({ cluster, writer }) => {
@@ -209,10 +192,7 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
       return mirror;
     });
   });
-  for (const member of members) {
-    await member.createNamespace('shop');
-    await member.createNamespace(MIRRORS);
-  }
+  for (const member of members) await member.createNamespace('shop');
   const define = async (name: string): Promise<void> => {
     for (const crd of crds) await clusters.find((cluster) => cluster.name === name)!.defineResource(crd);
   };
