@@ -81,6 +81,9 @@ export function setKeyOfName(objectName: string): string {
   return objectName.replace(/(?:-[0-9a-f]{10}(?:-s\d+)?)+$/, '');
 }
 
+/** Begins the keys of labels that every namespace of a remote has by our config: `remotes[].labels`. */
+export const configLabelPrefix = `labels.${labelDomains[1]}/`;
+
 /** Domain of the labels and annotations of companions, whatever domain the sets have. */
 const COMPANION_DOMAIN = labelDomains[1];
 

@@ -77,6 +77,32 @@ describe('a NetworkPolicy that names another cluster', () => {
     await policies.open();
   });
 
+  it('finds clusters by the labels that our config gives them, whatever a remote says', async ({
+    remote,
+    accounts,
+    configFile,
+    startWith,
+    pods,
+    policies,
+  }) => {
+    const region = 'labels.policy.semaphore.uw.io/region';
+    await pods.add(WEB);
+    await remote.admin.request('PATCH', '/api/v1/namespaces/beta', { metadata: { labels: { [region]: 'eu' } } });
+    const config = await configFile(
+      { name: 'c2', labels: { region: 'eu' }, allowedPodCIDRs: ['10.4.0.0/16'] },
+      { name: 'c3', labels: { region: 'us' }, allowedPodCIDRs: ['10.5.0.0/16'] },
+    );
+    const namespaceSelector = {
+      matchLabels: { [region]: 'eu' },
+      matchExpressions: [{ key: K, operator: 'Exists' }],
+    };
+    await policies.add('eu', { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] });
+    namespaceSelector.matchLabels[region] = 'us';
+    await policies.add('us', { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] });
+    await startWith([`-config=${config}`, '-network-policies', `-local-kube-config=${accounts.local.kubeconfig}`]);
+    await policies.open('eu c2 ingress all: 10.4.0.20/32');
+  });
+
   it('is watched only while it names the remote', async ({ pods, policies, start }) => {
     await pods.add(WEB);
     await policies.add('local', { podSelector: {}, ingress: [{ from: [{ namespaceSelector: {} }] }] });

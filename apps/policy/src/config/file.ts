@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 const remote = z.strictObject({
   name: z.string(),
   clusterSetID: z.optional(z.string()),
+  labels: z.optional(z.record(z.string(), z.string())),
   ...addressFields,
   allowedPodCIDRs: z.optional(z.array(z.string())),
   podResyncPeriod: durationField,

@@ -44,6 +44,7 @@ describe('settingsOfFile', () => {
           {
             name: 'c2',
             clusterSetId: 'c2',
+            labels: {},
             reference: { kind: 'kubeconfig', path: '/c2' },
             allowedPodCidrs: undefined,
             podResyncPeriodMs: 600_000,
@@ -51,6 +52,7 @@ describe('settingsOfFile', () => {
           {
             name: 'c3',
             clusterSetId: 'c3',
+            labels: {},
             reference: {
               kind: 'api-server',
               apiUrl: 'https://c3',
@@ -126,6 +128,19 @@ describe('with -network-policies', () => {
       { name: 'c3', clusterSetID: 'prod.eu', ...at('/c3', '10.5.0.0/16') },
     );
     expect(settings.ok && settings.value.remotes.map(({ clusterSetId }) => clusterSetId)).toEqual(['c2', 'prod.eu']);
+  });
+
+  it('takes labels of a cluster, and refuses those that no namespace can have', () => {
+    const labels = { region: 'eu', environment: 'prod' };
+    const settings = settingsOf({ name: 'c2', labels, ...at('/c2', '10.4.0.0/16') });
+    expect(settings.ok && settings.value.remotes[0]?.labels).toEqual({
+      'labels.policy.semaphore.uw.io/region': 'eu',
+      'labels.policy.semaphore.uw.io/environment': 'prod',
+    });
+    expect(problemsOf({ name: 'c2', labels: { 'a/b': 'x', region: 'e u' }, ...at('/c2', '10.4.0.0/16') })).toEqual([
+      expect.stringMatching(/^remotes\[0\]\.labels: "labels\.policy\.semaphore\.uw\.io\/a\/b" is not a label key/),
+      expect.stringMatching(/^remotes\[0\]\.labels\.region: "e u" is not a label value/),
+    ]);
   });
 
   it('demands the CIDRs of each remote', () => {

@@ -2,7 +2,9 @@ import { durationOf, localReference, Problems, referenceOfFlags, remoteReference
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { type Cidr, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
-import { clusterName } from './option-types.ts';
+import type { Labels } from '../desired/network-policies/selector.ts';
+import { configLabelPrefix } from '../names.ts';
+import { clusterName, labelKey, labelValue } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
 
 /** One remote cluster, from flags or a config file. */
@@ -10,6 +12,8 @@ export type RemoteSettings = {
   readonly name: string;
   /** How the cluster label of NetworkPolicies names it. */
   readonly clusterSetId: string;
+  /** Labels of all its namespaces, for NetworkPolicies. */
+  readonly labels: Labels;
   readonly reference: ClusterReference;
   /** The addresses that it can bring into local sets; undefined: all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
@@ -36,6 +40,7 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
       {
         name: targetClusterName!,
         clusterSetId: targetClusterName!,
+        labels: {},
         reference,
         allowedPodCidrs,
         podResyncPeriodMs,
@@ -72,10 +77,16 @@ type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; 
 function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): RemoteSettings {
   const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T =>
     found.check(`${at}.${field}`, parsed, fallback);
-  const { podResyncPeriod, allowedPodCIDRs, clusterSetID } = entry;
+  const { podResyncPeriod, allowedPodCIDRs, clusterSetID, labels = {} } = entry;
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
     clusterSetId: clusterSetID === undefined ? entry.name : check('clusterSetID', clusterName.parse(clusterSetID), ''),
+    labels: Object.fromEntries(
+      Object.entries(labels).map(([name, value]) => [
+        check(`labels`, labelKey.parse(`${configLabelPrefix}${name}`), ''),
+        check(`labels.${name}`, labelValue.parse(value), ''),
+      ]),
+    ),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     allowedPodCidrs: allowedPodCIDRs && found.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     podResyncPeriodMs:

@@ -42,7 +42,14 @@ const silent = async (_: unknown, { signal }: RunOptions): Promise<never> => {
 function remote(name: string, clusterSetId = name): PeersInput {
   const none = () => undefined;
   return {
-    settings: { name, clusterSetId, reference: { kind: 'in-cluster' }, allowedPodCidrs: [], podResyncPeriodMs: 0 },
+    settings: {
+      name,
+      clusterSetId,
+      labels: {},
+      reference: { kind: 'in-cluster' },
+      allowedPodCidrs: [],
+      podResyncPeriodMs: 0,
+    },
     client: { list: silent, watch: silent } as unknown as KubeClient,
     options: { clusterSetKey: K, deletionGuardPercent: 50, watchIdleTimeoutMs: 90_000 } as PolicyOptions,
     addresses: { allowed: [], local: [] },

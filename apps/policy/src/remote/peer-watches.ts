@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { RemoteView } from '../desired/network-policies/companions.ts';
-import { type CrossClusterRule, namesCluster } from '../desired/network-policies/cross-cluster-rules.ts';
+import {
+  type CrossClusterRule,
+  namesCluster,
+  type RemotePeer,
+} from '../desired/network-policies/cross-cluster-rules.ts';
 import { uniqueLabels } from '../desired/network-policies/peer-pod.ts';
 import { requirementsOn } from '../desired/network-policies/selector.ts';
 import { type PeersInput, RemotePeers, unknownView } from './peers.ts';
@@ -61,9 +65,10 @@ export class PeerWatches {
   /** A source has these rules; none: it is gone, or names no other cluster any more. */
   setSource(source: string, rules: readonly CrossClusterRule[]): void {
     for (const watched of this.#remotes) {
-      const { clusterSetId } = watched.input.settings;
+      const { clusterSetId, labels } = watched.input.settings;
       const { clusterSetKey } = watched.input.options;
-      const naming = rules.filter(({ peers }) => peers.some((peer) => namesCluster(peer, clusterSetKey, clusterSetId)));
+      const isNaming = (peer: RemotePeer): boolean => namesCluster(peer, clusterSetKey, clusterSetId, labels);
+      const naming = rules.filter(({ peers }) => peers.some(isNaming));
       if (naming.length > 0) watched.sources.set(source, naming);
       else if (!watched.sources.delete(source)) continue;
       this.#options.onCount(watched.input.settings.name, watched.sources.size);

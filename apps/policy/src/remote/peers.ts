@@ -18,6 +18,7 @@ import type { RemoteView } from '../desired/network-policies/companions.ts';
 import type { CrossClusterRule } from '../desired/network-policies/cross-cluster-rules.ts';
 import { isAllowedHost, type PeerPod, peerPodOf } from '../desired/network-policies/peer-pod.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
+import { configLabelPrefix } from '../names.ts';
 import { PodIdentities } from './pod-identities.ts';
 import { UNFINISHED } from './pods.ts';
 
@@ -230,7 +231,10 @@ export class RemotePeers {
 
   #namespaceChanged(name: string, current: KnownNamespace | undefined): void {
     const { settings, options } = this.#options;
-    this.#identities.setNamespace(name, current?.labels);
+    this.#identities.setNamespace(
+      name,
+      current?.labels && { ...withoutConfigLabels(current.labels), ...settings.labels },
+    );
     const value = current?.labels?.[options.clusterSetKey];
     const differs = value !== undefined && value !== settings.clusterSetId;
     const detail = `the namespace says that its cluster is ${quoted(value ?? '')}; ${settings.clusterSetId} counts, as the config says`;
@@ -248,6 +252,10 @@ export class RemotePeers {
 export function unknownView({ settings, addresses }: Pick<PeersInput, 'settings' | 'addresses'>): RemoteView {
   return { cluster: settings.name, known: false, isAllowed: (cidr) => isAllowedHost(cidr, addresses) };
 }
+
+/** Only our config says these, never a remote. */
+const withoutConfigLabels = (labels: Labels): Labels =>
+  Object.fromEntries(Object.entries(labels).filter(([key]) => !key.startsWith(configLabelPrefix)));
 
 const seedOf = (cidr: string): KnownPod => ({ uid: '', pod: undefined, skipped: NOTHING_SKIPPED, granted: cidr });
 

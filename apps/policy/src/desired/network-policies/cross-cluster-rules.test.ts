@@ -52,6 +52,17 @@ describe('which clusters a peer reaches', () => {
     expect(reached(of)).toEqual(want);
   });
 
+  it('is limited by labels of the config, which the peer names beside the cluster label', () => {
+    const region = 'labels.policy.semaphore.uw.io/region';
+    const reachedIn = (eu: string) => (selector: LabelSelector) =>
+      namesCluster(peer(selector), K, 'c2', { [region]: eu });
+    const inEu = labels({ [K]: 'c2', [region]: 'eu', team: 'a' });
+    expect([reachedIn('eu')(inEu), reachedIn('us')(inEu)]).toEqual([true, false]);
+    const notInEu = expressions(requirement('Exists'), { key: region, operator: 'NotIn', values: ['eu'] });
+    expect([reachedIn('eu')(notInEu), namesCluster(peer(notInEu), K, 'c2')]).toEqual([false, true]);
+    expect(rulesOf(peer(labels({ [region]: 'eu' })))).toEqual([]);
+  });
+
   it('case 11: none, with the cluster label in a podSelector', () => {
     expect(rulesOf(peer(undefined, labels({ [K]: 'c2' })), peer(labels({}), labels({ [K]: 'c2' })))).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
-import { holds, type Labels, requirementsOn, selects } from './selector.ts';
+import { configLabelPrefix } from '../../names.ts';
+import { type Labels, requirementsOn, selects } from './selector.ts';
 
 export type Direction = 'ingress' | 'egress';
 
@@ -57,9 +58,23 @@ function union(a: readonly NetworkPolicyPort[], b: readonly NetworkPolicyPort[])
   return a.length === 0 || b.length === 0 ? [] : [...a, ...b];
 }
 
-/** Whether a peer can reach Pods of a cluster, as far as the cluster label alone says. */
-export function namesCluster({ namespaceSelector }: RemotePeer, key: ClusterKey, id: string): boolean {
-  return requirementsOn(key, namespaceSelector).every((requirement) => holds(requirement, { [key]: id }));
+/**
+ * Whether a peer can reach Pods of a cluster, as far as the labels say that our config gives to all of its namespaces.
+ *
+ * @param labels `remotes[].labels`
+ */
+export function namesCluster(
+  { namespaceSelector: { matchLabels, matchExpressions } }: RemotePeer,
+  key: ClusterKey,
+  id: string,
+  labels: Labels = {},
+): boolean {
+  const isOfConfig = (each: string): boolean => each === key || each.startsWith(configLabelPrefix);
+  const selector = {
+    matchLabels: Object.fromEntries(Object.entries(matchLabels).filter(([each]) => isOfConfig(each))),
+    matchExpressions: matchExpressions.filter((requirement) => isOfConfig(requirement.key)),
+  };
+  return selects(selector, { ...labels, [key]: id });
 }
 
 /** Whether a peer selects Pods with these labels in a namespace with those; `namespace` carries the cluster label. */

@@ -22,7 +22,7 @@ export function requirementsOn(key: string, { matchLabels, matchExpressions }: L
   return [...equals, ...matchExpressions.filter((requirement) => requirement.key === key)];
 }
 
-export function holds({ key, operator, values }: Requirement, labels: Labels): boolean {
+function holds({ key, operator, values }: Requirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key]! : undefined;
   switch (operator) {
     case 'In':
