@@ -3,7 +3,9 @@ import { Codec, globalNetworkSetKind, networkPolicyKind } from '@kube-semaphore/
 import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import { configuredIdentity } from './desired/identity.ts';
-import { isCompanion, observedCompanion } from './desired/network-policies/companion.ts';
+import { isCompanion, observedCompanion, type Sink } from './desired/network-policies/companion.ts';
+import { companionFacts } from './desired/network-policies/diff.ts';
+import { sinks } from './desired/network-policies/sinks.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
@@ -30,7 +32,9 @@ export async function removalsOf(
   const onFailure = (error: unknown): never => {
     throw error;
   };
-  const companions = options.networkPolicies ? await companionRemovals(client, cluster, { signal }) : [];
+  const companions = options.networkPolicies
+    ? await companionRemovals(client, cluster, sinks[options.networkPolicySink], { signal })
+    : [];
   const isOptional = options.networkPolicies;
   const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });
   if (api === undefined) return companions;
@@ -48,14 +52,28 @@ export async function removalsOf(
 async function companionRemovals(
   client: KubeClient,
   cluster: string,
-  { signal }: RunOptions,
+  sink: Sink,
+  run: RunOptions,
 ): Promise<readonly Removal[]> {
-  const policies = await listAll(client, new Codec(networkPolicyKind), { signal });
-  const companions = policies.filter(isCompanion).map(observedCompanion);
-  return companions
+  const policies = (await listAll(client, new Codec(networkPolicyKind), run))
+    .filter(isCompanion)
+    .map(observedCompanion);
+  const others = await Promise.all(
+    sink.resources.map(async (resource) => {
+      const objects = await listAll(client, new Codec(resource), run);
+      return objects.flatMap((object) => sink.read(resource, object) ?? []);
+    }),
+  );
+  // A group goes after the policy that refers to it.
+  return [policies, ...others.toReversed()]
+    .flat()
     .filter(({ remote }) => remote === cluster)
-    .map((from) => ({
-      line: `delete  NetworkPolicy ${from.object.metadata.namespace}/${from.name}`,
-      carryOut: async (run) => void (await sendCompanion(client, { kind: 'delete', from }, run)),
-    }));
+    .map((from) => {
+      const change = { kind: 'delete', from } as const;
+      const { kind, name } = companionFacts(change);
+      return {
+        line: `delete  ${kind} ${name}`,
+        carryOut: async (running) => void (await sendCompanion(client, change, running)),
+      };
+    });
 }

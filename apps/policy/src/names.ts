@@ -102,6 +102,22 @@ export const companionGenerationAnnotation = `${COMPANION_DOMAIN}/source-generat
 /** On a companion: a JSON array with one text for each of its rules, which names the peers. */
 export const companionPeersAnnotation = `${COMPANION_DOMAIN}/peers`;
 
+/** On the policy of a companion with groups: JSON of its direction and its rules, each with the name of its group. */
+export const companionRulesAnnotation = `${COMPANION_DOMAIN}/rules`;
+
+/** On a group of addresses: a hash that no other group has. */
+export const companionPeerLabel = `${COMPANION_DOMAIN}/peer`;
+
+/** The name of the group of one rule of a companion, and the value of its label. */
+export function companionGroupName(
+  namespace: string,
+  companion: string,
+  { text, ports }: { readonly text: string; readonly ports: readonly unknown[] },
+): { readonly group: string; readonly peer: string } {
+  const peer = hash20(namespace, companion, `${text} ${JSON.stringify(ports)}`);
+  return { group: `${companion.slice(0, MAX_NAME - peer.length - 1).replace(/[.-]+$/, '')}-${peer}`, peer };
+}
+
 /** `<policy>-<remote>-<direction>-<hash20>`, and `-s<n>` for shard `n` >= 1; at most 253 characters. */
 export function companionName(
   { policy, remote, direction }: { readonly policy: string; readonly remote: string; readonly direction: string },

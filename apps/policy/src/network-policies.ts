@@ -3,7 +3,13 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { PolicyOptions } from './config/options.ts';
 import type { ObservedCompanion } from './desired/network-policies/companion.ts';
 import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
-import { type CompanionPhase, diffCompanions, isOutdated, remoteOf } from './desired/network-policies/diff.ts';
+import {
+  type CompanionPhase,
+  diffCompanions,
+  isOutdated,
+  remoteOf,
+  withoutSource,
+} from './desired/network-policies/diff.ts';
 import { carryOut } from './local/carry-out.ts';
 import type { LocalCompanions } from './local/companions.ts';
 import type { PolicyMetrics } from './metrics.ts';
@@ -53,7 +59,7 @@ export class NetworkPolicies {
     this.#remotes = remotes();
     this.#watches = new PeerWatches({
       remotes: this.#remotes,
-      grantedTo: (remote) => local.policies.companionsFor(remote).flatMap(grantedBy),
+      grantedTo: (remote) => local.policies.companions.companionsFor(remote).flatMap(grantedBy),
       onChange: (keys) => enqueue(keys, performance.now()),
       onCount: (remote, count) => metrics.extendedPolicies.set({ remote }, count),
     });
@@ -82,23 +88,24 @@ export class NetworkPolicies {
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly CompanionPhase[] {
-    const { policies } = this.#options.local;
+    const { local } = this.#options;
+    const { policies } = local;
     if (this.#watches === undefined || policies.isUnread(key)) return [];
     const found = policies.source(key);
-    const observed = policies.companionsOf(key);
+    const observed = policies.companions.objectsOf(key);
     if (found === undefined) {
       this.#report(key, []);
-      return observed.length === 0 ? [] : [observed.map((from) => ({ kind: 'delete', from }))];
+      return withoutSource(observed);
     }
     const { companions, diagnostics } = desiredCompanions({
       ...this.#options.options,
       source: found.source,
       remotes: this.#watches.viewsOf(key),
-      observed,
-      isTaken: (name) => policies.isTaken(key, name),
+      observed: policies.companions.companionsOf(key),
+      isTaken: (name) => local.isTaken(key, name),
     });
     this.#report(key, diagnostics);
-    return diffCompanions(found.source, observed, companions);
+    return diffCompanions(found.source, observed, companions, local.sink);
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */

@@ -1,3 +1,4 @@
+import { networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { type Companion, type ObservedCompanion, writtenCompanion } from './desired/network-policies/companion.ts';
 import type { CompanionChange } from './desired/network-policies/diff.ts';
@@ -62,8 +63,14 @@ function companion(name: string, ...cidrs: string[]) {
   const wanted: Companion = { name, remote: 'c2', direction: 'ingress', rules };
   const podSelector = { matchLabels: {}, matchExpressions: [] };
   const to = writtenCompanion({ namespace: 'alpha', name: 'db', uid: 'u', generation: 1, podSelector }, wanted);
+  const resource = networkPolicyKind;
   const object = { metadata: to.metadata, spec: to.spec } as unknown as ObservedCompanion['object'];
-  return { companion: wanted, to, from: { ...wanted, shard: 0, source: 'db', object } };
+  return {
+    companion: wanted,
+    to,
+    from: { ...wanted, shard: 0, source: 'db', object, resource, part: 'whole' } as const,
+    resource,
+  };
 }
 
 const one = companion('a', '10.4.0.1/32');
@@ -118,10 +125,16 @@ describe('planText', () => {
     );
     expect(JSON.parse(planJson({ changes: [], companionChanges, remotes: [] }))).toMatchObject({
       networkPolicies: [
-        { change: 'create', networkPolicy: 'alpha/new', cluster: 'c2', addresses: ['10.4.0.1/32', '10.4.0.2/32'] },
+        {
+          change: 'create',
+          kind: 'NetworkPolicy',
+          name: 'alpha/new',
+          cluster: 'c2',
+          addresses: ['10.4.0.1/32', '10.4.0.2/32'],
+        },
         { change: 'update', added: ['10.4.0.2/32'], removed: [] },
         { change: 'update', added: [], removed: [] },
-        { change: 'delete', networkPolicy: 'alpha/a', removed: ['10.4.0.1/32'] },
+        { change: 'delete', name: 'alpha/a', removed: ['10.4.0.1/32'] },
       ],
     });
   });

@@ -53,8 +53,8 @@ export function planJson(plan: Plan): string {
 }
 
 function companionLine(change: CompanionChange): string {
-  const { networkPolicy, addresses, added, removed } = companionFacts(change);
-  const name = `NetworkPolicy ${networkPolicy}`;
+  const { kind, name: object, addresses, added, removed } = companionFacts(change);
+  const name = `${kind} ${object}`;
   if (change.kind === 'create') return `create  ${name}  ${addresses.join(' ')}`;
   if (change.kind === 'delete') return `delete  ${name}  ${removed.join(' ')}`;
   const cidrs = [...added.map((cidr) => `+${cidr}`), ...removed.map((cidr) => `-${cidr}`)];

@@ -22,7 +22,7 @@ export type Field =
   | { readonly type: 'message'; readonly number: number; readonly fields: Fields }
   | { readonly type: 'messages'; readonly number: number; readonly fields: Fields; readonly atMost: number }
   | { readonly type: 'strings'; readonly number: number; readonly atMost: number }
-  | { readonly type: 'json'; readonly number?: undefined };
+  | { readonly type: 'json'; readonly number?: undefined; readonly depth: number; readonly atMost: number };
 
 export type Fields = { readonly [name: string]: Field };
 
@@ -80,5 +80,11 @@ export const message = <const N extends Fields>(number: number, fields: N) =>
 /** @param atMost elements */
 export const messages = <const N extends Fields>(number: number, fields: N, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'messages', number, fields, atMost }) as const;
-/** Any JSON, nested at most 3 levels deep; for custom resources, which have no protobuf. */
-export const json = { type: 'json' } as const;
+/**
+ * Any JSON, for custom resources, which have no protobuf: nested at most 3 levels deep, with more than twice the addresses of
+ * Calico's largest block (/20, /116). Comparing or writing a value recurses. Nested arrays take 28 times their text in
+ * memory, and the 3 bytes of each `{}` take 64.
+ */
+export const json = { type: 'json', depth: 3, atMost: 10_000 } as const;
+/** Any JSON that is as large as the spec of a policy that we write: 10,000 addresses, or 100 rules of 100 ports. */
+export const deepJson = { type: 'json', depth: 12, atMost: 50_000 } as const;

@@ -1,5 +1,6 @@
 export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './kinds/calico-ipam.ts';
 export { type ClusterProperty, clusterPropertyKind } from './kinds/cluster-property.ts';
+export { type CustomResource, customResourceKind } from './kinds/custom-resource.ts';
 export { Codec, type Page, type TooLarge, type WatchEvent } from './codec.ts';
 export { type Endpoints, endpointsKind } from './kinds/endpoints.ts';
 export {
@@ -16,7 +17,7 @@ export { asRecord, isDeeper } from './json.ts';
 export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts';
 export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
 export { parseJson } from './parse-json.ts';
-export type { OwnerReference } from './kinds/metadata.ts';
+export type { OwnerReference, WrittenMetadata } from './kinds/metadata.ts';
 export { type Namespace, namespaceKind } from './kinds/namespace.ts';
 export {
   type LabelSelector,

@@ -71,16 +71,10 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
     case 'messages':
       return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path, budget));
     case 'json':
-      if (isDeeper(value, MAX_JSON_DEPTH)) return tooLarge(path, 'is nested too deeply');
-      return countOf(value) > MOST_JSON ? tooLarge(path, `has more than ${MOST_JSON} values`) : value;
+      if (isDeeper(value, field.depth)) return tooLarge(path, 'is nested too deeply');
+      return countOf(value) > field.atMost ? tooLarge(path, `has more than ${field.atMost} values`) : value;
   }
 }
-
-/** More than any such field has. Comparing or writing a value recurses, and nested arrays take 28 times their text. */
-const MAX_JSON_DEPTH = 3;
-
-/** More than twice the addresses of Calico's largest block (/20, /116). The 3 bytes of each `{}` take 64 in memory. */
-const MOST_JSON = 10_000;
 
 /** The number of values inside of one that isn't deep. */
 function countOf(value: unknown): number {

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Recipe } from '@kube-semaphore/testkit';
@@ -20,13 +20,17 @@ export function hasGo(env: NodeJS.ProcessEnv): boolean {
  *
  * @throws {Error} with the last lines of the compiler when the build fails
  */
-export async function build({ tool, moduleDir, args, file, data }: Recipe, env: NodeJS.ProcessEnv): Promise<void> {
+export async function build(
+  { tool, moduleDir, args, file, data, files }: Recipe,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true });
   await removeLeftovers(folder);
   const unfinished = join(folder, `.${basename(file)}.${randomUUID()}`);
   try {
-    await go(['build', '-o', unfinished, ...args], moduleDir, env);
+    if (files === undefined) await go(['build', '-o', unfinished, ...args], moduleDir, env);
+    else await concatenate(files, unfinished, (command) => go(command, moduleDir, env));
     if (data !== undefined) {
       const source = await go(['list', '-m', '-f', '{{.Dir}}', data.module], moduleDir, env);
       await copyFile(join(source.trim(), data.path), join(folder, basename(data.path)));
@@ -36,6 +40,17 @@ export async function build({ tool, moduleDir, args, file, data }: Recipe, env: 
     await rm(unfinished, { force: true });
     throw new Error(`building ${tool}`, { cause });
   }
+}
+
+/** Writes files of a Go module into one, without what the module imports. Executable, as whatever is built. */
+async function concatenate(
+  { module, paths }: NonNullable<Recipe['files']>,
+  to: string,
+  run: (args: readonly string[]) => Promise<string>,
+): Promise<void> {
+  const { Dir } = JSON.parse(await run(['mod', 'download', '-json', module])) as { Dir: string };
+  const texts = await Promise.all(paths.map((path) => readFile(join(Dir, path), 'utf8')));
+  await writeFile(to, texts.join('\n'), { mode: 0o755 });
 }
 
 /** Runs the program `go`. @returns what it wrote to standard output */

@@ -19,6 +19,7 @@ import {
   spellingOf,
   text,
 } from '@kube-semaphore/options';
+import type { SinkName } from '../desired/network-policies/sinks.ts';
 import { clusterSetLabel } from '../names.ts';
 import { clusterName, labelDomain, labelKey, labelSelector, labelValue } from './option-types.ts';
 
@@ -50,7 +51,7 @@ export type PolicyOptions = CommonOptions &
     /** Whether NetworkPolicies that name other clusters get companions. */
     readonly networkPolicies: boolean;
     /** What companions are. */
-    readonly networkPolicySink: 'networkpolicy';
+    readonly networkPolicySink: SinkName;
     /** Key of the label that names the cluster of a namespace. */
     readonly clusterSetKey: string;
     /** A label selector; undefined: peers may select every Pod of a remote. */
@@ -184,9 +185,9 @@ export const options = optionTable<PolicyOptions>(
     networkPolicySink: {
       flag: 'network-policy-sink',
       group: 'NetworkPolicies',
-      type: oneOf(['networkpolicy']),
+      type: oneOf(['networkpolicy', 'cilium']),
       fallback: 'networkpolicy',
-      help: 'Kind of the objects that extend a NetworkPolicy: NetworkPolicies, for every CNI.',
+      help: 'What extends a NetworkPolicy: NetworkPolicies, for every CNI, or the policies of Cilium.',
     },
     clusterSetKey: {
       flag: 'clusterset-key',

@@ -11,6 +11,7 @@ import type { Change } from '../desired/sets/change.ts';
 import { changeEvent } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
+import { sinks } from '../desired/network-policies/sinks.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { calicoApiOf } from './calico-api.ts';
 import { LocalCompanions } from './companions.ts';
@@ -91,7 +92,7 @@ export class LocalCluster {
   }
 
   isSynced(): boolean {
-    return (this.sets.synced || !this.#hasSets) && this.companions?.policies.synced !== false;
+    return (this.sets.synced || !this.#hasSets) && this.companions?.synced !== false;
   }
 
   loops() {
@@ -180,12 +181,13 @@ export class LocalCluster {
   }
 
   #companionsOf({ client, options, remotes, metrics, log, onPolicyChange }: LocalClusterOptions): LocalCompanions {
+    const clusters = new Set(remotes.map(({ name }) => name));
     const skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
     return new LocalCompanions({
       client,
       policies: new LocalNetworkPolicies({
         clusterKey: options.clusterSetKey,
-        clusters: new Set(remotes.map(({ name }) => name)),
+        clusters,
         clusterIds: new Set(remotes.map(({ clusterSetId }) => clusterSetId)),
         onChange: onPolicyChange,
         onCount: (remote, { companions, addresses, behind }) => {
@@ -198,7 +200,9 @@ export class LocalCluster {
       }),
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      hooks: this.#watches.hooks(),
+      sink: sinks[options.networkPolicySink],
+      clusters,
+      hooks: () => this.#watches.hooks(),
       isWatchForbidden: () => this.#isWatchForbidden,
     });
   }

@@ -1,8 +1,15 @@
 import { type LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
-import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
+import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
-import { Codec, type NetworkPolicy, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import {
+  Codec,
+  type CustomResource,
+  type Kind,
+  type KubeObject,
+  networkPolicyKind,
+} from '@kube-semaphore/kube-objects';
+import type { ObservedCompanion, Sink } from '../desired/network-policies/companion.ts';
 import { type CompanionChange, companionEvent, isUrgent, remoteOf } from '../desired/network-policies/diff.ts';
 import type { LocalNetworkPolicies } from './network-policies.ts';
 import { needsRecheck, unlessGone } from './writer.ts';
@@ -10,50 +17,103 @@ import { needsRecheck, unlessGone } from './writer.ts';
 export type LocalCompanionsOptions = {
   readonly client: KubeClient;
   readonly policies: LocalNetworkPolicies;
+  readonly sink: Sink;
+  /** Names of the remotes in the config: a companion for another one isn't ours. */
+  readonly clusters: ReadonlySet<string>;
   readonly writes: LocalWrites;
   readonly idleTimeoutMs: number;
-  readonly hooks: ReflectorHooks;
+  /** Called once for each watch. */
+  readonly hooks: () => ReflectorHooks;
   /** Whether a list alone shows what others wrote. */
   readonly isWatchForbidden: () => boolean;
 };
 
-const codec = new Codec(networkPolicyKind);
+/** What the store keeps of an object of the sink: of one that isn't ours, only the name matters. */
+type SinkObject = { readonly uid: string; readonly resourceVersion: string; readonly companion?: ObservedCompanion };
 
-/** Watches the local NetworkPolicies, and writes companions. */
+/** One kind of objects that companions consist of. */
+type Watched = {
+  readonly resource: Kind;
+  readonly store: { readonly view: { readonly synced: boolean }; delete(key: string, uid?: string): void };
+  readonly reflector: Pick<Reflector<Kind, SinkObject>, 'run' | 'relist' | 'recheck' | 'silentMs' | 'wrote'>;
+};
+
+/** Watches the local NetworkPolicies and the other objects of the sink, and writes companions. */
 export class LocalCompanions {
   readonly policies: LocalNetworkPolicies;
+  readonly sink: Sink;
   readonly #options: LocalCompanionsOptions;
-  readonly #reflector: Reflector<typeof networkPolicyKind, ReturnType<LocalNetworkPolicies['read']>>;
+  readonly #watched: readonly Watched[];
+  /** Of the sink's policies, unless these are NetworkPolicies. */
+  readonly #names: Store<SinkObject> | undefined;
 
   constructor(options: LocalCompanionsOptions) {
-    const { client, policies, idleTimeoutMs, hooks } = options;
+    const { client, policies, sink, idleTimeoutMs, hooks } = options;
     this.#options = options;
     this.policies = policies;
-    this.#reflector = new Reflector({
-      client,
+    this.sink = sink;
+    const shared = { client, watchList: 'auto', idleTimeoutMs, pollIntervalMs: POLL_INTERVAL_MS } as const;
+    const reflector = new Reflector({
+      ...shared,
       kind: networkPolicyKind,
-      watchList: 'auto',
       project: (object) => policies.read(object),
       projectTooLarge: (object) => policies.readTooLarge(object),
       store: policies.store,
-      idleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      hooks,
+      hooks: hooks(),
     });
+    const custom = sink.resources.map((resource) => {
+      const store = new Store<SinkObject>({
+        equal: (a, b) => a.resourceVersion === b.resourceVersion,
+        onChange: ({ previous, current }) => policies.companionChanged(previous?.companion, current?.companion),
+      });
+      const project = (object: CustomResource): SinkObject => this.#read(resource, object);
+      return {
+        resource,
+        store,
+        reflector: new Reflector({
+          ...shared,
+          kind: resource,
+          project,
+          projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),
+          store,
+          hooks: hooks(),
+        }),
+      };
+    });
+    this.#names = custom.at(-1)?.store;
+    this.#watched = [
+      { resource: networkPolicyKind, store: policies.store, reflector },
+      ...custom,
+    ] as readonly Watched[];
   }
 
+  get synced(): boolean {
+    return this.#watched.every(({ store }) => store.view.synced);
+  }
+
+  /** Milliseconds since the most silent watch last did anything. */
   get silentMs(): number {
-    return this.#reflector.silentMs;
+    return Math.max(...this.#watched.map(({ reflector }) => reflector.silentMs));
   }
 
-  /** Lists the NetworkPolicies again, to compare. */
+  /** Whether an object that is no companion of this source has the name of a companion in its namespace. */
+  isTaken(source: string, name: string): boolean {
+    if (this.policies.isTaken(source, name)) return true;
+    const key = `${source.slice(0, source.indexOf('/'))}/${this.sink.policyName(name)}`;
+    const found = this.#names?.view.synced === true ? this.#names.view.objects.get(key) : undefined;
+    return (
+      found !== undefined && (found.companion === undefined || !this.policies.companions.has(source, found.companion))
+    );
+  }
+
+  /** Lists everything again, to compare. */
   relist(): void {
-    this.#reflector.relist();
+    for (const { reflector } of this.#watched) reflector.relist();
   }
 
   /** Watches until `signal` is aborted. */
-  run(running: RunOptions): Promise<void> {
-    return this.#reflector.run(running);
+  async run(running: RunOptions): Promise<void> {
+    await Promise.all(this.#watched.map(({ reflector }) => reflector.run(running)));
   }
 
   /**
@@ -62,7 +122,7 @@ export class LocalCompanions {
    * @throws as `LocalWrites.write`
    */
   async write(change: CompanionChange, { since }: Pick<ReconcileContext, 'since'>): Promise<void> {
-    const { client, writes, policies, isWatchForbidden } = this.#options;
+    const { client, writes, isWatchForbidden } = this.#options;
     const remote = remoteOf(change);
     const write = {
       payer: remote,
@@ -72,15 +132,21 @@ export class LocalCompanions {
       repairs: remote,
       event: () => companionEvent(change),
     };
+    const { store, reflector } = this.#watched.find(({ resource }) => resource === resourceOf(change))!;
     try {
       const written = await writes.write(write, (options) => sendCompanion(client, change, options));
-      if (written !== undefined) this.#reflector.wrote(written);
-      else if (change.kind === 'delete')
-        policies.store.delete(keyOf(change.from.object), change.from.object.metadata.uid);
+      if (written !== undefined) reflector.wrote(written);
+      else if (change.kind === 'delete') store.delete(keyOf(change.from), change.from.object.metadata.uid);
     } catch (error) {
-      if (needsRecheck(error, change, isWatchForbidden())) this.#reflector.recheck();
+      if (needsRecheck(error, change, isWatchForbidden())) reflector.recheck();
       throw error;
     }
+  }
+
+  #read(resource: Kind, object: CustomResource): SinkObject {
+    const { uid, resourceVersion } = object.metadata;
+    const companion = this.sink.read(resource, object);
+    return { uid, resourceVersion, ...(companion && this.#options.clusters.has(companion.remote) && { companion }) };
   }
 }
 
@@ -89,7 +155,8 @@ export async function sendCompanion(
   client: KubeClient,
   change: CompanionChange,
   options: WriteOptions,
-): Promise<NetworkPolicy | undefined> {
+): Promise<KubeObject<Kind> | undefined> {
+  const codec = codecOf(resourceOf(change));
   switch (change.kind) {
     case 'create':
       return client.create(codec, change.to, options);
@@ -97,10 +164,26 @@ export async function sendCompanion(
       return client.update(codec, change.to, options);
     case 'delete': {
       const { namespace, name, uid, resourceVersion } = change.from.object.metadata;
-      await client.delete(codec, { ...options, namespace, name, uid, resourceVersion }).catch(unlessGone);
+      const scope = namespace === '' ? {} : { namespace };
+      await client.delete(codec, { ...options, ...scope, name, uid, resourceVersion }).catch(unlessGone);
       return undefined;
     }
   }
 }
 
-const keyOf = ({ metadata: { namespace, name } }: NetworkPolicy): string => `${namespace}/${name}`;
+const resourceOf = (change: CompanionChange): Kind =>
+  change.kind === 'delete' ? change.from.resource : change.resource;
+
+const codecs = new Map<Kind, Codec<Kind>>();
+
+function codecOf(resource: Kind): Codec<Kind> {
+  const known = codecs.get(resource);
+  if (known !== undefined) return known;
+  const codec = new Codec(resource);
+  codecs.set(resource, codec);
+  return codec;
+}
+
+/** The key of an object in its store. */
+const keyOf = ({ object: { metadata } }: ObservedCompanion): string =>
+  metadata.namespace === '' ? metadata.name : `${metadata.namespace}/${metadata.name}`;

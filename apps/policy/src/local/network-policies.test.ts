@@ -81,7 +81,7 @@ describe('LocalNetworkPolicies', () => {
     put(source('db'));
     put(companion('db-c2-ingress', 'db'));
     policies.store.delete('alpha/db');
-    expect(policies.companionsOf('alpha/db').map(({ name }) => name)).toEqual(['db-c2-ingress']);
+    expect(policies.companions.companionsOf('alpha/db').map(({ name }) => name)).toEqual(['db-c2-ingress']);
     expect([...policies.keys()]).toEqual(['alpha/db']);
     policies.store.delete('alpha/db-c2-ingress');
     expect([...policies.keys()]).toEqual([]);
@@ -93,13 +93,13 @@ describe('LocalNetworkPolicies', () => {
     put(companion('c', 'db'));
     put(companion('c', 'web'));
     expect(changes()).toEqual(['alpha/db companion', 'alpha/db companion', 'alpha/web companion']);
-    expect(policies.companionsOf('alpha/db')).toEqual([]);
+    expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
   });
 
   it('leaves alone the companions for a remote of another process', () => {
     const { policies, put } = start();
     put(companion('c', 'db', 'c9'));
-    expect(policies.companionsOf('alpha/db')).toEqual([]);
+    expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
   });
 
   it('says which names others have, once all are listed', () => {
@@ -121,7 +121,7 @@ describe('LocalNetworkPolicies', () => {
     put(companion('b', 'web'));
     put(companion('b', 'db'));
     expect(policies.count('c2')).toBe(2);
-    expect(policies.companionsFor('c2').map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(policies.companions.companionsFor('c2').map(({ name }) => name)).toEqual(['a', 'b']);
     policies.store.delete('alpha/a');
     expect([policies.count('c2'), policies.count('c3')]).toEqual([1, 0]);
   });

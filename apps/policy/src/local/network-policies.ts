@@ -5,6 +5,7 @@ import {
   type ObservedCompanion,
   observedCompanion,
   type Source,
+  sourceKeyOf,
 } from '../desired/network-policies/companion.ts';
 import {
   type ClusterKey,
@@ -17,6 +18,7 @@ import {
   unknownClusters,
 } from '../desired/network-policies/policy-diagnostics.ts';
 import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
+import { CompanionIndex } from './companion-index.ts';
 
 /** A NetworkPolicy with rules that reach other clusters. */
 export type CrossClusterPolicy = { readonly source: Source; readonly rules: readonly CrossClusterRule[] };
@@ -61,8 +63,8 @@ export class LocalNetworkPolicies {
   readonly store: Store<LocalPolicy>;
   readonly #options: LocalNetworkPoliciesOptions;
   readonly #sources = new Map<string, CrossClusterPolicy>();
-  /** By source, and then by name. */
-  readonly #companions = new Map<string, Map<string, ObservedCompanion>>();
+  /** Of every sink. */
+  readonly companions = new CompanionIndex();
   readonly #counts: CompanionCounts;
   /** Of every NetworkPolicy that isn't a companion. */
   readonly #generations = new Map<string, number>();
@@ -88,21 +90,10 @@ export class LocalNetworkPolicies {
     return this.#sources.get(key);
   }
 
-  /** The companions of a source, which may be gone. */
-  companionsOf(key: string): readonly ObservedCompanion[] {
-    return [...(this.#companions.get(key)?.values() ?? [])];
-  }
-
   /** Whether nothing can be decided about the companions of a NetworkPolicy, as it couldn't be read. */
   isUnread(key: string): boolean {
     const { view } = this.store;
     return !view.synced || view.objects.get(key)?.isUnread === true;
-  }
-
-  /** The companions of a remote. */
-  companionsFor(remote: string): readonly ObservedCompanion[] {
-    const all = Array.from(this.#companions.values(), (companions) => [...companions.values()]).flat();
-    return all.filter((companion) => companion.remote === remote);
   }
 
   /** How many companions a remote has. */
@@ -112,14 +103,14 @@ export class LocalNetworkPolicies {
 
   /** Every source, and every former one that still has companions. */
   keys(): Iterable<string> {
-    return new Set([...this.#sources.keys(), ...this.#companions.keys()]);
+    return new Set([...this.#sources.keys(), ...this.companions.sources()]);
   }
 
   /** Whether a NetworkPolicy that is no companion of this source has a name in the namespace of the source. */
   isTaken(source: string, name: string): boolean {
     const { view } = this.store;
-    const key = `${namespaceOf(source)}/${name}`;
-    return view.synced && view.objects.has(key) && this.#companions.get(source)?.has(name) !== true;
+    const policy = view.synced ? view.objects.get(`${source.slice(0, source.indexOf('/'))}/${name}`) : undefined;
+    return policy !== undefined && (policy.companion === undefined || sourceKeyOf(policy.companion) !== source);
   }
 
   /** What the store keeps of a NetworkPolicy. */
@@ -149,19 +140,24 @@ export class LocalNetworkPolicies {
       onDiagnostics(key, current?.diagnostics ?? []);
     this.#countUnknown(previous?.unknown, -1);
     this.#countUnknown(current?.unknown, +1);
-    if (previous?.companion !== undefined) this.#drop(key, previous.companion);
-    if (current?.companion !== undefined) this.#add(key, current.companion);
     if (current?.crossCluster === undefined) this.#sources.delete(key);
     else this.#sources.set(key, current.crossCluster);
     if (previous?.crossCluster !== undefined || current?.crossCluster !== undefined) onChange(key, { isSource: true });
-    const sources = [previous, current].flatMap((policy) =>
-      policy?.companion === undefined ? [] : [sourceKey(key, policy.companion)],
-    );
     if (current?.generation === undefined) this.#generations.delete(key);
     else this.#generations.set(key, current.generation);
-    for (const source of new Set([key, ...sources]))
-      this.#counts.replace(source, this.companionsOf(source), this.#generations.get(source));
-    for (const source of new Set(sources)) onChange(source, { isSource: false });
+    this.#count(key);
+    this.companionChanged(previous?.companion, current?.companion);
+  }
+
+  /** An object of a companion came, changed, or went. */
+  companionChanged(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): void {
+    const sources = this.companions.replace(previous, current);
+    for (const source of sources) this.#count(source);
+    for (const source of sources) this.#options.onChange(source, { isSource: false });
+  }
+
+  #count(source: string): void {
+    this.#counts.replace(source, this.companions.companionsOf(source), this.#generations.get(source));
   }
 
   #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {
@@ -173,22 +169,4 @@ export class LocalNetworkPolicies {
     }
     this.#options.onUnknownClusters(this.#unknown.size);
   }
-
-  #add(key: string, companion: ObservedCompanion): void {
-    const source = sourceKey(key, companion);
-    const companions = this.#companions.get(source) ?? new Map<string, ObservedCompanion>();
-    this.#companions.set(source, companions.set(companion.name, companion));
-  }
-
-  #drop(key: string, companion: ObservedCompanion): void {
-    const source = sourceKey(key, companion);
-    const companions = this.#companions.get(source);
-    companions?.delete(companion.name);
-    if (companions?.size === 0) this.#companions.delete(source);
-  }
 }
-
-const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
-
-/** @param key of the companion; its source is in the same namespace */
-const sourceKey = (key: string, { source }: ObservedCompanion): string => `${namespaceOf(key)}/${source}`;

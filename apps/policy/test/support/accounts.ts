@@ -9,6 +9,7 @@ export const folders = {
   local: 'policy/base',
   remote: 'policy/remote',
   networkPolicies: 'policy/components/network-policies',
+  cilium: 'policy/components/network-policies-cilium',
   remoteNamespaces: 'policy/components/remote-namespaces',
 } as const;
 

@@ -8,9 +8,11 @@ import { UserPolicies } from './user-policies.ts';
 
 /** A test with accounts that may do what `-network-policies` needs, and with the NetworkPolicies of a namespace. */
 export const it = itOnClusters
-  .extend('accounts', { scope: 'file' }, async ({ clusters: { local, remote } }): Promise<Accounts> => {
+  /** Folders of deploy/ beside those of -network-policies. */
+  .extend('components', { scope: 'file' }, (): readonly string[] => [])
+  .extend('accounts', { scope: 'file' }, async ({ clusters: { local, remote }, components }): Promise<Accounts> => {
     const [writer, reader] = await Promise.all([
-      deployAccount(local, folders.local, folders.networkPolicies),
+      deployAccount(local, folders.local, folders.networkPolicies, ...components),
       deployAccount(remote, folders.remote, folders.remoteNamespaces),
     ]);
     await deployPolicies(local, folders.local);

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { parseAllDocuments } from 'yaml';
 import { cacheFolder, type Environment } from '../cache-folder.ts';
 
 /** The Go package of a program, the module that gives it its version, and our folder that pins that. */
@@ -12,6 +14,8 @@ type Source = {
   readonly tags?: string;
   /** A file of the module that goes beside the program. */
   readonly data?: string;
+  /** Instead of a program, these files of the module, one after the other. */
+  readonly files?: readonly string[];
 };
 
 /** Name of a program, which is also its file name. */
@@ -28,6 +32,7 @@ export type Tool =
   | 'calico-felix'
   | 'kube-network-policies'
   | 'cyclonus'
+  | 'cilium-crds.yaml'
   | 'wireguard-go'
   | 'gator'
   | 'promtool'
@@ -72,6 +77,10 @@ const sources: Readonly<Record<Tool, Source>> = {
     module: 'github.com/mattfenwick/cyclonus',
     target: 'github.com/mattfenwick/cyclonus/cmd/cyclonus',
   },
+  'cilium-crds.yaml': {
+    ...whole('cilium', 'github.com/cilium/cilium'),
+    files: ['networkpolicies', 'cidrgroups'].map((kind) => `pkg/k8s/apis/cilium.io/client/crds/v2/cilium${kind}.yaml`),
+  },
   coredns: whole('coredns', 'github.com/coredns/coredns'),
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
   gator: {
@@ -97,7 +106,13 @@ const sources: Readonly<Record<Tool, Source>> = {
 export const tools = Object.keys(sources) as readonly Tool[];
 
 /** What enforces NetworkPolicies, or computes their verdicts. They take as long to build as all others. */
-export const engines: readonly Tool[] = ['calico', 'calico-felix', 'kube-network-policies', 'cyclonus'];
+export const engines: readonly Tool[] = [
+  'calico',
+  'calico-felix',
+  'kube-network-policies',
+  'cyclonus',
+  'cilium-crds.yaml',
+];
 
 /** How a tool is built from a Go module that pins it, and where the result goes. */
 export type Recipe = {
@@ -112,6 +127,8 @@ export type Recipe = {
   readonly file: string;
   /** A file of a Go module that is copied beside the program. */
   readonly data?: { readonly module: string; readonly path: string };
+  /** Files of a Go module that make up the file, which is then no program. */
+  readonly files?: { readonly module: string; readonly paths: readonly string[] };
 };
 
 /** Where the wanted tools are, or which of them are missing and what to do about it. */
@@ -154,9 +171,17 @@ export function calicoCrdFile(env: Environment = process.env): string {
   return join(dirname(calico.paths.calico), 'crds.yaml');
 }
 
+/** The CustomResourceDefinitions of Cilium's policies and groups of addresses. @throws if they are not built */
+export function ciliumCrds(env: Environment = process.env): readonly KubeObject[] {
+  const cilium = findBinaries(['cilium-crds.yaml'], env);
+  if (!cilium.ok) throw new Error(cilium.reason);
+  const documents = parseAllDocuments(readFileSync(cilium.paths['cilium-crds.yaml'], 'utf8'));
+  return documents.map((document) => document.toJS() as KubeObject);
+}
+
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
 export function recipe(tool: Tool, env: Environment = process.env): Recipe {
-  const { folder: name, module, target, tags, data } = sources[tool];
+  const { folder: name, module, target, tags, data, files } = sources[tool];
   const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
   const version = requiredVersion(goMod, module);
@@ -167,11 +192,26 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
     `-ldflags=${linkerFlags(name, version)}`,
     ...(tags === undefined ? [] : [`-tags=${tags}`]),
   ];
-  const inputs = [goMod, readFileSync(join(moduleDir, 'go.sum'), 'utf8'), ...flags, process.platform, process.arch];
+  const inputs = [
+    ...(files ?? []),
+    goMod,
+    readFileSync(join(moduleDir, 'go.sum'), 'utf8'),
+    ...flags,
+    process.platform,
+    process.arch,
+  ];
   const folder = `${name}-${version}-${digest(inputs)}`;
   const file = join(cacheFolder(env), 'binaries', folder, tool);
   const args = [...flags, target];
-  return { tool, version, moduleDir, args, file, ...(data !== undefined && { data: { module, path: data } }) };
+  return {
+    tool,
+    version,
+    moduleDir,
+    args,
+    file,
+    ...(data !== undefined && { data: { module, path: data } }),
+    ...(files !== undefined && { files: { module, paths: files } }),
+  };
 }
 
 /**

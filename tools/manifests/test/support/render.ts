@@ -23,6 +23,10 @@ export const choices: readonly Choice[] = [
   { folder: 'policy/base', components: ['policy/components/before-1.30'] },
   { folder: 'policy/base', components: ['policy/components/metrics-network-policy'] },
   { folder: 'policy/base', components: ['policy/components/network-policies'] },
+  {
+    folder: 'policy/base',
+    components: ['policy/components/network-policies', 'policy/components/network-policies-cilium'],
+  },
   { folder: 'policy/remote' },
   { folder: 'policy/remote', components: ['policy/components/remote-namespaces'] },
   { folder: 'service-mirror/base' },

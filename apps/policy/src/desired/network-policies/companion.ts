@@ -1,8 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type CustomResource,
+  type customResourceKind,
+  type Kind,
   type LabelSelector,
   type NetworkPolicy,
+  networkPolicyKind,
   type NetworkPolicyPort,
+  type WrittenMetadata,
   type WrittenNetworkPolicy,
 } from '@kube-semaphore/kube-objects';
 import { hash10 } from '@kube-semaphore/naming';
@@ -16,7 +21,7 @@ import {
 import type { Direction } from './cross-cluster-rules.ts';
 import type { Labels } from './selector.ts';
 
-const MANAGER = 'semaphore-policy';
+export const MANAGER = 'semaphore-policy';
 
 /** The NetworkPolicy of a user from which companions are made. */
 export type Source = {
@@ -33,12 +38,12 @@ export type CompanionRule = {
   readonly text: string;
   /** Empty: all ports. */
   readonly ports: readonly NetworkPolicyPort[];
-  /** Canonical `/32` and `/128`, sorted; at least one. */
+  /** Canonical `/32` and `/128`, sorted; at least one. In the policy of a sink with groups: the name of a group. */
   readonly cidrs: readonly string[];
 };
 
 /**
- * A NetworkPolicy of ours that adds the Pods of one remote to one direction of a user's NetworkPolicy, by their addresses.
+ * A policy of ours that adds the Pods of one remote to one direction of a user's NetworkPolicy, by their addresses.
  * It selects the same Pods and covers one direction, so it never isolates a Pod that the source doesn't isolate.
  */
 export type Companion = {
@@ -49,15 +54,44 @@ export type Companion = {
   readonly rules: readonly CompanionRule[];
 };
 
-/** A companion as it lies in the local cluster. */
+/** A companion as it lies in the local cluster: one object, or a policy and the groups of addresses that it refers to. */
 export type ObservedCompanion = Companion & {
   readonly shard: number;
+  /** The name of its source; of a group: `namespace/name`. */
   readonly source: string;
-  readonly object: NetworkPolicy;
+  readonly object: CompanionObject;
+  readonly resource: Kind;
+  /** `whole`: a companion by itself. */
+  readonly part: 'whole' | 'policy' | 'group';
 };
 
-/** Whether a NetworkPolicy is a companion: ours, and never a source. */
-export const isCompanion = ({ metadata }: NetworkPolicy): boolean => metadata.labels[companionLabel] === MANAGER;
+export type CompanionObject = Pick<CustomResource, 'metadata' | 'spec'> & { readonly specs?: unknown };
+
+/** An object to write for a companion, or for a part of it. */
+export type WrittenObject = { readonly metadata: WrittenMetadata; readonly spec: unknown };
+
+/** One object of a companion, and what it grants. */
+export type CompanionPart = {
+  readonly resource: Kind;
+  readonly companion: Companion;
+  readonly to: WrittenObject;
+};
+
+/** The kind of objects that companions are: `-network-policy-sink`. */
+export type Sink = {
+  /** What it writes besides NetworkPolicies, in the order of creation. */
+  readonly resources: readonly ReturnType<typeof customResourceKind>[];
+  /** The objects of a companion, in the order of creation. */
+  readonly partsOf: (source: Source, companion: Companion) => readonly CompanionPart[];
+  /** Reads an object of its resources; undefined if it isn't ours. */
+  readonly read: (resource: Kind, object: CustomResource) => ObservedCompanion | undefined;
+  /** The name of the policy of a companion. */
+  readonly policyName: (companion: string) => string;
+};
+
+/** Whether an object is a companion, or a part of one: ours, and never a source. */
+export const isCompanion = ({ metadata }: Pick<CompanionObject, 'metadata'>): boolean =>
+  metadata.labels[companionLabel] === MANAGER;
 
 /** Reads a companion. What somebody broke by hand reads as a companion without rules, which is then written anew. */
 export function observedCompanion(object: NetworkPolicy): ObservedCompanion {
@@ -75,11 +109,19 @@ export function observedCompanion(object: NetworkPolicy): ObservedCompanion {
     remote: labels[companionClusterLabel] ?? '',
     direction,
     rules,
-    shard: Number(/-s(\d{1,6})$/.exec(name)?.[1] ?? 0),
+    shard: shardOf(name),
     source: annotations[companionSourceKey] ?? '',
     object,
+    resource: networkPolicyKind,
+    part: 'whole',
   };
 }
+
+export const shardOf = (name: string): number => Number(/-s(\d{1,6})$/.exec(name)?.[1] ?? 0);
+
+/** The `namespace/name` of the source of a companion, or of a part of one. */
+export const sourceKeyOf = ({ source, object: { metadata } }: ObservedCompanion): string =>
+  source.includes('/') ? source : `${metadata.namespace}/${source}`;
 
 function ruleTexts(annotation: string | undefined): readonly (string | undefined)[] {
   const texts = parsed(annotation);
@@ -87,7 +129,7 @@ function ruleTexts(annotation: string | undefined): readonly (string | undefined
 }
 
 /** Undefined if it isn't JSON: people can edit it. */
-function parsed(text = ''): unknown {
+export function parsed(text = ''): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -96,16 +138,17 @@ function parsed(text = ''): unknown {
 }
 
 /** Whether a companion is as we write it. Labels and annotations of others may stay; anything else in its spec may not. */
-export function isWritten({ metadata, spec }: WrittenNetworkPolicy, observed: NetworkPolicy): boolean {
+export function isWritten({ metadata, spec }: WrittenObject, observed: CompanionObject): boolean {
   const has = (all: Labels, ours: Labels = {}): boolean =>
     Object.entries(ours).every(([key, value]) => all[key] === value);
-  const [owner] = observed.metadata.ownerReferences;
+  const { ownerReferences: owners = [] } = metadata;
   return (
     has(observed.metadata.labels, metadata.labels) &&
     has(observed.metadata.annotations, metadata.annotations) &&
-    observed.metadata.ownerReferences.length === 1 &&
-    owner?.uid === metadata.ownerReferences?.[0]?.uid &&
-    isDeepStrictEqual(withoutZeros(observed.spec), withoutZeros(spec))
+    observed.metadata.ownerReferences.length === owners.length &&
+    observed.metadata.ownerReferences.every(({ uid }, i) => uid === owners[i]?.uid) &&
+    isDeepStrictEqual(withoutZeros(observed.spec), withoutZeros(spec)) &&
+    observed.specs === undefined
   );
 }
 
@@ -120,28 +163,40 @@ function withoutZeros(value: unknown): unknown {
 const isZero = (value: unknown): boolean =>
   value === 0 || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** A companion to write. */
-export function writtenCompanion(source: Source, { name, remote, direction, rules }: Companion): WrittenNetworkPolicy {
+/** The metadata of a companion, or of its policy. */
+export function companionMetadata(
+  source: Source,
+  { name, remote, rules }: Companion,
+  annotations: Labels,
+): WrittenMetadata {
   if (rules.some(({ cidrs }) => cidrs.length === 0)) throw new Error(`${name}: a rule without peers lets everybody in`);
   return {
-    metadata: {
-      namespace: source.namespace,
-      name,
-      labels: {
-        [companionLabel]: MANAGER,
-        [companionClusterLabel]: remote,
-        [companionSourceKey]: hash10('', source.namespace, source.name),
-      },
-      annotations: {
-        [companionSourceKey]: source.name,
-        [companionGenerationAnnotation]: String(source.generation),
-        [companionPeersAnnotation]: JSON.stringify(rules.map(({ text }) => text)),
-      },
-      // Neither `controller` nor `blockOwnerDeletion`: the latter needs a right on finalizers.
-      ownerReferences: [
-        { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', name: source.name, uid: source.uid },
-      ],
+    namespace: source.namespace,
+    name,
+    labels: {
+      [companionLabel]: MANAGER,
+      [companionClusterLabel]: remote,
+      [companionSourceKey]: hash10('', source.namespace, source.name),
     },
+    annotations: {
+      [companionSourceKey]: source.name,
+      [companionGenerationAnnotation]: String(source.generation),
+      ...annotations,
+    },
+    // Neither `controller` nor `blockOwnerDeletion`: the latter needs a right on finalizers.
+    ownerReferences: [
+      { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', name: source.name, uid: source.uid },
+    ],
+  };
+}
+
+/** A companion to write, as a NetworkPolicy. */
+export function writtenCompanion(source: Source, companion: Companion): WrittenNetworkPolicy {
+  const { direction, rules } = companion;
+  return {
+    metadata: companionMetadata(source, companion, {
+      [companionPeersAnnotation]: JSON.stringify(rules.map(({ text }) => text)),
+    }),
     spec: {
       podSelector: writtenSelector(source.podSelector),
       policyTypes: [direction === 'ingress' ? 'Ingress' : 'Egress'],
@@ -180,3 +235,11 @@ function writtenRule(direction: Direction, { ports, cidrs }: CompanionRule) {
     ...(direction === 'ingress' ? { from: peers } : { to: peers }),
   };
 }
+
+/** NetworkPolicies, which every CNI enforces. */
+export const networkPolicySink: Sink = {
+  resources: [],
+  partsOf: (source, companion) => [{ resource: networkPolicyKind, companion, to: writtenCompanion(source, companion) }],
+  read: () => undefined,
+  policyName: (companion) => companion,
+};

@@ -1,7 +1,9 @@
 import { Codec, networkPolicyKind, type NetworkPolicy, type WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { type Companion, isCompanion, observedCompanion, type Source } from './companion.ts';
-import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent } from './diff.ts';
+import { ciliumSink } from './cilium-sink.ts';
+import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent, withoutSource } from './diff.ts';
+import { wholeCompanions } from './grouped-sink.ts';
 
 const codec = new Codec(networkPolicyKind);
 const SOURCE: Source = {
@@ -122,6 +124,56 @@ describe('diffCompanions', () => {
 
   it('refuses to write a rule without peers, which lets everybody in', () => {
     expect(() => diffCompanions(SOURCE, [], [companion('a', rule())])).toThrow('without peers');
+  });
+});
+
+describe('diffCompanions with groups of addresses', () => {
+  const customResources = (phases: readonly (readonly CompanionChange[])[]) =>
+    phases.flat().flatMap((change) => {
+      if (change.kind === 'delete') return [];
+      const resource = ciliumSink.resources.find((each) => each === change.resource)!;
+      const json = { apiVersion: 'cilium.io/v2', kind: resource.kind, ...change.to };
+      return ciliumSink.read(resource, new Codec(resource).objectFromJson(json)) ?? [];
+    });
+  const resources = (phases: readonly (readonly CompanionChange[])[]) =>
+    phases.map((phase) =>
+      phase.map((change) => `${change.kind} ${(change.kind === 'delete' ? change.from : change).resource.kind}`),
+    );
+  const a = companion('a', rule('10.2.0.1/32'));
+  const first = diffCompanions(SOURCE, [], [a], ciliumSink);
+  const objects = customResources(first);
+
+  it('has a group before its policy, and until that is gone', () => {
+    expect(resources(first)).toEqual([['create CiliumCIDRGroup'], ['create CiliumNetworkPolicy']]);
+    expect(wholeCompanions(objects)).toMatchObject([a]);
+    expect(diffCompanions(SOURCE, objects, [a], ciliumSink)).toEqual([]);
+    const gone = [['delete CiliumNetworkPolicy'], ['delete CiliumCIDRGroup']];
+    expect(resources(diffCompanions(SOURCE, objects, [], ciliumSink))).toEqual(gone);
+    expect(resources(withoutSource(objects))).toEqual(gone);
+    const otherPeers = companion('a', { ...rule('10.2.0.1/32'), text: 'p2' });
+    expect(resources(diffCompanions(SOURCE, objects, [otherPeers], ciliumSink))).toEqual([
+      ['create CiliumCIDRGroup'],
+      ['update CiliumNetworkPolicy'],
+      ['delete CiliumCIDRGroup'],
+    ]);
+  });
+
+  it('removes the companions of another sink last', () => {
+    const others = written(a).map(observedCompanion);
+    expect(resources(diffCompanions(SOURCE, others, [a], ciliumSink)).slice(2)).toEqual([['delete NetworkPolicy']]);
+    expect(resources(diffCompanions(SOURCE, objects, [a]))).toEqual([
+      ['create NetworkPolicy'],
+      ['delete CiliumNetworkPolicy'],
+      ['delete CiliumCIDRGroup'],
+    ]);
+  });
+
+  it('waits for no group to replace an earlier spec, nor takes a group for one', () => {
+    const newer = { ...SOURCE, generation: 4 };
+    const more = companion('a', rule('10.2.0.1/32', '10.2.0.2/32'));
+    const changes = diffCompanions(newer, objects, [more], ciliumSink).flat();
+    expect(changes.map((change) => isOutdated(change, newer))).toEqual([false, true]);
+    expect(changes.map(isUrgent)).toEqual([false, true]);
   });
 });
 

@@ -1,17 +1,21 @@
-import type { WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
+import type { Kind } from '@kube-semaphore/kube-objects';
 import { companionGenerationAnnotation } from '../../names.ts';
 import { compareNames } from '../sets/network-set.ts';
-import { type Companion, isWritten, type ObservedCompanion, type Source, writtenCompanion } from './companion.ts';
+import {
+  type Companion,
+  type CompanionPart,
+  isWritten,
+  networkPolicySink,
+  type ObservedCompanion,
+  type Sink,
+  type Source,
+} from './companion.ts';
 
+/** A write of one object: a companion, or a part of one. */
 export type CompanionChange =
-  | { readonly kind: 'create'; readonly companion: Companion; readonly to: WrittenNetworkPolicy }
+  | ({ readonly kind: 'create' } & CompanionPart)
   /** `to` has the UID and the resourceVersion of `from`, and the labels, annotations and finalizers of others. */
-  | {
-      readonly kind: 'update';
-      readonly from: ObservedCompanion;
-      readonly companion: Companion;
-      readonly to: WrittenNetworkPolicy;
-    }
+  | ({ readonly kind: 'update'; readonly from: ObservedCompanion } & CompanionPart)
   /** To be sent with the UID and the resourceVersion of `from` as preconditions. */
   | { readonly kind: 'delete'; readonly from: ObservedCompanion };
 
@@ -20,26 +24,55 @@ export type CompanionPhase = readonly CompanionChange[];
 
 /**
  * The writes that turn the observed companions of a source into the desired ones. What adds comes first, so that an address
- * which moves to another shard is allowed all the time; what only removes comes late, deletions last.
+ * which moves to another shard is allowed all the time; what only removes comes late, deletions last. A group is there
+ * before the policy that refers to it, and until that is gone. Companions of another sink go when those of this one are there.
+ *
+ * @param observed all objects of the source's companions
  */
 export function diffCompanions(
   source: Source,
   observed: readonly ObservedCompanion[],
   desired: readonly Companion[],
+  sink: Sink = networkPolicySink,
 ): readonly CompanionPhase[] {
-  const existing = new Map(observed.map((companion) => [companion.name, companion]));
-  const wanted = new Set(desired.map(({ name }) => name));
-  const phases = { add: [], change: [], remove: [], delete: [] } as Record<string, CompanionChange[]>;
-  for (const companion of desired.toSorted(compareNames)) {
-    const to = writtenCompanion(source, companion);
-    const from = existing.get(companion.name);
-    if (from === undefined) phases['add']!.push({ kind: 'create', companion, to });
-    else if (!isWritten(to, from.object)) phases[effectOf(from, companion)]!.push(update(from, companion, to));
+  const parts = desired.toSorted(compareNames).flatMap((companion) => sink.partsOf(source, companion));
+  const existing = new Map(observed.map((from) => [idOf(from.resource, from.object.metadata.name), from]));
+  const wanted = new Set(parts.map(({ resource, to }) => idOf(resource, to.metadata.name)));
+  const phases: Record<Effect, CompanionChange[]> = {
+    addGroups: [],
+    add: [],
+    change: [],
+    remove: [],
+    delete: [],
+    deleteGroups: [],
+  };
+  for (const part of parts) {
+    const from = existing.get(idOf(part.resource, part.to.metadata.name));
+    const adding = sink.resources.length > 1 && part.resource === sink.resources[0] ? 'addGroups' : 'add';
+    if (from === undefined) phases[adding].push({ kind: 'create', ...part });
+    else if (!isWritten(part.to, from.object)) {
+      const effect = effectOf(from, part.companion);
+      phases[effect === 'add' ? adding : effect].push(update(from, part));
+    }
   }
   for (const from of observed.toSorted(compareNames))
-    if (!wanted.has(from.name)) phases['delete']!.push({ kind: 'delete', from });
+    if (!wanted.has(idOf(from.resource, from.object.metadata.name)))
+      phases[from.part === 'group' ? 'deleteGroups' : 'delete'].push({ kind: 'delete', from });
   return Object.values(phases).filter((phase) => phase.length > 0);
 }
+
+/** The deletions of the companions of a source that is gone. */
+export function withoutSource(observed: readonly ObservedCompanion[]): readonly CompanionPhase[] {
+  const [groups, others] = [true, false].map((isGroup) =>
+    observed.filter(({ part }) => (part === 'group') === isGroup).map((from) => ({ kind: 'delete', from }) as const),
+  );
+  return [others!, groups!].filter((phase) => phase.length > 0);
+}
+
+type Effect = 'addGroups' | 'add' | 'change' | 'remove' | 'delete' | 'deleteGroups';
+
+/** Of the objects of one source, whose policies are in one namespace. */
+const idOf = ({ group, plural }: Kind, name: string): string => `${plural}.${group}/${name}`;
 
 /**
  * Whether a change must not wait for the budget of its remote: it only takes away, or a user changed the source, who must
@@ -53,7 +86,7 @@ export function isUrgent(change: CompanionChange): boolean {
 
 /** Whether a change replaces what was written for an earlier spec of the source. */
 export const isOutdated = (change: CompanionChange, { generation }: Pick<Source, 'generation'>): boolean =>
-  change.kind !== 'create' && generationOf(change.from) !== String(generation);
+  change.kind !== 'create' && change.from.part !== 'group' && generationOf(change.from) !== String(generation);
 
 /** Which generation of its source a companion was made from, as text; undefined: somebody removed that. */
 export const generationOf = ({ object }: ObservedCompanion): string | undefined =>
@@ -68,12 +101,19 @@ export function companionEvent(change: CompanionChange): {
   readonly event: string;
   readonly facts: Readonly<Record<string, unknown>>;
 } {
-  const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
-  const facts = { networkPolicy: `${namespace}/${name}`, ...addressChanges(change) };
+  const { kind, name } = objectOf(change);
+  const facts = { [`${kind[0]!.toLowerCase()}${kind.slice(1)}`]: name, ...addressChanges(change) };
   return { event: `companion ${WRITTEN[change.kind]}`, facts };
 }
 
 const WRITTEN = { create: 'created', update: 'updated', delete: 'deleted' } as const;
+
+/** The object that a change writes. */
+function objectOf(change: CompanionChange): { readonly kind: string; readonly name: string } {
+  const { resource } = change.kind === 'delete' ? change.from : change;
+  const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
+  return { kind: resource.kind, name: [namespace, name].filter((part) => (part ?? '') !== '').join('/') };
+}
 
 /** How many addresses a companion allows after a change, each counted in every rule, and how many it adds and removes. */
 function addressChanges(change: CompanionChange): Readonly<Record<'addresses' | 'added' | 'removed', number>> {
@@ -84,13 +124,12 @@ function addressChanges(change: CompanionChange): Readonly<Record<'addresses' | 
   return { addresses: after.size, added: countIn(after, before), removed: countIn(before, after) };
 }
 
-/** What a change does, for people: which NetworkPolicy it writes, and its addresses, each once. */
+/** What a change does, for people: which object it writes, and its addresses, each once. */
 export function companionFacts(change: CompanionChange) {
-  const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
   const before = new Set(change.kind === 'create' ? [] : change.from.rules.flatMap(({ cidrs }) => cidrs));
   const after = new Set(change.kind === 'delete' ? [] : change.companion.rules.flatMap(({ cidrs }) => cidrs));
   return {
-    networkPolicy: `${namespace}/${name}`,
+    ...objectOf(change),
     cluster: remoteOf(change),
     addresses: [...after],
     added: [...after].filter((cidr) => !before.has(cidr)),
@@ -111,12 +150,13 @@ const isSubset = (part: ReadonlySet<string>, of: ReadonlySet<string>): boolean =
 const entriesOf = ({ rules }: Companion): Set<string> =>
   new Set(rules.flatMap(({ ports, cidrs }) => cidrs.map((cidr) => `${cidr} ${JSON.stringify(ports)}`)));
 
-function update(from: ObservedCompanion, companion: Companion, to: WrittenNetworkPolicy): CompanionChange {
+function update(from: ObservedCompanion, part: CompanionPart): CompanionChange {
   const { uid, resourceVersion, labels, annotations, finalizers } = from.object.metadata;
+  const { to } = part;
   return {
     kind: 'update',
     from,
-    companion,
+    ...part,
     to: {
       ...to,
       metadata: {

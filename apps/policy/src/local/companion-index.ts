@@ -1,0 +1,52 @@
+import { type ObservedCompanion, sourceKeyOf } from '../desired/network-policies/companion.ts';
+import { wholeCompanions } from '../desired/network-policies/grouped-sink.ts';
+
+/** The objects of companions, by the `namespace/name` of their source. */
+export class CompanionIndex {
+  readonly #bySource = new Map<string, Map<string, ObservedCompanion>>();
+
+  /** Every source that has companions, also those that are gone. */
+  sources(): Iterable<string> {
+    return this.#bySource.keys();
+  }
+
+  objectsOf(source: string): readonly ObservedCompanion[] {
+    return [...(this.#bySource.get(source)?.values() ?? [])];
+  }
+
+  /** What the objects make up. */
+  companionsOf(source: string): readonly ObservedCompanion[] {
+    return wholeCompanions(this.objectsOf(source));
+  }
+
+  companionsFor(remote: string): readonly ObservedCompanion[] {
+    const all = [...this.#bySource.keys()].flatMap((source) => this.companionsOf(source));
+    return all.filter((companion) => companion.remote === remote);
+  }
+
+  has(source: string, object: ObservedCompanion): boolean {
+    return this.#bySource.get(source)?.has(idOf(object)) === true;
+  }
+
+  /** @returns the sources whose companions changed */
+  replace(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): ReadonlySet<string> {
+    const sources = new Set<string>();
+    if (previous !== undefined) {
+      const source = sourceKeyOf(previous);
+      sources.add(source);
+      const objects = this.#bySource.get(source);
+      objects?.delete(idOf(previous));
+      if (objects?.size === 0) this.#bySource.delete(source);
+    }
+    if (current !== undefined) {
+      const source = sourceKeyOf(current);
+      sources.add(source);
+      const objects = this.#bySource.get(source) ?? new Map<string, ObservedCompanion>();
+      this.#bySource.set(source, objects.set(idOf(current), current));
+    }
+    return sources;
+  }
+}
+
+const idOf = ({ resource, object: { metadata } }: ObservedCompanion): string =>
+  `${resource.plural}.${resource.group}/${metadata.namespace}/${metadata.name}`;
