@@ -5,7 +5,7 @@ import type { PolicyOptions } from './config/options.ts';
 import { configuredIdentity } from './desired/identity.ts';
 import { isCompanion, observedCompanion, type Sink } from './desired/network-policies/companion.ts';
 import { companionFacts } from './desired/network-policies/diff.ts';
-import { sinks } from './desired/network-policies/sinks.ts';
+import { sinkOf } from './desired/network-policies/sinks.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
@@ -33,7 +33,7 @@ export async function removalsOf(
     throw error;
   };
   const companions = options.networkPolicies
-    ? await companionRemovals(client, cluster, sinks[options.networkPolicySink], { signal })
+    ? await companionRemovals(client, cluster, sinkOf(options), { signal })
     : [];
   const isOptional = options.networkPolicies;
   const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });

@@ -2,6 +2,7 @@ export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from '
 export type { AuditEvent } from './real/audit.ts';
 export {
   calicoCrdFile,
+  calicoCrds,
   ciliumCrds,
   engines,
   findBinaries,

@@ -164,6 +164,14 @@ describe('the options of policy', () => {
     expect(await problems(KUBECONFIG)).toEqual([]);
   });
 
+  it('demand an API of Calico for its policies', async () => {
+    const argv = [...KUBECONFIG, '-network-policy-sink=calico'];
+    expect(await problems(argv)).toEqual([
+      '-calico-api or SP_CALICO_API must name an API with -network-policy-sink or SP_NETWORK_POLICY_SINK = calico',
+    ]);
+    expect(await problems([...argv, '-calico-api=projectcalico.org/v3'])).toEqual([]);
+  });
+
   it('distinguish a given default from the default', async () => {
     const unset = await resolve(KUBECONFIG);
     const set = await resolve([...KUBECONFIG, '-host-network-pods=exclude']);

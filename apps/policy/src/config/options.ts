@@ -19,7 +19,7 @@ import {
   spellingOf,
   text,
 } from '@kube-semaphore/options';
-import type { SinkName } from '../desired/network-policies/sinks.ts';
+import { type SinkName, sinkNames } from '../desired/network-policies/sinks.ts';
 import { clusterSetLabel } from '../names.ts';
 import { clusterName, labelDomain, labelKey, labelSelector, labelValue } from './option-types.ts';
 
@@ -185,9 +185,9 @@ export const options = optionTable<PolicyOptions>(
     networkPolicySink: {
       flag: 'network-policy-sink',
       group: 'NetworkPolicies',
-      type: oneOf(['networkpolicy', 'cilium']),
+      type: oneOf(sinkNames),
       fallback: 'networkpolicy',
-      help: 'What extends a NetworkPolicy: NetworkPolicies, for every CNI, or the policies of Cilium.',
+      help: 'What extends a NetworkPolicy: NetworkPolicies, for every CNI, or policies of Calico or Cilium.',
     },
     clusterSetKey: {
       flag: 'clusterset-key',
@@ -261,6 +261,9 @@ export const validate = (
       })),
   ...(config.networkPolicies === true && !given.has('config') && subcommand !== 'cleanup'
     ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
+    : []),
+  ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'
+    ? [`${spellingOf(options.calicoApi)} must name an API with ${spellingOf(options.networkPolicySink)} = calico`]
     : []),
   ...leaderElectionProblems(options, config),
 ];

@@ -11,7 +11,7 @@ import type { Change } from '../desired/sets/change.ts';
 import { changeEvent } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
-import { sinks } from '../desired/network-policies/sinks.ts';
+import { sinkOf } from '../desired/network-policies/sinks.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { calicoApiOf } from './calico-api.ts';
 import { LocalCompanions } from './companions.ts';
@@ -200,7 +200,7 @@ export class LocalCluster {
       }),
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      sink: sinks[options.networkPolicySink],
+      sink: sinkOf(options),
       clusters,
       hooks: () => this.#watches.hooks(),
       isWatchForbidden: () => this.#isWatchForbidden,

@@ -72,6 +72,8 @@ export class LocalCompanions {
         store,
         reflector: new Reflector({
           ...shared,
+          // The group projectcalico.org is served by Calico's aggregated API server.
+          ...(resource.group === 'projectcalico.org' && { watchList: 'never' }),
           kind: resource,
           project,
           projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),

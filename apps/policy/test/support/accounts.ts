@@ -10,6 +10,7 @@ export const folders = {
   remote: 'policy/remote',
   networkPolicies: 'policy/components/network-policies',
   cilium: 'policy/components/network-policies-cilium',
+  calico: 'policy/components/network-policies-calico',
   remoteNamespaces: 'policy/components/remote-namespaces',
 } as const;
 

@@ -175,9 +175,16 @@ export function calicoCrdFile(env: Environment = process.env): string {
 export function ciliumCrds(env: Environment = process.env): readonly KubeObject[] {
   const cilium = findBinaries(['cilium-crds.yaml'], env);
   if (!cilium.ok) throw new Error(cilium.reason);
-  const documents = parseAllDocuments(readFileSync(cilium.paths['cilium-crds.yaml'], 'utf8'));
-  return documents.map((document) => document.toJS() as KubeObject);
+  return objectsIn(cilium.paths['cilium-crds.yaml']);
 }
+
+/** Those CustomResourceDefinitions of Calico that define a resource with this plural, as custom resources of Felix. */
+export function calicoCrds(plural: string): readonly KubeObject[] {
+  return objectsIn(calicoCrdFile()).filter(({ metadata }) => metadata.name === `${plural}.crd.projectcalico.org`);
+}
+
+const objectsIn = (file: string): readonly KubeObject[] =>
+  parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => (document.toJS() as KubeObject | null) ?? []);
 
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
 export function recipe(tool: Tool, env: Environment = process.env): Recipe {

@@ -4,7 +4,12 @@ import { deployedRights, rulesOf } from './manifests.ts';
 import { rightsIn } from './used.ts';
 
 const deployed = [
-  ['policy/base', 'policy/components/network-policies', 'policy/components/network-policies-cilium'],
+  [
+    'policy/base',
+    'policy/components/network-policies',
+    'policy/components/network-policies-cilium',
+    'policy/components/network-policies-calico',
+  ],
   ['policy/remote', 'policy/components/remote-namespaces'],
   ['service-mirror/base', 'service-mirror/components/global'],
   ['service-mirror/remote'],

@@ -28,6 +28,10 @@ export const choices: readonly Choice[] = [
     components: ['policy/components/network-policies', 'policy/components/network-policies-cilium'],
   },
   { folder: 'policy/remote' },
+  {
+    folder: 'policy/base',
+    components: ['policy/components/network-policies', 'policy/components/network-policies-calico'],
+  },
   { folder: 'policy/remote', components: ['policy/components/remote-namespaces'] },
   { folder: 'service-mirror/base' },
   { folder: 'service-mirror/base', components: ['service-mirror/components/global'] },

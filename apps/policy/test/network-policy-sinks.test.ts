@@ -1,0 +1,216 @@
+import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { calicoCrds, ciliumCrds, goesWithoutEngines } from '@kube-semaphore/testkit';
+import { describe, expect } from 'vitest';
+import { folders } from './support/accounts.ts';
+import { argvOf } from './support/command-line.ts';
+import { it as itWithNetworkPolicies } from './support/it-with-network-policies.ts';
+import { fromApp, peer } from './support/user-policies.ts';
+
+type Opened = { readonly ports: readonly (string | number)[]; readonly group: string | undefined };
+type CiliumRule = {
+  readonly fromCIDRSet?: readonly { readonly cidrGroupRef: string }[];
+  readonly toCIDRSet?: readonly { readonly cidrGroupRef: string }[];
+  readonly toPorts?: readonly { readonly ports: readonly { readonly port: string }[] }[];
+};
+type CalicoEnd = { readonly selector?: string; readonly ports?: readonly (string | number)[] };
+type CalicoRule = { readonly protocol?: string; readonly source?: CalicoEnd; readonly destination?: CalicoEnd };
+
+const PEER = 'policy.semaphore.uw.io/peer';
+const SELECTOR = { matchLabels: { 'app.kubernetes.io/name': 'db' } };
+const EXPRESSIONS = [
+  { key: 'tier', operator: 'NotIn', values: ['a', 'b'] },
+  { key: 'track', operator: 'Exists' },
+];
+
+/** How to read the objects of each sink, and how somebody would open them to everybody. */
+const sinks = {
+  cilium: {
+    policies: '/apis/cilium.io/v2/namespaces/alpha/ciliumnetworkpolicies',
+    groups: '/apis/cilium.io/v2/ciliumcidrgroups',
+    flags: { 'network-policy-sink': 'cilium' },
+    addresses: 'externalCIDRs',
+    groupId: ({ metadata }: KubeObject) => metadata.name,
+    opened: ({ fromCIDRSet = [], toCIDRSet = [], toPorts = [] }: CiliumRule): Opened => ({
+      ports: toPorts.flatMap(({ ports }) => ports.map(({ port }) => port)),
+      group: [...fromCIDRSet, ...toCIDRSet][0]?.cidrGroupRef,
+    }),
+    every: 0,
+    spec: {
+      endpointSelector: {
+        matchLabels: { 'k8s:app.kubernetes.io/name': 'db' },
+        matchExpressions: EXPRESSIONS.map((each) => ({ ...each, key: `k8s:${each.key}` })),
+      },
+      enableDefaultDeny: { ingress: false, egress: false },
+    },
+    edits: [
+      { specs: [{ endpointSelector: {}, ingress: [{ fromEntities: ['all'] }] }] },
+      { spec: { ingress: [{ fromEntities: ['all'] }] } },
+    ],
+  },
+  calico: {
+    policies: '/apis/crd.projectcalico.org/v1/namespaces/alpha/networkpolicies',
+    groups: '/apis/crd.projectcalico.org/v1/globalnetworksets',
+    flags: { 'network-policy-sink': 'calico', 'calico-api': 'crd.projectcalico.org/v1' },
+    addresses: 'nets',
+    groupId: ({ metadata }: KubeObject) => metadata.labels?.[PEER],
+    opened: ({ source, destination }: CalicoRule): Opened => ({
+      ports: destination?.ports ?? [],
+      group: (source?.selector ?? destination?.selector)?.replace(new RegExp(`^${PEER} == '(.*)'$`), '$1'),
+    }),
+    every: undefined,
+    spec: {
+      order: 1000,
+      tier: 'default',
+      selector:
+        "projectcalico.org/orchestrator == 'k8s' && app.kubernetes.io/name == 'db' && tier not in { 'a', 'b' } && has(track)",
+    },
+    edits: [{ spec: { selector: 'all()' } }, { spec: { ingress: [{ action: 'Allow' }] } }],
+  },
+} as const;
+type SinkName = keyof typeof sinks;
+
+/** What the objects of a sink open: see `UserPolicies.opened`. */
+async function opened(client: TestClient, name: SinkName): Promise<readonly string[]> {
+  const sink = sinks[name];
+  const groups = new Map((await client.list(sink.groups)).map((group) => [sink.groupId(group), group['spec']]));
+  const lines = (await client.list(sink.policies)).flatMap(({ metadata, spec }) =>
+    (['ingress', 'egress'] as const).flatMap((direction) =>
+      ((spec as Partial<Record<typeof direction, readonly object[]>>)[direction] ?? []).map((rule) => {
+        const { ports, group } = sink.opened(rule);
+        const cidrs = (groups.get(group) as Readonly<Record<string, readonly string[]>> | undefined)?.[sink.addresses];
+        const source = metadata.annotations?.['policy.semaphore.uw.io/source'];
+        return `${source} ${direction} ${ports.join('+') || 'all'}: ${cidrs?.join(' ')}`;
+      }),
+    ),
+  );
+  return lines.toSorted();
+}
+
+/** A test on a cluster with the real CustomResourceDefinitions of Cilium and Calico. */
+const it = itWithNetworkPolicies
+  .extend('components', { scope: 'file' }, () => [folders.cilium, folders.calico])
+  .extend('local', { scope: 'file' }, async ({ clusters: { local } }) => {
+    for (const definition of [...ciliumCrds(), ...calicoCrds('networkpolicies')])
+      await local.defineResource(definition);
+    return local;
+  })
+  .extend('using', ({ local: { admin }, start }, { onCleanup }) => (name: SinkName) => {
+    const { policies, groups, flags } = sinks[name];
+    onCleanup(async () => {
+      for (const path of [policies, groups])
+        await eventually(async () => {
+          await admin.request('DELETE', path);
+          return admin.list(path);
+        }, []);
+    });
+    return {
+      start: () => start(flags),
+      open: (...lines: string[]) => eventually(() => opened(admin, name), lines.toSorted()),
+      policies: () => admin.list(policies),
+      groups: () => admin.list(groups),
+      all: async () => [...(await admin.list(policies)), ...(await admin.list(groups))],
+      edit: async (path: 'policies' | 'groups', { metadata }: KubeObject, patch: object) =>
+        expect((await admin.request('PATCH', `${sinks[name][path]}/${metadata.name}`, patch)).status).toBe(200),
+    };
+  });
+
+const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
+const LINE = 'db ingress 5432: 10.4.0.20/32';
+
+describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-network-policy-sink=%s', (name) => {
+  it('writes a policy and groups of addresses that the CNI accepts', async ({ using, pods, policies }) => {
+    const { every, spec } = sinks[name];
+    const sink = using(name);
+    await pods.add({ ...WEB, ips: ['10.4.0.20', 'fd00:4::20'], ports: { http: 8080 } });
+    const many = Array.from({ length: 50 }, (_, i) => ({ port: 1000 + i, protocol: 'UDP' }));
+    await policies.add('shapes', {
+      podSelector: { ...SELECTOR, matchExpressions: EXPRESSIONS },
+      policyTypes: ['Ingress', 'Egress'],
+      ingress: [
+        { from: [peer('c2', 'web')], ports: [{ port: 5432 }, { port: 'metrics' }] },
+        { from: [peer('c2')], ports: many },
+      ],
+      egress: [
+        { to: [peer('c2', 'web')], ports: [{ port: 'http' }] },
+        { to: [{ ...peer('c2'), podSelector: {} }], ports: [{ protocol: 'SCTP' }] },
+      ],
+    });
+    await policies.add('everything', { podSelector: {}, ingress: [{ from: [peer('c2')] }] });
+    const policy = await sink.start();
+    const both = '10.4.0.20/32 fd00:4::20/128';
+    await sink.open(
+      `everything ingress all: ${both}`,
+      `shapes egress 8080: ${both}`,
+      `shapes egress ${every ?? 'all'}: ${both}`,
+      `shapes ingress 5432+metrics: ${both}`,
+      `shapes ingress ${many.map(({ port }) => port).join('+')}: ${both}`,
+    );
+    const written = (await sink.policies()).find(({ metadata }) => metadata.name.includes('shapes-c2-ingress-'))!;
+    expect(written.metadata['ownerReferences']).toMatchObject([{ kind: 'NetworkPolicy', name: 'shapes' }]);
+    expect(written['spec']).toMatchObject(spec);
+    expect(await policies.companions()).toEqual([]);
+    await policy.logged('companion created', { addresses: 2 });
+    expect(policy.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
+  it('follows a Pod by its group alone, and a NetworkPolicy by both', async ({ using, pods, policies }) => {
+    const sink = using(name);
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    await sink.start();
+    await sink.open(LINE);
+    const [before] = await sink.policies();
+    await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
+    await sink.open(`${LINE} 10.4.0.22/32`);
+    expect((await sink.policies())[0]!.metadata['resourceVersion']).toBe(before!.metadata['resourceVersion']);
+    await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
+    await sink.open('db ingress 5433: 10.4.0.20/32 10.4.0.22/32');
+    await eventually(async () => (await sink.groups()).length, 1);
+    await policies.remove('db');
+    await eventually(sink.all, []);
+  });
+
+  it('restores what somebody edits', async ({ using, pods, policies }) => {
+    const sink = using(name);
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const policy = await sink.start();
+    await sink.open(LINE);
+    const repairs = () => policy.metric('semaphore_policy_repairs_total', { remote: 'c2' });
+    const [[companion], [group]] = [await sink.policies(), await sink.groups()];
+    for (const [i, edit] of sinks[name].edits.entries()) {
+      await sink.edit('policies', companion!, edit);
+      await eventually(repairs, i + 1);
+    }
+    await sink.edit('groups', group!, { spec: { [sinks[name].addresses]: ['0.0.0.0/0'] } });
+    await eventually(repairs, 3);
+    await sink.open(LINE);
+    const [restored] = await sink.policies();
+    expect([restored!['spec'], restored!['specs']]).toEqual([companion!['spec'], undefined]);
+  });
+
+  it('takes the place of NetworkPolicies, and cleanup removes it', async ({
+    accounts,
+    using,
+    pods,
+    policies,
+    start,
+    startWith,
+  }) => {
+    const sink = using(name);
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const before = await start();
+    await policies.open('db c2 ingress 5432: 10.4.0.20/32');
+    await before.stop();
+    const policy = await sink.start();
+    await sink.open(LINE);
+    await policies.open();
+    await policy.stop();
+    const flags = { ...sinks[name].flags, 'network-policies': 'true', 'local-kube-config': accounts.local.kubeconfig };
+    const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(flags)], { ready: false });
+    expect(await cleanup.exited).toEqual({ code: 0, signal: null });
+    expect(await sink.all()).toEqual([]);
+  });
+});
