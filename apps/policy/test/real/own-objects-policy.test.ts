@@ -1,7 +1,9 @@
 import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
+  calicoCrds,
   type CalicoGroup,
+  ciliumCrds,
   deployAccount,
   deployedRights,
   deployPolicies,
@@ -9,6 +11,7 @@ import {
   type Foreign,
   foreignWrites,
   globalNetworkSetCrd,
+  goesWithoutEngines,
   type RealCluster,
   startRealCluster,
 } from '@kube-semaphore/testkit';
@@ -341,6 +344,73 @@ describe('the policy for its own objects', () => {
         for (const answer of await Promise.all(requests))
           expect(refusal(answer)).toMatch(/^403 .* may write only its own objects, /);
         expect(await cluster.admin.get(`${path}/db`)).toEqual(before);
+      });
+    });
+
+    describe.skipIf(goesWithoutEngines)('to policies of Calico and Cilium', () => {
+      const paths = {
+        CiliumNetworkPolicy: '/apis/cilium.io/v2/namespaces/default/ciliumnetworkpolicies',
+        CiliumCIDRGroup: '/apis/cilium.io/v2/ciliumcidrgroups',
+        NetworkPolicy: '/apis/crd.projectcalico.org/v1/namespaces/default/networkpolicies',
+      };
+      type Kind = keyof typeof paths;
+      const object = (kind: Kind, spec: object, extra: object = {}): object => ({
+        apiVersion: kind === 'NetworkPolicy' ? 'crd.projectcalico.org/v1' : 'cilium.io/v2',
+        kind,
+        metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' } },
+        spec,
+        ...extra,
+      });
+      const cilium = (rule: object) => ({ endpointSelector: {}, ingress: [rule] });
+      const group = { fromCIDRSet: [{ cidrGroupRef: 'own' }] };
+      const calico = (source?: object) => ({ ingress: [{ action: 'Allow', ...(source && { source }) }] });
+      const peer = { selector: `policy.semaphore.uw.io/peer == '${'a'.repeat(20)}'` };
+      beforeAll(async () => {
+        for (const crd of [...ciliumCrds(), ...calicoCrds('networkpolicies')]) await cluster.defineResource(crd);
+      });
+
+      it.each<{ kind: Kind; spec: object }>([
+        { kind: 'CiliumNetworkPolicy', spec: cilium(group) },
+        { kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.2.0.20/32', 'fd02::20/128'] } },
+        { kind: 'NetworkPolicy', spec: calico(peer) },
+      ])('creates and deletes a $kind', async ({ kind, spec }) => {
+        expect(refusal(await account.request('POST', paths[kind], object(kind, spec)))).toMatch(/^201 /);
+        expect(refusal(await account.request('DELETE', `${paths[kind]}/own`))).toMatch(/^200 /);
+      });
+
+      it.each<{ name: string; kind: Kind; spec: object; extra?: object; why: string }>([
+        {
+          name: 'a CiliumNetworkPolicy of somebody else',
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group),
+          extra: { metadata: { name: 'own' } },
+          why: 'its own objects',
+        },
+        { name: 'a rule of Cilium for everybody', kind: 'CiliumNetworkPolicy', spec: cilium({}), why: 'all refer' },
+        {
+          name: 'a rule of Cilium with an address',
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium({ fromCIDRSet: [{ cidr: '0.0.0.0/0' }] }),
+          why: 'all refer',
+        },
+        {
+          name: 'more specs of Cilium',
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group),
+          extra: { specs: [cilium(group)] },
+          why: 'all refer',
+        },
+        { name: 'a range in a group', kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.0.0.0/8'] }, why: 'nets' },
+        { name: 'a rule of Calico for everybody', kind: 'NetworkPolicy', spec: calico(), why: 'all refer' },
+        {
+          name: 'a rule of Calico with another selector',
+          kind: 'NetworkPolicy',
+          spec: calico({ selector: `${peer.selector} || all()` }),
+          why: 'all refer',
+        },
+      ])('does not write $name', async ({ kind, spec, extra, why }) => {
+        const answer = await account.request('POST', paths[kind], object(kind, spec, extra));
+        expect(refusal(answer)).toMatch(new RegExp(`^403 .* semaphore-policy may write only .*${why}`));
       });
     });
 
