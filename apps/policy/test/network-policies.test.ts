@@ -204,13 +204,16 @@ describe('a companion', () => {
       podSelector: {},
       ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }] }],
     });
-    await start();
+    const policy = await start();
     await start({ 'target-cluster-name': 'c3' });
     const lines = ['db c2 ingress all: 10.4.0.20/32', 'db c3 ingress all: 10.4.0.20/32'];
     await policies.open(...lines);
     await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
     await policies.open(...lines.map((line) => `${line} 10.4.0.22/32`));
     expect(await policies.writes()).toBe(4);
+    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c3' }), 1);
+    await policies.remove('db');
+    await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c3' }), 0);
   });
 });
 

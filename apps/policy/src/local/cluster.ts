@@ -56,6 +56,8 @@ export class LocalCluster {
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #isWatchForbidden = false;
+  /** By cluster. */
+  readonly #orphans = { sets: new Map<string, number>(), companions: new Map<string, number>() };
   /** False if the cluster has no API of Calico. */
   #hasSets = true;
 
@@ -68,7 +70,7 @@ export class LocalCluster {
       clusters: new Set(remotes),
       configured: configuredIdentity(options.options),
       onChange,
-      onOrphans: (cluster, count) => metrics.orphans.set({ cluster }, count),
+      onOrphans: (cluster, count) => this.#countOrphans('sets', cluster, count),
     });
     this.#writes = new LocalWrites({
       leadership,
@@ -151,6 +153,12 @@ export class LocalCluster {
     await reflector.run({ signal });
   }
 
+  #countOrphans(what: 'sets' | 'companions', cluster: string, count: number): void {
+    const { sets, companions } = this.#orphans;
+    this.#orphans[what].set(cluster, count);
+    this.#options.metrics.orphans.set({ cluster }, (sets.get(cluster) ?? 0) + (companions.get(cluster) ?? 0));
+  }
+
   #goWithoutSets(): void {
     const { log } = this.#options;
     log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until the next start');
@@ -181,13 +189,12 @@ export class LocalCluster {
   }
 
   #companionsOf({ client, options, remotes, metrics, log, onPolicyChange }: LocalClusterOptions): LocalCompanions {
-    const clusters = new Set(remotes.map(({ name }) => name));
     const skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
     return new LocalCompanions({
       client,
       policies: new LocalNetworkPolicies({
         clusterKey: options.clusterSetKey,
-        clusters,
+        clusters: new Set(remotes.map(({ name }) => name)),
         clusterIds: new Set(remotes.map(({ clusterSetId }) => clusterSetId)),
         onChange: onPolicyChange,
         onCount: (remote, { companions, addresses, behind }) => {
@@ -195,13 +202,13 @@ export class LocalCluster {
           metrics.companionAddresses.set({ remote }, addresses);
           metrics.companionsBehind.set({ remote }, behind);
         },
+        onOrphans: (cluster, count) => this.#countOrphans('companions', cluster, count),
         onUnknownClusters: (count) => metrics.unknownClusters.set({}, count),
         onDiagnostics: (key, diagnostics) => skipped.replace(`NetworkPolicy ${key}`, diagnostics),
       }),
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       sink: sinkOf(options),
-      clusters,
       hooks: () => this.#watches.hooks(),
       isWatchForbidden: () => this.#isWatchForbidden,
     });

@@ -18,8 +18,6 @@ export type LocalCompanionsOptions = {
   readonly client: KubeClient;
   readonly policies: LocalNetworkPolicies;
   readonly sink: Sink;
-  /** Names of the remotes in the config: a companion for another one isn't ours. */
-  readonly clusters: ReadonlySet<string>;
   readonly writes: LocalWrites;
   readonly idleTimeoutMs: number;
   /** Called once for each watch. */
@@ -29,7 +27,9 @@ export type LocalCompanionsOptions = {
 };
 
 /** What the store keeps of an object of the sink: of one that isn't ours, only the name matters. */
-type SinkObject = { readonly uid: string; readonly resourceVersion: string; readonly companion?: ObservedCompanion };
+type SinkObject = { readonly uid: string; readonly resourceVersion: string } & ReturnType<
+  LocalNetworkPolicies['ownOrOrphan']
+>;
 
 /** One kind of objects that companions consist of. */
 type Watched = {
@@ -64,7 +64,7 @@ export class LocalCompanions {
     const custom = sink.resources.map((resource) => {
       const store = new Store<SinkObject>({
         equal: (a, b) => a.resourceVersion === b.resourceVersion,
-        onChange: ({ previous, current }) => policies.companionChanged(previous?.companion, current?.companion),
+        onChange: ({ previous, current }) => policies.companionChanged(previous, current),
       });
       const project = (object: CustomResource): SinkObject => this.#read(resource, object);
       return {
@@ -148,7 +148,7 @@ export class LocalCompanions {
   #read(resource: Kind, object: CustomResource): SinkObject {
     const { uid, resourceVersion } = object.metadata;
     const companion = this.sink.read(resource, object);
-    return { uid, resourceVersion, ...(companion && this.#options.clusters.has(companion.remote) && { companion }) };
+    return { uid, resourceVersion, ...(companion && this.policies.ownOrOrphan(companion)) };
   }
 }
 

@@ -46,6 +46,7 @@ function start() {
     onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
     clusterIds: new Set(['c2']),
     onCount: (remote, count) => void counts.set(remote, count),
+    onOrphans: (cluster, count) => void counts.set(`orphans of ${cluster}`, count),
     onUnknownClusters: (count) => void counts.set('unknown', count),
     onDiagnostics: (key, diagnostics) =>
       void said.set(
@@ -96,10 +97,13 @@ describe('LocalNetworkPolicies', () => {
     expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
   });
 
-  it('leaves alone the companions for a remote of another process', () => {
-    const { policies, put } = start();
+  it('leaves alone the companions for a remote of another process, and counts them', () => {
+    const { policies, put, counts } = start();
     put(companion('c', 'db', 'c9'));
+    put(companion('d', 'db', 'c9'));
     expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
+    policies.store.delete('alpha/d');
+    expect(counts.get('orphans of c9')).toBe(1);
   });
 
   it('says which names others have, once all are listed', () => {

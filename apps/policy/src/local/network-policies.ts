@@ -32,6 +32,8 @@ type LocalPolicy = {
   readonly resourceVersion: string;
   readonly crossCluster?: CrossClusterPolicy;
   readonly companion?: ObservedCompanion;
+  /** The cluster of a companion that isn't in the config. */
+  readonly orphan?: string;
   /** Cluster ids that it names and that are not configured. */
   readonly unknown?: readonly string[];
   /** What it says in vain. */
@@ -52,6 +54,8 @@ export type LocalNetworkPoliciesOptions = {
   /** Values of the cluster label that the remotes in the config have. */
   readonly clusterIds: ReadonlySet<string>;
   readonly onCount: (remote: string, count: CompanionCount) => void;
+  /** How many companions a cluster has that isn't in the config. */
+  readonly onOrphans: (cluster: string, count: number) => void;
   /** How many clusters are named by some policy, and not configured. */
   readonly onUnknownClusters: (count: number) => void;
   /** What the NetworkPolicy `namespace/name` says in vain now. */
@@ -68,6 +72,8 @@ export class LocalNetworkPolicies {
   readonly #counts: CompanionCounts;
   /** Of every NetworkPolicy that isn't a companion. */
   readonly #generations = new Map<string, number>();
+  /** How many companions each cluster has that is not configured. */
+  readonly #orphans = new Map<string, number>();
   /** How many policies name each cluster that is not configured. */
   readonly #unknown = new Map<string, number>();
 
@@ -118,7 +124,7 @@ export class LocalNetworkPolicies {
     const { uid, resourceVersion, namespace, name, generation } = object.metadata;
     if (isCompanion(object)) {
       const companion = observedCompanion(object);
-      return { uid, resourceVersion, ...(this.#options.clusters.has(companion.remote) && { companion }) };
+      return { uid, resourceVersion, ...this.ownOrOrphan(companion) };
     }
     const { clusterKey, clusterIds } = this.#options;
     const rules = crossClusterRules(object.spec, clusterKey);
@@ -146,11 +152,22 @@ export class LocalNetworkPolicies {
     if (current?.generation === undefined) this.#generations.delete(key);
     else this.#generations.set(key, current.generation);
     this.#count(key);
-    this.companionChanged(previous?.companion, current?.companion);
+    this.companionChanged(previous, current);
+  }
+
+  /** Another process may serve the cluster of an orphan. Only policies are counted, not their groups of addresses. */
+  ownOrOrphan(companion: ObservedCompanion): Pick<LocalPolicy, 'companion' | 'orphan'> {
+    if (this.#options.clusters.has(companion.remote)) return { companion };
+    return companion.part === 'group' ? {} : { orphan: companion.remote };
   }
 
   /** An object of a companion came, changed, or went. */
-  companionChanged(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): void {
+  companionChanged(
+    { companion: previous, orphan: was }: Pick<LocalPolicy, 'companion' | 'orphan'> = {},
+    { companion: current, orphan }: Pick<LocalPolicy, 'companion' | 'orphan'> = {},
+  ): void {
+    if (was !== undefined) this.#countOrphan(was, -1);
+    if (orphan !== undefined) this.#countOrphan(orphan, +1);
     const sources = this.companions.replace(previous, current);
     for (const source of sources) this.#count(source);
     for (const source of sources) this.#options.onChange(source, { isSource: false });
@@ -158,6 +175,12 @@ export class LocalNetworkPolicies {
 
   #count(source: string): void {
     this.#counts.replace(source, this.companions.companionsOf(source), this.#generations.get(source));
+  }
+
+  #countOrphan(cluster: string, step: 1 | -1): void {
+    const count = (this.#orphans.get(cluster) ?? 0) + step;
+    this.#orphans.set(cluster, count);
+    this.#options.onOrphans(cluster, count);
   }
 
   #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {
