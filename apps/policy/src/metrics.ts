@@ -29,6 +29,12 @@ export const metrics = {
     help: 'Writes that restored what another program changed or deleted.',
     labels: { remote },
   },
+  clusterIdDiffers: {
+    name: 'semaphore_policy_cluster_id_differs',
+    type: 'gauge',
+    help: 'Whether the ClusterProperty of the remote has another id than our config: 1 or 0.',
+    labels: { remote },
+  },
   extendedPolicies: {
     name: 'semaphore_policy_extended_policies',
     type: 'gauge',

@@ -1,47 +1,9 @@
-import type { KubeObject, PolicyRule } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
+import { clusterPropertiesPath as properties, clusterProperty, clusterPropertyCrd } from './support/about-api.ts';
 import { remoteRules } from './support/accounts.ts';
 import { itBehindProxies } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';
-
-const readRule: PolicyRule = { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: ['get'] };
-
-/** The part of the About API (KEP-2149) that these tests need. */
-const clusterPropertyCrd: KubeObject = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: {
-    name: 'clusterproperties.about.k8s.io',
-    // A real API server requires this for definitions under k8s.io.
-    annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/issues/2149' },
-  },
-  spec: {
-    group: 'about.k8s.io',
-    scope: 'Cluster',
-    names: {
-      kind: 'ClusterProperty',
-      listKind: 'ClusterPropertyList',
-      plural: 'clusterproperties',
-      singular: 'clusterproperty',
-    },
-    versions: [
-      {
-        name: 'v1beta1',
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            properties: { spec: { type: 'object', properties: { value: { type: 'string' } } } },
-          },
-        },
-      },
-    ],
-  },
-};
-
-const properties = '/apis/about.k8s.io/v1beta1/clusterproperties';
 
 /** A test on a remote with an id in its ClusterSet, if the test sets one. */
 const it = itBehindProxies
@@ -51,19 +13,16 @@ const it = itBehindProxies
   })
   .extend('setId', ({ remote, aboutApi }, { onCleanup }) => async (value: string) => {
     await aboutApi();
-    const metadata = { name: 'cluster.clusterset.k8s.io' };
-    await remote.admin.create(properties, {
-      apiVersion: 'about.k8s.io/v1beta1',
-      kind: 'ClusterProperty',
-      metadata,
-      spec: { value },
-    });
-    onCleanup(() => remote.admin.delete(`${properties}/${metadata.name}`));
+    const property = clusterProperty(value);
+    await remote.admin.create(properties, property);
+    onCleanup(() => remote.admin.delete(`${properties}/${property.metadata.name}`));
   })
-  .extend('reader', { scope: 'file' }, ({ remote }) => remote.account('reader-of-id', [...remoteRules, readRule]))
-  .extend('asReader', async ({ remoteProxy, reader }) => ({
-    'target-kube-config': await remoteProxy.kubeconfig(reader),
-  }))
+  .extend('blind', { scope: 'file' }, ({ remote }) =>
+    remote.account(
+      'blind',
+      remoteRules.filter(({ apiGroups }) => !apiGroups.includes('about.k8s.io')),
+    ),
+  )
   .extend(
     'questions',
     ({ remoteProxy }) =>
@@ -113,25 +72,20 @@ describe('the id that a remote has in its ClusterSet', () => {
     await eventually(() => sets.list(), [labelled]);
   });
 
-  it('causes one warning if it differs from our name, and is never used', async ({
-    pods,
-    sets,
-    reader,
-    setId,
-    start,
-  }) => {
+  it('causes one warning if it differs from our name, and is never used', async ({ pods, sets, setId, start }) => {
     await setId('west');
     await pods.add(pod);
-    const policy = await start({ 'clusterset-label': 'true', 'target-kube-config': reader.kubeconfig });
+    const policy = await start({ 'clusterset-label': 'true' });
     await policy.logged(WARNING, { level: 'warn', cluster: 'c2', id: 'west' });
+    await eventually(() => policy.metric('semaphore_policy_cluster_id_differs', { remote: 'c2' }), 1);
     await eventually(() => sets.list(), [labelled]);
     expect(policy.log().filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 
-  it('causes no log line if it is the same', async ({ pods, sets, asReader, questions, setId, start }) => {
+  it('causes no log line if it is the same', async ({ pods, sets, viaRemoteProxy, questions, setId, start }) => {
     await setId('c2');
     await pods.add(pod);
-    const policy = await start({ 'clusterset-label': 'true', ...asReader, 'log-level': 'debug' });
+    const policy = await start({ 'clusterset-label': 'true', ...viaRemoteProxy, 'log-level': 'debug' });
     await eventually(() => questions().length, 1);
     // Written after the answer was there.
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
@@ -140,19 +94,23 @@ describe('the id that a remote has in its ClusterSet', () => {
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('is unknown, at debug, without the right to read it', async ({ pods, sets, setId, start }) => {
+  it('is unknown, at debug, without the right to read it', async ({ pods, sets, blind, setId, start }) => {
     await setId('west');
     await pods.add(pod);
-    const policy = await start({ 'clusterset-label': 'true', 'log-level': 'debug' });
+    const policy = await start({
+      'clusterset-label': 'true',
+      'log-level': 'debug',
+      'target-kube-config': blind.kubeconfig,
+    });
     await policy.logged(UNKNOWN, { level: 'debug', cluster: 'c2' });
     await eventually(() => sets.list(), [labelled]);
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  it('is not requested without the flag', async ({ pods, sets, asReader, questions, setId, start }) => {
+  it('is not requested without the flag', async ({ pods, sets, viaRemoteProxy, questions, setId, start }) => {
     await setId('west');
     await pods.add(pod);
-    const policy = await start(asReader);
+    const policy = await start(viaRemoteProxy);
     await eventually(() => sets.list(), [set(labelsOf('app'))]);
     await policy.stop();
     expect(questions()).toEqual([]);

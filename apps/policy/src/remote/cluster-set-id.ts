@@ -1,7 +1,11 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
+import type { PolicyMetrics } from '../metrics.ts';
 import { clusterSetLabel } from '../names.ts';
+
+const PERIOD_MS = 3_600_000;
 
 /** What a remote says about its id in its ClusterSet. `unknown`: it has no About API, or we may not read it. */
 export type ClusterSetId =
@@ -10,13 +14,13 @@ export type ClusterSetId =
   | { readonly kind: 'unknown'; readonly error: unknown };
 
 /**
- * Compares our name of a cluster with its ClusterProperty `cluster.clusterset.k8s.io` (About API, KEP-2149).
+ * Compares the id of a cluster in our config with its ClusterProperty `cluster.clusterset.k8s.io` (About API, KEP-2149).
  *
  * @throws the signal's reason, and nothing else
  */
 export async function compareClusterSetId(
   client: Pick<KubeClient, 'getRaw'>,
-  cluster: string,
+  configured: string,
   { signal }: RunOptions,
 ): Promise<ClusterSetId> {
   try {
@@ -29,7 +33,7 @@ export async function compareClusterSetId(
     };
     const id = property.spec?.value;
     if (typeof id !== 'string') return { kind: 'unknown', error: new Error('the ClusterProperty has no value') };
-    return id === cluster ? { kind: 'same' } : { kind: 'different', id: id.slice(0, 253) };
+    return id === configured ? { kind: 'same' } : { kind: 'different', id: id.slice(0, 253) };
   } catch (error) {
     signal.throwIfAborted();
     return { kind: 'unknown', error };
@@ -39,20 +43,30 @@ export async function compareClusterSetId(
 export type ClusterSetIdReport = {
   readonly client: KubeClient;
   readonly remote: { readonly cluster: string; readonly firstSync: Promise<void> };
+  /** As the config says. */
+  readonly id: string;
   readonly log: Logger;
+  readonly metric: PolicyMetrics['clusterIdDiffers'];
 };
 
 /**
- * Warns, once the remote is synced, if its id differs from our name of it, as policies that select by the id would select
- * another cluster. Nothing else depends on it.
+ * Reports, once the remote is synced and then hourly, whether its id differs from that in our config, as policies that
+ * select by the id would select another cluster. Nothing else depends on it.
  */
 export async function reportClusterSetId(
-  { client, remote: { cluster, firstSync }, log }: ClusterSetIdReport,
+  { client, remote: { cluster, firstSync }, id, log, metric }: ClusterSetIdReport,
   { signal }: RunOptions,
 ): Promise<void> {
   if (!signal.aborted) await Promise.race([firstSync, once(signal, 'abort')]);
-  if (signal.aborted) return;
-  const answer = await compareClusterSetId(client, cluster, { signal });
-  if (answer.kind === 'different') log.warn({ cluster, id: answer.id }, 'the remote has another id in its ClusterSet');
-  if (answer.kind === 'unknown') log.debug({ cluster, error: answer.error }, 'ClusterSet id of the remote not read');
+  let warnedOf: string | undefined;
+  while (!signal.aborted) {
+    const answer = await compareClusterSetId(client, id, { signal });
+    const theirs = answer.kind === 'different' ? answer.id : undefined;
+    if (theirs !== undefined && theirs !== warnedOf)
+      log.warn({ cluster, id: theirs }, 'the remote has another id in its ClusterSet');
+    if (answer.kind === 'unknown') log.debug({ cluster, error: answer.error }, 'ClusterSet id of the remote not read');
+    else metric.set({ remote: cluster }, theirs === undefined ? 0 : 1);
+    warnedOf = theirs;
+    await delay(PERIOD_MS, undefined, { signal }).catch(() => undefined);
+  }
 }

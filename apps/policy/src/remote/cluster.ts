@@ -157,7 +157,11 @@ export class Remote {
   async run({ signal }: RunOptions): Promise<void> {
     const { client, options, log } = this.#options;
     const loops = this.#watched.map((pods) => pods.run({ signal }));
-    if (options.clusterSetLabel) loops.push(reportClusterSetId({ client, remote: this, log }, { signal }));
+    if (options.clusterSetLabel || options.networkPolicies) {
+      const { clusterSetId: id } = this.#options.settings;
+      const { clusterIdDiffers: metric } = this.#options.metrics;
+      loops.push(reportClusterSetId({ client, remote: this, id, log, metric }, { signal }));
+    }
     await Promise.all(loops);
   }
 

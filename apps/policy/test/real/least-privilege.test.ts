@@ -12,6 +12,7 @@ import {
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { argvOf } from '../support/command-line.ts';
+import { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from '../support/about-api.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
 
@@ -42,6 +43,8 @@ const it = itOnClusters
     });
     for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const)
       await server.defineResource(globalNetworkSetCrd(group));
+    await server.defineResource(clusterPropertyCrd);
+    await server.admin.create(clusterPropertiesPath, clusterProperty('c2'));
     return server;
   })
   .extend('clusters', { scope: 'file' }, ({ server }) => ({ local: server, remote: server }))
@@ -51,6 +54,7 @@ const it = itOnClusters
     const api = { 'calico-api': APIS[group] };
     const policy = await start({
       ...api,
+      'clusterset-label': 'true',
       ...shortLease('semaphore-policy'),
       ...longLease,
       'lease-namespace': 'semaphore-policy',
