@@ -1,7 +1,11 @@
 import { eventually } from '@kube-semaphore/eventually';
 import {
+  calicoApiCrds,
+  calicoCrds,
+  ciliumCrds,
   deployedRights,
   globalNetworkSetCrd,
+  goesWithoutEngines,
   longLease,
   type RealCluster,
   rightsIn,
@@ -13,8 +17,9 @@ import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { argvOf } from '../support/command-line.ts';
 import { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from '../support/about-api.ts';
-import { it as itOnClusters } from '../support/it.ts';
+import { it as itWithNetworkPolicies } from '../support/it-with-network-policies.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
+import { fromApp } from '../support/user-policies.ts';
 
 const APIS = {
   'crd.projectcalico.org': 'crd.projectcalico.org/v1',
@@ -27,7 +32,8 @@ const orphan = { name: 'c9-default-left', labels: labelsOf('left', { cluster: 'c
  * A test with one real API server as both clusters, whose audit log distinguishes the accounts. It serves no WatchList, so
  * the rights to list are needed.
  */
-const it = itOnClusters
+const it = itWithNetworkPolicies
+  .extend('components', { scope: 'file' }, () => [folders.cilium, folders.calico])
   .extend('server', { scope: 'file' }, async ({ names }, { onCleanup }): Promise<RealCluster> => {
     const server = await startRealCluster({
       name: names.local,
@@ -41,9 +47,8 @@ const it = itOnClusters
       kind: 'Lease',
       metadata: { name: 'semaphore-policy' },
     });
-    for (const group of ['crd.projectcalico.org', 'projectcalico.org'] as const)
-      await server.defineResource(globalNetworkSetCrd(group));
-    await server.defineResource(clusterPropertyCrd);
+    const crds = [...ciliumCrds(), ...calicoCrds('networkpolicies'), ...calicoApiCrds(), clusterPropertyCrd];
+    for (const crd of [...crds, globalNetworkSetCrd('crd.projectcalico.org')]) await server.defineResource(crd);
     await server.admin.create(clusterPropertiesPath, clusterProperty('c2'));
     return server;
   })
@@ -78,13 +83,38 @@ const it = itOnClusters
     expect(complaints.map(({ msg }) => msg)).toEqual([expect.stringContaining(' leads to the same API server as ')]);
     await policy.stop();
     await pods.clear();
+  })
+  /** Every operation on the companions of one sink. */
+  .extend('exerciseSink', ({ pods, policies, start }) => async (sink: string, api: keyof typeof APIS) => {
+    const policy = await start({ 'network-policy-sink': sink, 'calico-api': APIS[api] });
+    const addresses = () => policy.metric('semaphore_policy_companion_addresses', { remote: 'c2' });
+    const web = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
+    await pods.add(web);
+    await policies.add('db', fromApp('c2'));
+    await eventually(addresses, 1);
+    await pods.add({ ...web, name: 'web-2', ips: ['10.4.0.21'] });
+    await eventually(addresses, 2);
+    await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
+    await policy.logged('companion updated');
+    await eventually(() => policy.metric('semaphore_policy_companions_behind', { remote: 'c2' }), 0);
+    await policies.remove('db');
+    await eventually(addresses, 0);
+    await policy.stop();
+    await pods.clear();
   });
 
-describe('the accounts of deploy/policy', () => {
-  it('need each of their rights, and no other', async ({ server, exercise }) => {
+describe.skipIf(goesWithoutEngines)('the accounts of deploy/policy', () => {
+  it('need each of their rights, and no other', async ({ server, exercise, exerciseSink }) => {
     await exercise('crd.projectcalico.org');
     await exercise('projectcalico.org');
-    const sides = [deployedRights(folders.local), deployedRights(folders.remote)];
+    await exerciseSink('networkpolicy', 'crd.projectcalico.org');
+    await exerciseSink('cilium', 'crd.projectcalico.org');
+    await exerciseSink('calico', 'crd.projectcalico.org');
+    await exerciseSink('calico', 'projectcalico.org');
+    const sides = [
+      deployedRights(folders.local, folders.networkPolicies, folders.cilium, folders.calico),
+      deployedRights(folders.remote, folders.remoteNamespaces),
+    ];
     const use = async () => {
       const events = await server.auditLog();
       return sides.map((rights) => useOf(events, rights));
