@@ -39,7 +39,8 @@ remotes:
 
 function readConfig(source: string): unknown {
   const file = parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
-  const options = { localKubeConfig: undefined, localCidrs: undefined, podResyncPeriodMs: 0, networkPolicies: false };
+  const unset = { localKubeConfig: undefined, localCidrs: undefined, localClusterName: undefined };
+  const options = { ...unset, podResyncPeriodMs: 0, networkPolicies: false };
   const settings = file.ok ? settingsOfFile(file.value, options) : file;
   return settings.ok ? settings : new ConfigError(settings.problems);
 }

@@ -109,7 +109,7 @@ export class NetworkPolicies {
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */
-  extendPlan({ changes, remotes }: Omit<Plan, 'companionChanges'>): Plan {
+  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges'>): Plan {
     const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
     const extended = remotes.map((remote) => {
       const companions = this.#options.local.policies.count(remote.cluster);
@@ -119,7 +119,7 @@ export class NetworkPolicies {
       const reached = remote.reached && peers.synced;
       return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
     });
-    return { changes, companionChanges, remotes: extended };
+    return { ...plan, companionChanges, remotes: extended };
   }
 
   #follow(key: string): void {

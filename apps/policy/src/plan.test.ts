@@ -37,6 +37,7 @@ const full: Plan = {
     { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
   ],
   companionChanges: [],
+  skipped: [],
   remotes: [
     {
       ...c2,
@@ -111,7 +112,7 @@ describe('planText', () => {
   });
 
   it('shows companions beside sets', () => {
-    const text = planText({ changes: [], companionChanges, remotes: [{ ...c2, companions: 2 }] });
+    const text = planText({ changes: [], companionChanges, skipped: [], remotes: [{ ...c2, companions: 2 }] });
     expect(text).toBe(
       [
         'create  NetworkPolicy alpha/new  10.4.0.1/32 10.4.0.2/32',
@@ -123,7 +124,7 @@ describe('planText', () => {
         '',
       ].join('\n'),
     );
-    expect(JSON.parse(planJson({ changes: [], companionChanges, remotes: [] }))).toMatchObject({
+    expect(JSON.parse(planJson({ changes: [], companionChanges, skipped: [], remotes: [] }))).toMatchObject({
       networkPolicies: [
         {
           change: 'create',
@@ -140,7 +141,7 @@ describe('planText', () => {
   });
 
   it('reports that nothing would change', () => {
-    expect(planText({ changes: [], companionChanges: [], remotes: [c2] })).toBe(
+    expect(planText({ changes: [], companionChanges: [], skipped: [], remotes: [c2] })).toBe(
       'Nothing to change.\n\nc2: 1 set now\n',
     );
   });
@@ -149,6 +150,7 @@ describe('planText', () => {
     const text = planText({
       changes: [],
       companionChanges: [],
+      skipped: [],
       remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }],
     });
     expect(text).toBe(
@@ -162,6 +164,17 @@ describe('planText', () => {
       ].join('\n'),
     );
   });
+});
+
+it('shows what is skipped of the local cluster', () => {
+  const skipped = [
+    { subject: 'NetworkPolicy alpha/db', kind: 'problem', reason: 'x', detail: 'it is \u001b' },
+  ] as const;
+  const plan = { changes: [], companionChanges: [], skipped, remotes: [c2] };
+  expect(planText(plan)).toBe(
+    'Nothing to change.\n\nthe local cluster:\nskip!   NetworkPolicy alpha/db: it is \\u001b\n\nc2: 1 set now\n',
+  );
+  expect(JSON.parse(planJson(plan))).toMatchObject({ skipped });
 });
 
 it('prints the same facts as JSON', () => {
@@ -186,5 +199,5 @@ it('prints the same facts as JSON', () => {
 
 it('exits with 1 if a remote was not reached', () => {
   expect(exitCodeOf(full)).toBe(1);
-  expect(exitCodeOf({ changes: [], companionChanges: [], remotes: [c2] })).toBe(0);
+  expect(exitCodeOf({ changes: [], companionChanges: [], skipped: [], remotes: [c2] })).toBe(0);
 });

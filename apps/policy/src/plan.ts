@@ -5,6 +5,8 @@ import type { Change } from './desired/sets/change.ts';
 import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
 import { isSameMap } from './desired/string-map.ts';
 
+type Skipped = Diagnostic & { readonly subject: string };
+
 /** What a plan says about one remote. */
 export type RemotePlan = {
   readonly cluster: string;
@@ -16,7 +18,7 @@ export type RemotePlan = {
   readonly heldBack: string | undefined;
   /** Pods, or addresses in our sets, that its list is missing and whose deletion is held. */
   readonly heldDeletions: number;
-  readonly skipped: readonly (Diagnostic & { readonly subject: string })[];
+  readonly skipped: readonly Skipped[];
   /** The names of its sets now. */
   readonly sets: readonly string[];
   /** How many companions let it in now. */
@@ -27,6 +29,8 @@ export type Plan = {
   /** Of sets. */
   readonly changes: readonly Change[];
   readonly companionChanges: readonly CompanionChange[];
+  /** Of the local cluster. */
+  readonly skipped: readonly Skipped[];
   readonly remotes: readonly RemotePlan[];
 };
 
@@ -34,20 +38,22 @@ export type Plan = {
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, companionChanges, remotes }: Plan): string {
+export function planText({ changes, companionChanges, skipped, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ cluster }) => cluster);
   const all = [...changes.map(changeLine), ...companionChanges.map(companionLine)];
   const lines = all.length === 0 ? [withoutChange(unreached)] : all;
+  if (skipped.length > 0) lines.push('', 'the local cluster:', ...skipped.map(skippedLine));
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   return pageOf(lines);
 }
 
 /** A plan for programs: one JSON object, and a line break. */
 export function planJson(plan: Plan): string {
-  const { changes, companionChanges, remotes } = plan;
+  const { changes, companionChanges, skipped, remotes } = plan;
   return jsonPage({
     changes: changes.map(changeFacts),
     networkPolicies: companionChanges.map((change) => ({ change: change.kind, ...companionFacts(change) })),
+    skipped,
     remotes,
   });
 }
@@ -95,9 +101,9 @@ function remoteLines(remote: RemotePlan): string[] {
   return [
     `${cluster}: ${count(sets.length, 'set')}${extra} now${heldBack === undefined ? '' : `; nothing changes: ${heldBack}`}`,
     ...(heldDeletions === 0 ? [] : [`held    ${held} that its list is missing, until the next list`]),
-    ...skipped.map(({ subject, kind, detail }) => {
-      const word = kind === 'problem' ? 'skip!' : 'skip ';
-      return `${word}   ${printable(subject)}: ${printable(detail)}`;
-    }),
+    ...skipped.map(skippedLine),
   ];
 }
+
+const skippedLine = ({ subject, kind, detail }: Skipped): string =>
+  `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`;

@@ -132,7 +132,11 @@ export class Policy {
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
     this.#isPlan = true;
     return this.#runner.once(options, () => {
-      const plan = { changes: this.#sets.changes(), remotes: this.#remotes.all.map((remote) => remote.plan()) };
+      const plan = {
+        changes: this.#sets.changes(),
+        skipped: this.#local.skipped.all(),
+        remotes: this.#remotes.all.map((remote) => remote.plan()),
+      };
       return this.#networkPolicies?.extendPlan(plan) ?? { ...plan, companionChanges: [] };
     });
   }

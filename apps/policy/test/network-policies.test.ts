@@ -232,6 +232,33 @@ describe('plan', () => {
   });
 });
 
+describe('a label of local namespaces', () => {
+  it('is reported where it is missing, or names a remote', async ({ local, pods, policies, plan, start }) => {
+    await pods.add(WEB);
+    await policies.add('db', {
+      podSelector: {},
+      ingress: [
+        { from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'NotIn', values: ['c1'] }] } }] },
+      ],
+    });
+    const label = (value: string | null) =>
+      local.admin.request('PATCH', '/api/v1/namespaces/alpha', { metadata: { labels: { [K]: value } } });
+    await label('c2');
+    const flags = { 'network-policies': 'true', 'local-cluster-name': 'c1' };
+    const { stdout } = await plan(flags);
+    expect(stdout).toMatch(/^the local cluster:\nskip! {3}NetworkPolicy alpha\/db: it excludes the cluster c1, but /m);
+    expect(stdout).toMatch(/^skip! {3}namespace alpha: the label \S+ says that it is of the remote c2: /m);
+    const policy = await start(flags);
+    const count = () => {
+      const reason = 'local-namespace-of-remote';
+      return policy.metric('semaphore_policy_skipped_objects', { remote: 'local', kind: 'problem', reason });
+    };
+    await eventually(count, 1);
+    await label(null);
+    await eventually(count, 0);
+  });
+});
+
 describe('cleanup', () => {
   it('removes the companions of a cluster, and nothing else', async ({
     accounts,

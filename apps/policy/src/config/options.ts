@@ -54,6 +54,8 @@ export type PolicyOptions = CommonOptions &
     readonly networkPolicySink: SinkName;
     /** Key of the label that names the cluster of a namespace. */
     readonly clusterSetKey: string;
+    /** The value of that label for the local cluster. */
+    readonly localClusterName: string | undefined;
     /** A label selector; undefined: peers may select every Pod of a remote. */
     readonly remotePodSelector: string | undefined;
     readonly maxAddressesPerPolicy: number;
@@ -196,6 +198,12 @@ export const options = optionTable<PolicyOptions>(
       fallback: clusterSetLabel,
       help: 'Key of the label by which a namespaceSelector names clusters.',
     },
+    localClusterName: {
+      flag: 'local-cluster-name',
+      group: 'NetworkPolicies',
+      type: clusterName,
+      help: 'Value of that label for the local cluster, for diagnostics and label-namespaces.',
+    },
     remotePodSelector: {
       flag: 'remote-pod-selector',
       group: 'NetworkPolicies',
@@ -264,6 +272,9 @@ export const validate = (
     : []),
   ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'
     ? [`${spellingOf(options.calicoApi)} must name an API with ${spellingOf(options.networkPolicySink)} = calico`]
+    : []),
+  ...(config.localClusterName !== undefined && config.localClusterName === config.targetClusterName
+    ? [`${spellingOf(options.localClusterName)}: ${config.localClusterName} is the name of the remote`]
     : []),
   ...leaderElectionProblems(options, config),
 ];

@@ -7,6 +7,7 @@ const defaults = {
   localCidrs: undefined,
   podResyncPeriodMs: 3_600_000,
   networkPolicies: false,
+  localClusterName: undefined,
 };
 const direct = {
   remoteAPIURL: 'https://c3',
@@ -116,7 +117,8 @@ describe('settingsOfFile', () => {
 
 describe('with -network-policies', () => {
   const at = (path: string, ...allowedPodCIDRs: string[]) => ({ kubeConfigPath: path, allowedPodCIDRs });
-  const settingsOf = (...remotes: RemoteEntry[]) => settingsOfFile({ remotes }, { ...defaults, networkPolicies: true });
+  const options = { ...defaults, networkPolicies: true, localClusterName: 'c1' };
+  const settingsOf = (...remotes: RemoteEntry[]) => settingsOfFile({ remotes }, options);
   const problemsOf = (...remotes: RemoteEntry[]) => {
     const settings = settingsOf(...remotes);
     return settings.ok ? [] : settings.problems;
@@ -161,7 +163,10 @@ describe('with -network-policies', () => {
     expect(problems(...remotes)).toEqual([]);
   });
 
-  it('refuses an id that two remotes have, or that is not valid', () => {
+  it('refuses an id that two clusters have, or that is not valid', () => {
+    expect(problemsOf({ name: 'c2', clusterSetID: 'c1', ...at('/c2', '10.4.0.0/16') })).toEqual([
+      'remotes[0].clusterSetID: c1 is -local-cluster-name',
+    ]);
     expect(
       problemsOf(
         { name: 'c2', ...at('/c2', '10.4.0.0/16') },

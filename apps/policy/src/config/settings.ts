@@ -56,7 +56,10 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
  */
 export function settingsOfFile(
   { local, remotes }: ConfigFile,
-  options: Pick<PolicyOptions, 'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs' | 'networkPolicies'>,
+  options: Pick<
+    PolicyOptions,
+    'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs' | 'networkPolicies' | 'localClusterName'
+  >,
 ): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
   const found = new Problems();
   const { problems } = found;
@@ -66,6 +69,8 @@ export function settingsOfFile(
   if (options.networkPolicies) {
     found.unique(settings, { 'remotes: clusterSetID': ({ clusterSetId }) => clusterSetId });
     problems.push(...networkPolicyProblems(settings));
+    const us = settings.findIndex(({ clusterSetId }) => clusterSetId === options.localClusterName);
+    if (us >= 0) problems.push(`remotes[${us}].clusterSetID: ${options.localClusterName} is -local-cluster-name`);
   }
   if (problems.length > 0) return { ok: false, problems };
   const reference = localReference(options.localKubeConfig ?? local?.kubeConfigPath);

@@ -1,4 +1,10 @@
-import { ClusterWatches, LocalWrites, POLL_INTERVAL_MS, skippedIn } from '@kube-semaphore/multicluster';
+import {
+  ClusterWatches,
+  type DiagnosticRegister,
+  LocalWrites,
+  POLL_INTERVAL_MS,
+  skippedIn,
+} from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
@@ -12,9 +18,11 @@ import { changeEvent } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
 import { sinkOf } from '../desired/network-policies/sinks.ts';
+import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { calicoApiOf } from './calico-api.ts';
 import { LocalCompanions } from './companions.ts';
+import { LocalNamespaces } from './namespaces.ts';
 import { LocalNetworkPolicies, type LocalNetworkPoliciesOptions } from './network-policies.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
 import { changeSender, needsRecheck, type SendChange } from './writer.ts';
@@ -44,6 +52,10 @@ export class LocalCluster {
   readonly sets: LocalSets;
   /** With `-network-policies`. */
   readonly companions: LocalCompanions | undefined;
+  /** What is skipped of its NetworkPolicies and Namespaces. */
+  readonly skipped: DiagnosticRegister;
+  /** With `-network-policies`. */
+  readonly #namespaces: LocalNamespaces | undefined;
   readonly #options: LocalClusterOptions;
   readonly #watches: ClusterWatches;
   readonly #setHooks: ReflectorHooks;
@@ -90,7 +102,23 @@ export class LocalCluster {
       onWatchForbidden: () => (this.#isWatchForbidden = true),
     });
     this.#setHooks = this.#watches.hooks();
-    this.companions = options.options.networkPolicies ? this.#companionsOf(options) : undefined;
+    this.skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
+    if (!options.options.networkPolicies) return;
+    const ids = {
+      key: options.options.clusterSetKey,
+      remotes: new Set(options.remotes.map(({ clusterSetId }) => clusterSetId)),
+      local: options.options.localClusterName,
+    };
+    const companions = this.#companionsOf(options, ids);
+    this.companions = companions;
+    this.#namespaces = new LocalNamespaces({
+      client: options.client,
+      ids,
+      idleTimeoutMs: options.options.watchIdleTimeoutMs,
+      hooks: this.#watches.hooks(),
+      onValues: (values) => companions.policies.setLocalValues(values),
+      onDiagnostics: (name, diagnostics) => this.skipped.replace(`namespace ${name}`, diagnostics),
+    });
   }
 
   isSynced(): boolean {
@@ -99,8 +127,9 @@ export class LocalCluster {
 
   loops() {
     const sets = { name: this.what, silentMs: this.#api?.reflector.silentMs ?? 0 };
-    if (this.companions === undefined) return [sets];
-    return [sets, { name: 'the local NetworkPolicies', silentMs: this.companions.silentMs }];
+    if (this.companions === undefined || this.#namespaces === undefined) return [sets];
+    const policies = { name: 'the local NetworkPolicies', silentMs: this.companions.silentMs };
+    return [sets, policies, { name: 'the local Namespaces', silentMs: this.#namespaces.silentMs }];
   }
 
   /** Why the sets aren't known yet. */
@@ -121,7 +150,7 @@ export class LocalCluster {
 
   /** Watches until `signal` is aborted. */
   async run(running: RunOptions): Promise<void> {
-    await Promise.all([this.#runSets(running), this.companions?.run(running)]);
+    await Promise.all([this.#runSets(running), this.companions?.run(running), this.#namespaces?.run(running)]);
   }
 
   async #runSets({ signal }: RunOptions): Promise<void> {
@@ -188,14 +217,15 @@ export class LocalCluster {
     }
   }
 
-  #companionsOf({ client, options, remotes, metrics, log, onPolicyChange }: LocalClusterOptions): LocalCompanions {
-    const skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
+  #companionsOf(
+    { client, options, remotes, metrics, onPolicyChange }: LocalClusterOptions,
+    ids: ClusterIds,
+  ): LocalCompanions {
     return new LocalCompanions({
       client,
       policies: new LocalNetworkPolicies({
-        clusterKey: options.clusterSetKey,
+        ids,
         clusters: new Set(remotes.map(({ name }) => name)),
-        clusterIds: new Set(remotes.map(({ clusterSetId }) => clusterSetId)),
         onChange: onPolicyChange,
         onCount: (remote, { companions, addresses, behind }) => {
           metrics.companions.set({ remote }, companions);
@@ -204,7 +234,7 @@ export class LocalCluster {
         },
         onOrphans: (cluster, count) => this.#countOrphans('companions', cluster, count),
         onUnknownClusters: (count) => metrics.unknownClusters.set({}, count),
-        onDiagnostics: (key, diagnostics) => skipped.replace(`NetworkPolicy ${key}`, diagnostics),
+        onDiagnostics: (key, diagnostics) => this.skipped.replace(`NetworkPolicy ${key}`, diagnostics),
       }),
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,

@@ -41,10 +41,9 @@ function start() {
   const counts = new Map<string, unknown>();
   const said = new Map<string, readonly string[]>();
   const policies = new LocalNetworkPolicies({
-    clusterKey: K,
+    ids: { key: K, remotes: new Set(['c2']), local: undefined },
     clusters: new Set(['c2']),
     onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
-    clusterIds: new Set(['c2']),
     onCount: (remote, count) => void counts.set(remote, count),
     onOrphans: (cluster, count) => void counts.set(`orphans of ${cluster}`, count),
     onUnknownClusters: (count) => void counts.set('unknown', count),
@@ -169,5 +168,29 @@ describe('LocalNetworkPolicies', () => {
     policies.store.delete('alpha/b');
     expect(counts.get('unknown')).toBe(0);
     expect([...said.values()]).toEqual([[], []]);
+  });
+});
+
+describe('the labels of local Namespaces', () => {
+  const exists = {
+    ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'Exists' }] } }] }],
+  };
+
+  it('decide nothing before they are listed', () => {
+    const { put, said } = start();
+    put(policy('db', { spec: exists }));
+    expect(said.get('alpha/db')).toEqual([]);
+  });
+
+  it('are compared again when they change, and forgotten with the policy', () => {
+    const { policies, put, said } = start();
+    put(policy('db', { spec: exists }));
+    policies.setLocalValues(new Set([undefined]));
+    expect(said.get('alpha/db')).toEqual(['local-namespaces-unlabelled']);
+    policies.setLocalValues(new Set([undefined, 'c1']));
+    expect(said.get('alpha/db')).toEqual([]);
+    policies.setLocalValues(new Set([undefined]));
+    put(policy('db'));
+    expect(said.get('alpha/db')).toEqual([]);
   });
 });

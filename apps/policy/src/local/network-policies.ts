@@ -6,12 +6,14 @@ import {
   observedCompanion,
   type Source,
   sourceKeyOf,
+  sourceOf,
 } from '../desired/network-policies/companion.ts';
 import {
-  type ClusterKey,
+  type ClusterIds,
   type CrossClusterRule,
   crossClusterRules,
 } from '../desired/network-policies/cross-cluster-rules.ts';
+import { localHalfDiagnostics, type LocalValues } from '../desired/network-policies/local-half.ts';
 import {
   type PolicyDiagnostic,
   policyDiagnostics,
@@ -45,14 +47,11 @@ type LocalPolicy = {
 };
 
 export type LocalNetworkPoliciesOptions = {
-  /** Key of the label that names the cluster of a namespace. */
-  readonly clusterKey: ClusterKey;
+  readonly ids: ClusterIds;
   /** Names of the remotes in the config: a companion for another one isn't ours. */
   readonly clusters: ReadonlySet<string>;
   /** The source `namespace/name`, or one of its companions, changed. */
   readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
-  /** Values of the cluster label that the remotes in the config have. */
-  readonly clusterIds: ReadonlySet<string>;
   readonly onCount: (remote: string, count: CompanionCount) => void;
   /** How many companions a cluster has that isn't in the config. */
   readonly onOrphans: (cluster: string, count: number) => void;
@@ -76,6 +75,10 @@ export class LocalNetworkPolicies {
   readonly #orphans = new Map<string, number>();
   /** How many policies name each cluster that is not configured. */
   readonly #unknown = new Map<string, number>();
+  /** Undefined until the local Namespaces are listed. */
+  #localValues: LocalValues | undefined;
+  /** Of the sources and of policies with diagnostics of their own. */
+  readonly #diagnosed = new Map<string, Pick<LocalPolicy, 'crossCluster' | 'diagnostics'>>();
 
   constructor(options: LocalNetworkPoliciesOptions) {
     this.#options = options;
@@ -119,21 +122,26 @@ export class LocalNetworkPolicies {
     return policy !== undefined && (policy.companion === undefined || sourceKeyOf(policy.companion) !== source);
   }
 
+  /** The local Namespaces have these values of the cluster label. */
+  setLocalValues(values: LocalValues): void {
+    this.#localValues = values;
+    for (const key of this.#diagnosed.keys()) this.#diagnose(key);
+  }
+
   /** What the store keeps of a NetworkPolicy. */
   read(object: NetworkPolicy): LocalPolicy {
-    const { uid, resourceVersion, namespace, name, generation } = object.metadata;
+    const { uid, resourceVersion, generation } = object.metadata;
     if (isCompanion(object)) {
       const companion = observedCompanion(object);
       return { uid, resourceVersion, ...this.ownOrOrphan(companion) };
     }
-    const { clusterKey, clusterIds } = this.#options;
-    const rules = crossClusterRules(object.spec, clusterKey);
-    const unknown = unknownClusters(rules, clusterKey, clusterIds);
-    const diagnostics = policyDiagnostics(object.spec, clusterKey, unknown);
+    const { ids } = this.#options;
+    const rules = crossClusterRules(object.spec, ids.key);
+    const unknown = unknownClusters(rules, ids);
+    const diagnostics = policyDiagnostics(object.spec, ids.key, unknown);
     const about = diagnostics.length === 0 ? {} : { unknown, diagnostics };
     if (rules.length === 0) return { uid, resourceVersion, generation, ...about };
-    const source = { namespace, name, uid, generation, podSelector: object.spec.podSelector };
-    return { uid, resourceVersion, generation, crossCluster: { source, rules }, ...about };
+    return { uid, resourceVersion, generation, crossCluster: { source: sourceOf(object), rules }, ...about };
   }
 
   readTooLarge({ metadata: { uid, resourceVersion } }: TooLarge): LocalPolicy {
@@ -142,8 +150,10 @@ export class LocalNetworkPolicies {
 
   #changed(key: string, previous: LocalPolicy | undefined, current: LocalPolicy | undefined): void {
     const { onChange, onDiagnostics } = this.#options;
-    if (previous?.diagnostics !== undefined || current?.diagnostics !== undefined)
-      onDiagnostics(key, current?.diagnostics ?? []);
+    if (current?.diagnostics !== undefined || current?.crossCluster !== undefined) {
+      this.#diagnosed.set(key, current);
+      this.#diagnose(key);
+    } else if (this.#diagnosed.delete(key)) onDiagnostics(key, []);
     this.#countUnknown(previous?.unknown, -1);
     this.#countUnknown(current?.unknown, +1);
     if (current?.crossCluster === undefined) this.#sources.delete(key);
@@ -181,6 +191,14 @@ export class LocalNetworkPolicies {
     const count = (this.#orphans.get(cluster) ?? 0) + step;
     this.#orphans.set(cluster, count);
     this.#options.onOrphans(cluster, count);
+  }
+
+  #diagnose(key: string): void {
+    const { crossCluster, diagnostics = [] } = this.#diagnosed.get(key)!;
+    const { ids, onDiagnostics } = this.#options;
+    const rules = crossCluster?.rules ?? [];
+    const ofLocalHalf = this.#localValues === undefined ? [] : localHalfDiagnostics(rules, ids, this.#localValues);
+    onDiagnostics(key, [...diagnostics, ...ofLocalHalf]);
   }
 
   #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {

@@ -32,6 +32,11 @@ export type Source = {
   readonly podSelector: LabelSelector;
 };
 
+export function sourceOf({ metadata, spec }: NetworkPolicy): Source {
+  const { namespace, name, uid, generation } = metadata;
+  return { namespace, name, uid, generation, podSelector: spec.podSelector };
+}
+
 /** What one companion allows to the peers of one rule, on the same ports. */
 export type CompanionRule = {
   /** Names the peers, and with named ports of egress the ports too: see `ruleText`. */

@@ -21,6 +21,14 @@ export type CrossClusterRule = {
 /** Key of the label of a namespace that names its cluster, by NPEP-311 and KEP-2149: `-clusterset-key`. */
 export type ClusterKey = string;
 
+/** The cluster label, and the values that clusters have. */
+export type ClusterIds = {
+  readonly key: ClusterKey;
+  readonly remotes: ReadonlySet<string>;
+  /** Of the local cluster, as far as it is configured. */
+  readonly local: string | undefined;
+};
+
 /**
  * What a policy allows to peers of other clusters. A peer reaches other clusters if and only if its namespaceSelector names
  * the cluster label, with any operator: docs/policy.md. A rule without peers already allows the whole world, so it adds

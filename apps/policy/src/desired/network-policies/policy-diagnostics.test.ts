@@ -14,7 +14,7 @@ function diagnosticsOf(...from: object[]) {
     metadata: {},
     spec,
   });
-  const unknown = unknownClusters(crossClusterRules(policy.spec, K), K, new Set(['c2']));
+  const unknown = unknownClusters(crossClusterRules(policy.spec, K), { key: K, remotes: new Set(['c2']), local: 'c1' });
   return policyDiagnostics(policy.spec, K, unknown).map(({ kind, reason, detail }) => `${kind} ${reason}: ${detail}`);
 }
 
@@ -24,12 +24,12 @@ const named = (operator: string, ...values: string[]) => ({
 
 describe('policyDiagnostics', () => {
   it('has each cluster that is named and not configured, once', () => {
-    expect(diagnosticsOf(named('In', 'c2', 'c9', 'c8'), { namespaceSelector: { matchLabels: { [K]: 'c9' } } })).toEqual(
-      [
-        'expected unknown-cluster: it names the cluster c8, which is not a remote in the config',
-        'expected unknown-cluster: it names the cluster c9, which is not a remote in the config',
-      ],
-    );
+    expect(
+      diagnosticsOf(named('In', 'c1', 'c2', 'c9', 'c8'), { namespaceSelector: { matchLabels: { [K]: 'c9' } } }),
+    ).toEqual([
+      'expected unknown-cluster: it names the cluster c8, which is not a remote in the config',
+      'expected unknown-cluster: it names the cluster c9, which is not a remote in the config',
+    ]);
   });
 
   it('has no cluster that is only excluded', () => {

@@ -1,22 +1,25 @@
 import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
-import { type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
+import { type ClusterIds, type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
 import { requirementsOn } from './selector.ts';
 
-/** What has no effect in a NetworkPolicy of a user. */
+/** What has no effect in a NetworkPolicy of a user, or another one than it seems to have. */
 export type PolicyDiagnostic = {
   readonly kind: 'expected' | 'problem';
-  readonly reason: 'unknown-cluster' | 'cluster-label-in-pod-selector';
+  readonly reason:
+    | 'unknown-cluster'
+    | 'cluster-label-in-pod-selector'
+    | 'local-namespace-of-remote'
+    | 'local-namespaces-unlabelled';
   readonly detail: string;
 };
 
-/** The clusters that the rules of a NetworkPolicy name, and that are not configured; each once, sorted. */
+/** The clusters that the rules of a NetworkPolicy name, and that are neither configured nor this one; each once, sorted. */
 export function unknownClusters(
   rules: readonly CrossClusterRule[],
-  key: ClusterKey,
-  known: ReadonlySet<string>,
+  { key, remotes, local }: ClusterIds,
 ): readonly string[] {
   const named = rules.flatMap(({ peers }) => peers.flatMap((peer) => namedClusters(peer, key)));
-  return [...new Set(named)].filter((cluster) => !known.has(cluster)).toSorted();
+  return [...new Set(named)].filter((cluster) => cluster !== local && !remotes.has(cluster)).toSorted();
 }
 
 /** @param unknown as of `unknownClusters` */

@@ -1,0 +1,83 @@
+import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { namespaceKind } from '@kube-semaphore/kube-objects';
+import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
+import { type LocalValues, namespaceDiagnostics } from '../desired/network-policies/local-half.ts';
+import type { PolicyDiagnostic } from '../desired/network-policies/policy-diagnostics.ts';
+
+export type LocalNamespacesOptions = {
+  readonly client: KubeClient;
+  readonly ids: ClusterIds;
+  readonly idleTimeoutMs: number;
+  readonly hooks: ReflectorHooks;
+  /** Called once they are listed, and when the set of values changes. */
+  readonly onValues: (values: LocalValues) => void;
+  readonly onDiagnostics: (namespace: string, diagnostics: readonly PolicyDiagnostic[]) => void;
+};
+
+type KnownNamespace = { readonly uid: string; readonly value: string | undefined };
+
+/** Watches the cluster label of the local Namespaces, which decides what the CNI makes of a NetworkPolicy that names it. */
+export class LocalNamespaces {
+  readonly #options: LocalNamespacesOptions;
+  readonly #store: Store<KnownNamespace>;
+  readonly #reflector: Reflector<typeof namespaceKind, KnownNamespace>;
+  /** How many Namespaces have each value. */
+  readonly #counts = new Map<string | undefined, number>();
+
+  constructor(options: LocalNamespacesOptions) {
+    const { client, ids, idleTimeoutMs, hooks, onDiagnostics } = options;
+    this.#options = options;
+    this.#store = new Store<KnownNamespace>({
+      equal: (a, b) => a.value === b.value,
+      onChange: ({ key, previous, current }) => {
+        const size = this.#counts.size;
+        if (current !== undefined) this.#count(current.value, +1);
+        const isNew = this.#counts.size !== size;
+        if (previous !== undefined) this.#count(previous.value, -1);
+        onDiagnostics(key, current === undefined ? [] : namespaceDiagnostics(current.value, ids));
+        if (isNew || this.#counts.size !== size) this.#report();
+      },
+    });
+    this.#reflector = new Reflector({
+      client,
+      kind: namespaceKind,
+      watchList: 'auto',
+      project: ({ metadata: { uid, labels } }) => ({
+        uid,
+        value: Object.hasOwn(labels, ids.key) ? labels[ids.key] : undefined,
+      }),
+      store: this.#store,
+      idleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: {
+        ...hooks,
+        onSynced: () => {
+          this.#report();
+          hooks.onSynced?.();
+        },
+      },
+    });
+  }
+
+  get silentMs(): number {
+    return this.#reflector.silentMs;
+  }
+
+  /** Watches until `signal` is aborted. */
+  run(running: RunOptions): Promise<void> {
+    return this.#reflector.run(running);
+  }
+
+  #count(value: string | undefined, step: 1 | -1): void {
+    const count = (this.#counts.get(value) ?? 0) + step;
+    if (count === 0) this.#counts.delete(value);
+    else this.#counts.set(value, count);
+  }
+
+  /** Before the first list, a label that no Namespace has isn't known to be missing. */
+  #report(): void {
+    if (this.#store.view.synced) this.#options.onValues(new Set(this.#counts.keys()));
+  }
+}
