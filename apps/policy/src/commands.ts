@@ -15,6 +15,7 @@ import {
 } from '@kube-semaphore/multicluster';
 import { spellingOf } from '@kube-semaphore/options';
 import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
+import { check, checkExitCode, checkJson, checkText } from './check.ts';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
@@ -53,6 +54,21 @@ export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<
     return exitCodeOf(plan);
   });
 }
+
+/** Prints whom NetworkPolicies let in, or would with `-network-policies`, and what is wrong with them. */
+export async function runCheck(command: PolicyCommand, run: RunOptions): Promise<number> {
+  return withClients(command, readConfig(extending(command)), run, async (input) => {
+    const report = await check(input, run);
+    command.print(command.options.output === 'json' ? checkJson(report) : checkText(report));
+    return checkExitCode(report);
+  });
+}
+
+/** The command as it is with `-network-policies`, which demands more of the config. */
+const extending = (command: PolicyCommand): PolicyCommand => ({
+  ...command,
+  options: { ...command.options, networkPolicies: true },
+});
 
 /** Removes the sets of a cluster that is no longer in the config. */
 export async function runCleanup(command: PolicyCommand, run: RunOptions): Promise<number> {

@@ -1,10 +1,12 @@
 import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { runCleanup, runPlan, runPolicy } from './commands.ts';
+import { runCheck, runCleanup, runPlan, runPolicy } from './commands.ts';
 import { options, overridden, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate, overridden }, (command, run) => {
   switch (command.subcommand) {
+    case 'check':
+      return runCheck(command, run);
     case 'cleanup':
       return runCleanup(command, run);
     case 'plan':

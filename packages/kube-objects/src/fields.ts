@@ -20,6 +20,7 @@ export type Field =
   | { readonly type: 'time'; readonly number: number }
   | { readonly type: 'stringMap'; readonly number: number }
   | { readonly type: 'message'; readonly number: number; readonly fields: Fields }
+  | { readonly type: 'optionalMessage'; readonly number: number; readonly fields: Fields }
   | { readonly type: 'messages'; readonly number: number; readonly fields: Fields; readonly atMost: number }
   | { readonly type: 'strings'; readonly number: number; readonly atMost: number }
   | { readonly type: 'json'; readonly number?: undefined; readonly depth: number; readonly atMost: number };
@@ -42,11 +43,13 @@ type PlainValues = {
 
 type Value<F extends Field> = F extends { type: 'message'; fields: infer N extends Fields }
   ? Projected<N>
-  : F extends { type: 'messages'; fields: infer N extends Fields }
-    ? readonly Projected<N>[]
-    : F extends { type: infer T extends keyof PlainValues }
-      ? PlainValues[T]
-      : never;
+  : F extends { type: 'optionalMessage'; fields: infer N extends Fields }
+    ? Projected<N> | undefined
+    : F extends { type: 'messages'; fields: infer N extends Fields }
+      ? readonly Projected<N>[]
+      : F extends { type: infer T extends keyof PlainValues }
+        ? PlainValues[T]
+        : never;
 
 /** An object with only the fields of a table, in the shape of the API reference. */
 export type Projected<F extends Fields> = { readonly [K in keyof F]: Value<F[K]> };
@@ -77,6 +80,9 @@ export const strings = (number: number, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'strings', number, atMost }) as const;
 export const message = <const N extends Fields>(number: number, fields: N) =>
   ({ type: 'message', number, fields }) as const;
+/** A message whose absence means more than its emptiness, as that of a selector. */
+export const optionalMessage = <const N extends Fields>(number: number, fields: N) =>
+  ({ type: 'optionalMessage', number, fields }) as const;
 /** @param atMost elements */
 export const messages = <const N extends Fields>(number: number, fields: N, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'messages', number, fields, atMost }) as const;

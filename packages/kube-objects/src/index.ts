@@ -35,6 +35,13 @@ export {
   serviceImportKind,
 } from './kinds/multicluster.ts';
 export { type Node, nodeKind } from './kinds/node.ts';
-export { type Pod, podKind, type PodWithPorts, podWithPortsKind } from './kinds/pod.ts';
+export {
+  type Pod,
+  podKind,
+  type PodWithOwners,
+  podWithOwnersKind,
+  type PodWithPorts,
+  podWithPortsKind,
+} from './kinds/pod.ts';
 export { type Service, serviceKind, type ServicePort, type WrittenService } from './kinds/service.ts';
 export { type Status, statusFromJson, statusFromProtobuf } from './status.ts';

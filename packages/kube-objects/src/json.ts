@@ -67,6 +67,7 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
     case 'strings':
       return upTo(field.atMost, value, path).map((item) => text(item, LONGEST_TEXT, path, 'an array of strings'));
     case 'message':
+    case 'optionalMessage':
       return projectJson(value, field.fields, path, budget);
     case 'messages':
       return upTo(field.atMost, value, path).map((item) => projectJson(item, field.fields, path, budget));

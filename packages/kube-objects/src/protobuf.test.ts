@@ -152,6 +152,7 @@ function encodeField(value: unknown, field: Field): Buffer[] {
         lengthDelimited(field.number, encode({ key, item }, { key: string(1), item: string(2) }, [])),
       );
     case 'message':
+    case 'optionalMessage':
       return [lengthDelimited(field.number, encode(value as Record<string, unknown>, field.fields, []))];
     case 'messages':
       return (value as Record<string, unknown>[]).map((item) =>

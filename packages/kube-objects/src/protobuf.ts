@@ -27,9 +27,8 @@ export class MessageDecoder<F extends Fields = Fields> {
 
   constructor(fields: F) {
     this.#slots = Object.entries(fields).map(([name, field]) => {
-      const nested = field.type === 'message' || field.type === 'messages';
       const wireType = varints.has(field.type) ? VARINT : LENGTH_DELIMITED;
-      return { name, field, wireType, message: nested ? new MessageDecoder(field.fields) : undefined };
+      return { name, field, wireType, message: 'fields' in field ? new MessageDecoder(field.fields) : undefined };
     });
     for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
     this.#bytes = bytesOf(fields);
@@ -95,6 +94,7 @@ function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, obje
       listAt(object, slot, field.atMost, reader).push(reader.string(end, LONGEST_TEXT));
       return;
     case 'message':
+    case 'optionalMessage':
       object[name] = slot.message!.decode(reader, reader.length(end));
       return;
     case 'messages':

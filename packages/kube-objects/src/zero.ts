@@ -24,6 +24,7 @@ export function zeroOf(field: Field): unknown {
       return zeroMessage(field.fields);
     case 'optionalBool':
     case 'optionalInt':
+    case 'optionalMessage':
     case 'json':
       return undefined;
   }

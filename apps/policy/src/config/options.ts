@@ -69,6 +69,7 @@ export const program = {
   description: 'Keeps addresses of remote Pods in local Calico GlobalNetworkSets, and in NetworkPolicies.',
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
+    { name: 'check', description: 'Print whom NetworkPolicies let in of other clusters, and what is wrong with them.' },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is not in the config any more: -cluster.' },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
@@ -239,7 +240,7 @@ export const options = optionTable<PolicyOptions>(
       fallback: HOUR_MS,
       help: 'Time between two checks of every set; 0 is never.',
     },
-    ...commonRows({ printing: ['plan'], local: 'the local objects' }),
+    ...commonRows({ printing: ['plan', 'check'], local: 'the local cluster' }),
     cleanupCluster: {
       flag: 'cluster',
       variable: 'CLEANUP_CLUSTER',
@@ -267,7 +268,7 @@ export const validate = (
         inFile: ['targetClusterName', ...remoteClusterKeys],
         required: ['targetClusterName'],
       })),
-  ...(config.networkPolicies === true && !given.has('config') && subcommand !== 'cleanup'
+  ...(!given.has('config') && (subcommand === 'check' || (config.networkPolicies === true && subcommand !== 'cleanup'))
     ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
     : []),
   ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'

@@ -74,13 +74,19 @@ export const it = test
       (flags?: PolicyFlags, options?: StartOptions) =>
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   )
-  /** Runs `plan` to its end. */
-  .extend('plan', ({ accounts, startWith }) => async (flags?: PolicyFlags) => {
-    const argv = ['plan', ...argvOf({ ...usualFlags(accounts), ...flags })];
+  /** Runs a subcommand, with its words, to its end. */
+  .extend('ask', ({ accounts, startWith }) => async (words: readonly string[], flags?: PolicyFlags) => {
+    const argv = [...words, ...argvOf({ ...usualFlags(accounts), ...flags })];
     const program = await startWith(argv, { ready: false });
     const { code } = await program.exited;
     return { code, stdout: program.stdout(), stderr: program.stderr() };
   })
+  .extend(
+    'plan',
+    ({ ask }) =>
+      (flags?: PolicyFlags) =>
+        ask(['plan'], flags),
+  )
   /** Writes a config file, as JSON; each remote has the usual account unless it has another one. @returns its path */
   .extend('configFile', async ({ accounts }, { onCleanup }) => {
     const dir = await mkdtemp(join(tmpdir(), 'policy-config-'));

@@ -8,7 +8,7 @@ import { leaseKind } from './lease.ts';
 import { namespaceKind } from './namespace.ts';
 import { networkPolicyKind } from './network-policy.ts';
 import { nodeKind } from './node.ts';
-import { podKind, podWithPortsKind } from './pod.ts';
+import { podKind, podWithOwnersKind } from './pod.ts';
 import { serviceKind } from './service.ts';
 
 /** A hand-written message: pairs of a field number, and an integer, a text or another message. */
@@ -352,10 +352,10 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
     json: { metadata: described, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } },
   },
   {
-    name: 'a Pod with ports',
-    kind: podWithPortsKind,
+    name: 'a Pod with ports and owners',
+    kind: podWithOwnersKind,
     message: [
-      [1, metadata],
+      [1, [...metadata, owner]],
       [
         2,
         [
@@ -408,7 +408,7 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
       ],
     ],
     json: {
-      metadata: described,
+      metadata: { ...described, ownerReferences },
       spec: {
         hostNetwork: true,
         containers: [
@@ -514,7 +514,13 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
               ],
             ],
           ],
-          [3, [[2, [[2, [map(1, 'k', 'c2')]]]]]],
+          [
+            3,
+            [
+              [2, [[2, [map(1, 'k', 'c2')]]]],
+              [2, [[2, []]]],
+            ],
+          ],
           [4, 'Ingress'],
           [4, 'Egress'],
         ],
@@ -543,7 +549,7 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
             ],
           },
         ],
-        egress: [{ to: [{ namespaceSelector: { matchLabels: { k: 'c2' } } }] }],
+        egress: [{ to: [{ namespaceSelector: { matchLabels: { k: 'c2' } } }, { namespaceSelector: {} }] }],
         policyTypes: ['Ingress', 'Egress'],
       },
     },
@@ -566,6 +572,24 @@ describe.each(samples)('$name', ({ kind, message, json }) => {
     expect(fromProtobuf()).toMatchObject({ metadata: Object.fromEntries(wanted) });
     expect(fromProtobuf()).toMatchObject(kept(json, kind.fields) as object);
   });
+});
+
+it('a peer without a namespaceSelector is not one with an empty one', () => {
+  const spec: Message = [
+    [
+      3,
+      [
+        [2, [[2, []]]],
+        [2, [[1, []]]],
+      ],
+    ],
+  ];
+  const page = new Codec(networkPolicyKind).pageFromProtobuf(list(networkPolicyKind, [[2, spec]]));
+  const [empty, absent] = page.items[0]!.spec.egress[0]!.to;
+  expect([empty!.namespaceSelector, absent!.namespaceSelector]).toEqual([
+    { matchLabels: {}, matchExpressions: [] },
+    undefined,
+  ]);
 });
 
 describe('a condition', () => {

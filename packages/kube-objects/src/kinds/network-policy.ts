@@ -1,4 +1,14 @@
-import { int, intOrString, message, messages, type Projected, string, stringMap, strings } from '../fields.ts';
+import {
+  int,
+  intOrString,
+  message,
+  messages,
+  optionalMessage,
+  type Projected,
+  string,
+  stringMap,
+  strings,
+} from '../fields.ts';
 import type { Kind, KubeObject } from '../kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
@@ -10,7 +20,7 @@ const labelSelector = {
 
 const peer = {
   podSelector: message(1, labelSelector),
-  namespaceSelector: message(2, labelSelector),
+  namespaceSelector: optionalMessage(2, labelSelector),
   ipBlock: message(3, { cidr: string(1), except: strings(2) }),
 } as const;
 
@@ -20,8 +30,9 @@ const port = { protocol: string(1), port: intOrString(2), endPort: int(3) } as c
 const MOST = 100_000;
 
 /**
- * A NetworkPolicy. A `port` of 0 means all ports of the protocol, an `endPort` of 0 means none. A selector that is absent
- * reads as the empty one, so a peer tells them apart by nothing: callers that care must not use this table.
+ * A NetworkPolicy. A `port` of 0 means all ports of the protocol, an `endPort` of 0 means none. A peer without
+ * `namespaceSelector` is about the namespace of the policy; a `podSelector` that is absent means the same as an empty one.
+ * A peer with `ipBlock` has a `cidr`.
  */
 export const networkPolicyKind = {
   group: 'networking.k8s.io',

@@ -33,4 +33,18 @@ export const podWithPortsKind = {
   },
 } as const satisfies Kind;
 
+/** The same with its owners, for those who look for the Pods of a workload. */
+export const podWithOwnersKind = {
+  ...podWithPortsKind,
+  fields: {
+    ...podWithPortsKind.fields,
+    metadata: message(1, {
+      ...podKind.fields.metadata.fields,
+      ownerReferences: messages(13, { kind: string(1), name: string(3) }),
+    }),
+  },
+} as const satisfies Kind;
+
+export type PodWithOwners = KubeObject<typeof podWithOwnersKind>;
+
 export type PodWithPorts = KubeObject<typeof podWithPortsKind>;

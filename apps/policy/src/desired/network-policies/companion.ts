@@ -166,7 +166,10 @@ function withoutZeros(value: unknown): unknown {
 }
 
 const isZero = (value: unknown): boolean =>
-  value === 0 || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  value === undefined ||
+  value === 0 ||
+  value === '' ||
+  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
 /** The metadata of a companion, or of its policy. */
 export function companionMetadata(

@@ -6,7 +6,7 @@ import { type Labels, requirementsOn, selects } from './selector.ts';
 export type Direction = 'ingress' | 'egress';
 
 /** A peer that reaches other clusters. */
-export type RemotePeer = Pick<NetworkPolicyPeer, 'namespaceSelector' | 'podSelector'>;
+export type RemotePeer = { readonly namespaceSelector: LabelSelector; readonly podSelector: LabelSelector };
 
 /** What a policy allows to, or from, some peers of other clusters; there is at least one peer. */
 export type CrossClusterRule = {
@@ -58,7 +58,9 @@ const TYPES = { ingress: 'Ingress', egress: 'Egress' } as const;
 
 function remotePeers(peers: readonly NetworkPolicyPeer[], key: ClusterKey): readonly RemotePeer[] {
   return peers.flatMap(({ namespaceSelector, podSelector }) =>
-    requirementsOn(key, namespaceSelector).length > 0 ? [{ namespaceSelector, podSelector }] : [],
+    namespaceSelector !== undefined && requirementsOn(key, namespaceSelector).length > 0
+      ? [{ namespaceSelector, podSelector }]
+      : [],
   );
 }
 
@@ -89,6 +91,16 @@ export function namesCluster(
 export function selectsPod({ namespaceSelector, podSelector }: RemotePeer, namespace: Labels, pod: Labels): boolean {
   return selects(namespaceSelector, namespace) && selects(podSelector, pod);
 }
+
+/** The labels of a Namespace of a remote: it has no say in how its cluster and its Namespaces are called. */
+export const remoteNamespaceLabels = (
+  name: string,
+  labels: Labels,
+  { key, id }: { readonly key: ClusterKey; readonly id: string },
+): Labels => ({ ...labels, [NAMESPACE_NAME]: name, [key]: id });
+
+/** The API server sets it on every namespace (KEP-2161). */
+const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 /** Cluster ids that a peer names one by one, with `In` or in matchLabels. */
 export function namedClusters({ namespaceSelector }: RemotePeer, key: ClusterKey): readonly string[] {

@@ -14,6 +14,12 @@ export type SelectedPod = {
 /** Addresses that a rule allows on the same ports. */
 export type PortGroup = { readonly ports: readonly NetworkPolicyPort[]; readonly cidrs: readonly string[] };
 
+/** `5432/TCP, 8000-8080/TCP`; empty: all ports. */
+export const portsText = (ports: readonly NetworkPolicyPort[]): string =>
+  ports
+    .map(({ protocol, port, endPort }) => `${port || 'any'}${endPort === 0 ? '' : `-${endPort}`}/${protocol}`)
+    .join(', ');
+
 export const hasNamedPort = (ports: readonly NetworkPolicyPort[]): boolean =>
   ports.some(({ port }) => typeof port === 'string');
 

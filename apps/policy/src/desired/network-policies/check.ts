@@ -1,0 +1,157 @@
+import type { Namespace, NetworkPolicy, PodWithPorts } from '@kube-semaphore/kube-objects';
+import type { AddressRules } from '@kube-semaphore/net';
+import { isCompanion, sourceOf } from './companion.ts';
+import { type CompanionsInput, desiredCompanions } from './companions.ts';
+import {
+  type ClusterIds,
+  type CrossClusterRule,
+  crossClusterRules,
+  type Direction,
+  namesCluster,
+  remoteNamespaceLabels,
+  selectsPod,
+} from './cross-cluster-rules.ts';
+import { isOpen, localHalfDiagnostics, namespaceDiagnostics } from './local-half.ts';
+import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels } from './peer-pod.ts';
+import { policyDiagnostics, unknownClusters } from './policy-diagnostics.ts';
+import { portsText, type SelectedPod } from './ports.ts';
+import type { Labels } from './selector.ts';
+
+/** A remote of the config. */
+export type CheckedRemote = {
+  readonly name: string;
+  /** Its value of the cluster label. */
+  readonly id: string;
+  /** Which addresses it may bring in. */
+  readonly addresses: AddressRules;
+  /** Undefined if it was not read: unknown is not empty. */
+  readonly objects: { readonly namespaces: readonly Namespace[]; readonly pods: readonly PodWithPorts[] } | undefined;
+};
+
+export type CheckInput = Pick<CompanionsInput, 'maxAddressesPerPolicy' | 'maxAddressesPerSource'> & {
+  readonly ids: ClusterIds;
+  /** Of the local cluster, companions included. */
+  readonly policies: readonly NetworkPolicy[];
+  /** Of the local cluster. */
+  readonly namespaces: readonly Namespace[];
+  readonly remotes: readonly CheckedRemote[];
+};
+
+type CheckDiagnostic = {
+  readonly kind: 'expected' | 'problem';
+  readonly reason: string;
+  readonly subject: string;
+  readonly detail: string;
+};
+
+/** What one rule of a NetworkPolicy allows to other clusters. */
+export type RuleCheck = {
+  readonly networkPolicy: string;
+  readonly direction: Direction;
+  /** `5432/TCP`; empty: all. */
+  readonly ports: string;
+  /** Whether it also reaches every remote that is added later. */
+  readonly isOpen: boolean;
+  /** The remotes that it names. */
+  readonly remotes: readonly {
+    readonly cluster: string;
+    /** `namespace/name`, sorted; undefined: the remote was not read. */
+    readonly pods: readonly string[] | undefined;
+  }[];
+};
+
+export type Check = {
+  readonly rules: readonly RuleCheck[];
+  readonly diagnostics: readonly CheckDiagnostic[];
+  /** Local namespaces without the cluster label. */
+  readonly unlabelled: readonly string[];
+};
+
+/** What NetworkPolicies that name other clusters mean with `-network-policies`, and what is wrong with them. */
+export function checkOf({ ids, policies, namespaces, remotes, ...limits }: CheckInput): Check {
+  const views = remotes.map((remote) => ({ ...remote, select: remote.objects && selection(remote, ids.key) }));
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels[ids.key]]));
+  const values = new Set(labels.values());
+  const checked = policies.filter((policy) => !isCompanion(policy)).map((policy) => checkPolicy(policy));
+  const unlabelled = [...labels].flatMap(([name, value]) => (value === undefined ? [name] : []));
+  return {
+    rules: checked.flatMap(({ rules }) => rules),
+    diagnostics: [...checked.flatMap(({ diagnostics }) => diagnostics), ...[...labels].flatMap(checkNamespace)],
+    unlabelled: unlabelled.toSorted(),
+  };
+
+  function checkPolicy(policy: NetworkPolicy) {
+    const rules = crossClusterRules(policy.spec, ids.key);
+    const source = sourceOf(policy);
+    const networkPolicy = `${source.namespace}/${source.name}`;
+    const naming = views.map((view) => ({
+      ...view,
+      rules: rules.filter(({ peers }) => peers.some((peer) => namesCluster(peer, ids.key, view.id))),
+    }));
+    const known = naming.flatMap(({ name, select, rules: named }) =>
+      select === undefined ? [] : [{ view: { cluster: name, known: true, podsOf: select } as const, rules: named }],
+    );
+    const wanted = desiredCompanions({ source, remotes: known, observed: [], isTaken: () => false, ...limits });
+    const diagnostics = [
+      ...policyDiagnostics(policy.spec, ids.key, unknownClusters(rules, ids)),
+      ...localHalfDiagnostics(rules, ids, values),
+      ...wanted.diagnostics.map(({ remote, detail, ...each }) => ({ ...each, detail: `${remote}: ${detail}` })),
+    ];
+    return {
+      rules: rules.map((rule): RuleCheck => ({
+        networkPolicy,
+        direction: rule.direction,
+        ports: portsText(rule.ports),
+        isOpen: rule.peers.some((peer) => isOpen(peer, ids.key)),
+        remotes: naming
+          .filter((view) => view.rules.includes(rule))
+          .map(({ name, select }) => ({ cluster: name, pods: select?.(rule).map((pod) => pod.name) })),
+      })),
+      diagnostics: diagnostics.map((each) => ({ subject: `NetworkPolicy ${networkPolicy}`, ...each })),
+    };
+  }
+
+  function checkNamespace([name, value]: readonly [string, string | undefined]): readonly CheckDiagnostic[] {
+    return namespaceDiagnostics(value, ids).map((each) => ({ subject: `namespace ${name}`, ...each }));
+  }
+}
+
+type NamedPod = SelectedPod & { readonly name: string };
+
+/** Finds the Pods of a remote that a rule selects, sorted by name. Selectors are compared once for equal Pods. */
+function selection(remote: CheckedRemote, key: string): (rule: CrossClusterRule) => readonly NamedPod[] {
+  const { id, addresses, objects } = remote;
+  const labels = new Map(
+    objects!.namespaces.map(({ metadata }) => [
+      metadata.name,
+      remoteNamespaceLabels(metadata.name, metadata.labels, { key, id }),
+    ]),
+  );
+  const groups = new Map<string, { readonly identity: PodIdentity; readonly pods: NamedPod[] }>();
+  const rules = { addresses, selectorKeys: new Set(uniqueLabels), intern: (identity: PodIdentity) => identity };
+  for (const object of objects!.pods) {
+    const { pod } = peerPodOf(object, rules);
+    if (pod !== undefined) groupOf(groups, pod).push(named(object, pod));
+  }
+  return ({ peers }) => {
+    const isSelected = ({ namespace, labels: pod }: PodIdentity): boolean => {
+      const ofNamespace: Labels | undefined = labels.get(namespace);
+      return ofNamespace !== undefined && peers.some((peer) => selectsPod(peer, ofNamespace, pod));
+    };
+    const found = [...groups.values()].flatMap(({ identity, pods }) => (isSelected(identity) ? pods : []));
+    return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  };
+}
+
+const named = ({ metadata }: PodWithPorts, { cidrs, identity: { namedPorts } }: PeerPod): NamedPod => ({
+  name: `${metadata.namespace}/${metadata.name}`,
+  cidrs,
+  namedPorts,
+});
+
+function groupOf(groups: Map<string, { identity: PodIdentity; pods: NamedPod[] }>, { identity }: PeerPod): NamedPod[] {
+  const text = JSON.stringify(identity);
+  const group = groups.get(text) ?? { identity, pods: [] };
+  groups.set(text, group);
+  return group.pods;
+}

@@ -1,0 +1,48 @@
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { Codec, namespaceKind, networkPolicyKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
+import { listAll } from '@kube-semaphore/multicluster';
+import { wordsOf } from '@kube-semaphore/runtime';
+
+/** What was read of a cluster. `failure`: why it was not, in words; undefined: it gave no answer. */
+export type Reading<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: string | undefined };
+
+/** Reads something of a cluster once, in time. @throws the signal's reason when that is aborted */
+export async function readInTime<T>(
+  read: (options: RunOptions) => Promise<T>,
+  { signal, timeoutMs }: RunOptions & { readonly timeoutMs: number },
+): Promise<Reading<T>> {
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    return { ok: true, value: await read({ signal: AbortSignal.any([signal, late]) }) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ok: false, failure: late.aborted ? undefined : wordsOf(error) };
+  }
+}
+
+const codecs = {
+  namespaces: new Codec(namespaceKind),
+  pods: new Codec(podWithPortsKind),
+  policies: new Codec(networkPolicyKind),
+};
+
+/** Lists the Namespaces and Pods of a cluster. */
+export async function listPods(client: KubeClient, options: RunOptions & { readonly labelSelector?: string }) {
+  const { signal, ...selection } = options;
+  const [namespaces, pods] = await Promise.all([
+    listAll(client, codecs.namespaces, { signal }),
+    listAll(client, codecs.pods, { signal, ...selection }),
+  ]);
+  return { namespaces, pods };
+}
+
+/** Lists the Namespaces and NetworkPolicies of a cluster. */
+export async function listPolicies(client: KubeClient, { signal }: RunOptions) {
+  const [namespaces, policies] = await Promise.all([
+    listAll(client, codecs.namespaces, { signal }),
+    listAll(client, codecs.policies, { signal }),
+  ]);
+  return { namespaces, policies };
+}

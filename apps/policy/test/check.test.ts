@@ -1,0 +1,66 @@
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { describe, expect } from 'vitest';
+import { it } from './support/it-with-network-policies.ts';
+import { fromApp, K } from './support/user-policies.ts';
+
+const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
+
+describe('check', () => {
+  it('says whom policies would let in, and writes nothing', async ({ pods, policies, ask }) => {
+    await pods.add(WEB, { ...WEB, name: 'other', labels: { app: 'other' }, ips: ['10.4.0.21'] });
+    await policies.add('db', fromApp('c2'));
+    const { code, stdout, stderr } = await ask(['check'], { 'local-cluster-name': 'c1' });
+    expect(stdout).toMatch(/^allow {4}alpha\/db: ingress on 5432\/TCP from c2: 1 Pod: beta\/web$/m);
+    expect(stdout).toMatch(/^note {5}\d+ local namespaces?: .*\balpha\b.* without the label /m);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(await policies.companions()).toEqual([]);
+    const { stdout: json } = await ask(['check'], { o: 'json' });
+    expect(JSON.parse(json)).toMatchObject({
+      rules: [{ networkPolicy: 'alpha/db', remotes: [{ cluster: 'c2', pods: ['beta/web'] }] }],
+      remotes: [{ cluster: 'c2', reached: true }],
+    });
+  });
+
+  it('exits with 1 if a policy says others and means everybody', async ({ policies, ask }) => {
+    const namespaceSelector = { matchExpressions: [{ key: K, operator: 'NotIn', values: ['c1'] }] };
+    await policies.add('db', { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] });
+    const { code, stdout } = await ask(['check'], { 'local-cluster-name': 'c1' });
+    expect(code).toBe(1);
+    expect(stdout).toContain('open     alpha/db: ingress on all ports from every remote that is added later\n');
+    expect(stdout).toMatch(/^problem {2}NetworkPolicy alpha\/db: it excludes the cluster c1, but /m);
+  });
+
+  it('does not take an unreachable remote for an empty one', async ({ remote, accounts, policies, ask }) => {
+    await using proxy = await startFaultProxy(remote);
+    await proxy.set({ kind: 'refuse' });
+    await policies.add('db', fromApp('c2'));
+    const { code, stdout } = await ask(['check'], { 'target-kube-config': await proxy.kubeconfig(accounts.remote) });
+    expect(code).toBe(1);
+    expect(stdout).toContain('unknown  alpha/db: ingress on 5432/TCP from c2: it was not reached\n');
+    expect(stdout).toMatch(/^c2: not reached: .+$/m);
+  });
+
+  it('says what it may not read', async ({ local, remote, policies, ask }) => {
+    await policies.add('db', fromApp('c2'));
+    const [here, there] = [await local.account('nobody', []), await remote.account('nobody', [])];
+    const remotely = await ask(['check'], { 'target-kube-config': there.kubeconfig });
+    expect(remotely.stdout).toMatch(/^c2: not reached: .*(namespaces|pods) is forbidden/m);
+    expect(remotely.code).toBe(1);
+    const locally = await ask(['check'], { 'local-kube-config': here.kubeconfig });
+    expect(locally.stderr).toMatch(/^semaphore-policy: the local cluster is not reached: .* is forbidden.*\n$/);
+    expect([locally.code, locally.stdout]).toEqual([1, '']);
+  });
+
+  it('demands the CIDRs of remotes, as the controller does', async ({ ask, configFile }) => {
+    const { code, stderr } = await ask(['check'], { 'allowed-pod-cidrs': undefined });
+    expect(stderr).toMatch(/-allowed-pod-cidrs .* is required/);
+    const file = await ask(['check'], {
+      config: await configFile({ name: 'c2' }),
+      'allowed-pod-cidrs': undefined,
+      'target-kube-config': undefined,
+      'target-cluster-name': undefined,
+    });
+    expect(file.stderr).toMatch(/remotes\[0\]\.allowedPodCIDRs: it is required with -network-policies/);
+    expect([code, file.code]).toEqual([2, 2]);
+  });
+});
