@@ -20,6 +20,8 @@ import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
+import { explain, explainExitCode } from './explain.ts';
+import { explainJson, explainText } from './explain-text.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy, type PolicyInput } from './policy.ts';
@@ -61,6 +63,15 @@ export async function runCheck(command: PolicyCommand, run: RunOptions): Promise
     const report = await check(input, run);
     command.print(command.options.output === 'json' ? checkJson(report) : checkText(report));
     return checkExitCode(report);
+  });
+}
+
+/** Prints whether NetworkPolicies let one end talk to another, and which says so. */
+export async function runExplain(command: PolicyCommand, run: RunOptions): Promise<number> {
+  return withClients(command, readConfig(extending(command)), run, async (input) => {
+    const explanation = await explain(input, command.words, run);
+    command.print(command.options.output === 'json' ? explainJson(explanation) : explainText(explanation));
+    return explainExitCode(explanation);
   });
 }
 

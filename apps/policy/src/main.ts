@@ -1,6 +1,6 @@
 import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { runCheck, runCleanup, runPlan, runPolicy } from './commands.ts';
+import { runCheck, runCleanup, runExplain, runPlan, runPolicy } from './commands.ts';
 import { options, overridden, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate, overridden }, (command, run) => {
@@ -9,6 +9,8 @@ await runCommand({ program, version: packageJson.version, options, validate, ove
       return runCheck(command, run);
     case 'cleanup':
       return runCleanup(command, run);
+    case 'explain':
+      return runExplain(command, run);
     case 'plan':
       return runPlan(command, run);
     default:

@@ -8,7 +8,10 @@ const grammar = {
     ['kube-config', { isSwitch: false }],
     ['svc-sync', { isSwitch: true }],
   ]),
-  subcommands: ['plan'],
+  subcommands: [
+    { name: 'plan', description: '' },
+    { name: 'ask', description: '', words: ['from', 'to'] },
+  ],
   elsewhere: { status: 'semaphore-other' },
 };
 
@@ -56,6 +59,16 @@ describe('readArgv', () => {
   });
 
   it.each([
+    { name: 'takes the words of a subcommand', argv: ['ask', 'a', 'b'] },
+    { name: 'takes them between flags', argv: ['ask', '-svc-sync', 'a', '-name=x', 'b'] },
+    { name: 'takes them after two hyphens', argv: ['ask', 'a', '--', 'b'] },
+  ])('$name', ({ argv }) => {
+    expect(read(...argv)).toMatchObject({ subcommand: 'ask', words: ['a', 'b'], problems: [] });
+  });
+
+  it.each([
+    { name: 'names the words that a subcommand lacks', argv: ['ask', 'a'], want: ['ask needs <from> <to>'] },
+    { name: 'refuses another word', argv: ['ask', 'a', 'b', 'c'], want: ['unexpected word "c"'] },
     { name: 'names an unknown flag', argv: ['-bogus=1'], want: ['unknown flag -bogus'] },
     {
       name: 'suggests the nearest flag',

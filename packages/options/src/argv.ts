@@ -1,10 +1,10 @@
 import { nearest } from './nearest.ts';
-import { retirementOf, type Retired } from './program.ts';
+import { retirementOf, type Retired, type Subcommand } from './program.ts';
 
 /** What a command line may have: flags by name without hyphens, and words that may come first. */
 type Grammar = {
   readonly flags: ReadonlyMap<string, { readonly isSwitch: boolean }>;
-  readonly subcommands: readonly string[];
+  readonly subcommands: readonly Subcommand[];
   /** Subcommands of other programs, which people type by mistake, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>> | undefined;
   readonly retired?: readonly Retired[] | undefined;
@@ -13,6 +13,8 @@ type Grammar = {
 /** What a command line says. `values` has texts by flag, verbatim; the last of a repeated flag wins. */
 export type CommandLine = {
   readonly subcommand: string | undefined;
+  /** As many as the subcommand needs, unless there are problems. */
+  readonly words: readonly string[];
   readonly values: ReadonlyMap<string, string>;
   /** The line asks for help or the version, whatever else is wrong with it. */
   readonly wants: 'help' | 'version' | undefined;
@@ -39,16 +41,24 @@ export function readArgv(
   const problems: string[] = [];
   let wants: CommandLine['wants'];
   const [first] = argv;
-  const subcommand = first !== undefined && subcommands.includes(first) ? first : undefined;
+  const subcommand = subcommands.find(({ name }) => name === first);
+  const wanted = subcommand?.words ?? [];
+  const found: string[] = [];
   const words = argv.slice(subcommand === undefined ? 0 : 1);
 
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    // `--` ends the flags; plain words follow, which no program of ours takes.
-    if (word === '--') problems.push(...words.splice(0).map((rest) => unexpectedWord(rest)));
-    else if (!/^--?[^-=]/.test(word)) problems.push(unexpectedWord(word));
+    // `--` ends the flags; plain words follow.
+    if (word === '--') for (const rest of words.splice(0)) readWord(rest);
+    else if (!/^--?[^-=]/.test(word)) readWord(word);
     else readFlag(word);
   }
-  return { subcommand, values, wants, problems };
+  if (found.length < wanted.length) problems.push(`${first} needs ${wanted.map((each) => `<${each}>`).join(' ')}`);
+  return { subcommand: subcommand?.name, words: found, values, wants, problems };
+
+  function readWord(word: string): void {
+    if (found.length < wanted.length) found.push(word);
+    else problems.push(unexpectedWord(word));
+  }
 
   function readFlag(word: string): void {
     const { name, value } = splitFlag(word);
@@ -77,7 +87,10 @@ export function readArgv(
   }
 
   function unexpectedWord(word: string): string {
-    const meant = nearest(word, subcommands);
+    const meant = nearest(
+      word,
+      subcommands.map(({ name }) => name),
+    );
     const problem = `unexpected word "${excerpt(word)}"`;
     if (meant === word) return `${problem}: ${word} must come before all flags`;
     if (Object.hasOwn(elsewhere, word)) return `${problem}: it is a command of ${elsewhere[word]}`;

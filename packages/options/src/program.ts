@@ -7,11 +7,18 @@ export type Program = {
   /** One sentence. */
   readonly description: string;
   /** Words that may come first on the command line, before the flags. */
-  readonly subcommands?: readonly { readonly name: string; readonly description: string }[];
+  readonly subcommands?: readonly Subcommand[];
   /** Subcommands of our other programs, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /** Options of older releases that have no equivalent. */
   readonly retired?: readonly Retired[];
+};
+
+export type Subcommand = {
+  readonly name: string;
+  readonly description: string;
+  /** What its words are, all of which it needs; none by default. */
+  readonly words?: readonly string[];
 };
 
 /** Flags, without hyphens, and variables that have no effect any more, and a sentence on what to do instead. */

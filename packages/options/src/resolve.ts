@@ -34,6 +34,8 @@ type Resolution<C> =
   | {
       readonly kind: 'run';
       readonly subcommand: string | undefined;
+      /** As the subcommand needs them. */
+      readonly words: readonly string[];
       readonly config: Readonly<C>;
       readonly given: Given<C>;
       /** Sentences for the log. */
@@ -54,7 +56,7 @@ export async function resolveOptions<C extends object>(
   const flags = new Map(rows.flatMap(([, spec]) => flagsOf(spec)));
   const line = readArgv(argv, {
     flags,
-    subcommands: program.subcommands?.map(({ name }) => name) ?? [],
+    subcommands: program.subcommands ?? [],
     elsewhere: program.elsewhere,
     retired: program.retired,
   });
@@ -72,6 +74,7 @@ export async function resolveOptions<C extends object>(
   return {
     kind: 'run',
     subcommand: line.subcommand,
+    words: line.words,
     config: Object.freeze(config as C),
     given,
     warnings: [...warnings, ...unknownVariables(rows, env, program.retired), ...(overridden?.(given) ?? [])],

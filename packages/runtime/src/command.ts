@@ -29,6 +29,8 @@ export type Command<C> = {
   readonly given: Given<C>;
   /** Undefined: run the program itself. */
   readonly subcommand: string | undefined;
+  /** The words after the subcommand, as many as it needs. */
+  readonly words: readonly string[];
   readonly log: Logger;
   /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
   readonly warningLog: Logger;
@@ -67,7 +69,7 @@ export async function runCommand<C extends CommonOptions>(
     end(resolution.code);
     return;
   }
-  const { config: options, given, subcommand } = resolution;
+  const { config: options, given, subcommand, words } = resolution;
   // People read the output of a subcommand, and only errors of its log.
   const quiet = subcommand !== undefined && !given.has('logLevel');
   const secrets = new Secrets();
@@ -79,7 +81,18 @@ export async function runCommand<C extends CommonOptions>(
   for (const warning of resolution.warnings) warningLog.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'core dumps of this process contain its keys and tokens');
   const userAgent = `${program.name}/${version}`;
-  const command: Command<C> = { options, given, subcommand, log, warningLog, print, secrets, version, userAgent };
+  const command: Command<C> = {
+    options,
+    given,
+    subcommand,
+    words,
+    log,
+    warningLog,
+    print,
+    secrets,
+    version,
+    userAgent,
+  };
   let exitCode = 0;
   const work = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     try {

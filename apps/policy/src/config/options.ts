@@ -70,6 +70,11 @@ export const program = {
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
     { name: 'check', description: 'Print whom NetworkPolicies let in of other clusters, and what is wrong with them.' },
+    {
+      name: 'explain',
+      description: 'Print whether one Pod may talk to another, and which NetworkPolicies say so, on both sides.',
+      words: ['from', 'to', 'port'],
+    },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is not in the config any more: -cluster.' },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
@@ -203,7 +208,7 @@ export const options = optionTable<PolicyOptions>(
       flag: 'local-cluster-name',
       group: 'NetworkPolicies',
       type: clusterName,
-      help: 'Value of that label for the local cluster, for diagnostics and label-namespaces.',
+      help: 'Value of that label for the local cluster, for diagnostics.',
     },
     remotePodSelector: {
       flag: 'remote-pod-selector',
@@ -240,7 +245,7 @@ export const options = optionTable<PolicyOptions>(
       fallback: HOUR_MS,
       help: 'Time between two checks of every set; 0 is never.',
     },
-    ...commonRows({ printing: ['plan', 'check'], local: 'the local cluster' }),
+    ...commonRows({ printing: ['plan, check', 'explain'], local: 'the local cluster' }),
     cleanupCluster: {
       flag: 'cluster',
       variable: 'CLEANUP_CLUSTER',
@@ -268,7 +273,7 @@ export const validate = (
         inFile: ['targetClusterName', ...remoteClusterKeys],
         required: ['targetClusterName'],
       })),
-  ...(!given.has('config') && (subcommand === 'check' || (config.networkPolicies === true && subcommand !== 'cleanup'))
+  ...(!given.has('config') && (isExtending(subcommand) || (config.networkPolicies === true && subcommand !== 'cleanup'))
     ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
     : []),
   ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'
@@ -279,6 +284,9 @@ export const validate = (
     : []),
   ...leaderElectionProblems(options, config),
 ];
+
+/** `check` and `explain` say what `-network-policies` does, whether it is on or not. */
+const isExtending = (subcommand: string | undefined): boolean => subcommand === 'check' || subcommand === 'explain';
 
 /** Options that others override. @returns sentences for the log */
 export const overridden = (given: Given<PolicyOptions>): string[] => overriddenRemote(options, given);

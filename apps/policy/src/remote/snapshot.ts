@@ -1,5 +1,11 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, namespaceKind, networkPolicyKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
+import {
+  Codec,
+  namespaceKind,
+  networkPolicyKind,
+  podWithOwnersKind,
+  podWithPortsKind,
+} from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
 import { wordsOf } from '@kube-semaphore/runtime';
 
@@ -25,6 +31,7 @@ export async function readInTime<T>(
 const codecs = {
   namespaces: new Codec(namespaceKind),
   pods: new Codec(podWithPortsKind),
+  ownedPods: new Codec(podWithOwnersKind),
   policies: new Codec(networkPolicyKind),
 };
 
@@ -46,3 +53,18 @@ export async function listPolicies(client: KubeClient, { signal }: RunOptions) {
   ]);
   return { namespaces, policies };
 }
+
+type InNamespace = RunOptions & { readonly namespace: string };
+
+/** Lists the Pods of a namespace with their owners, and all Namespaces. */
+export async function listOwnedPods(client: KubeClient, { signal, namespace }: InNamespace) {
+  const [namespaces, pods] = await Promise.all([
+    listAll(client, codecs.namespaces, { signal }),
+    listAll(client, codecs.ownedPods, { signal, namespace }),
+  ]);
+  return { namespaces, pods };
+}
+
+/** Lists the NetworkPolicies of a namespace. */
+export const listPoliciesIn = (client: KubeClient, selection: InNamespace) =>
+  listAll(client, codecs.policies, selection);

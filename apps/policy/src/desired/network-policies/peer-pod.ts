@@ -100,7 +100,7 @@ export function isAllowedHost(cidr: string, addresses: AddressRules): boolean {
 }
 
 /** An init container that is restarted always runs beside the others (a sidecar). */
-function namedPortsOf({ containers, initContainers }: PodWithPorts['spec']): readonly NamedPort[] {
+export function namedPortsOf({ containers, initContainers }: PodWithPorts['spec']): readonly NamedPort[] {
   const running = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always')];
   return running.flatMap(({ ports }) =>
     ports.flatMap(({ name, protocol, containerPort }) =>

@@ -1,0 +1,40 @@
+import { bad, good, type Parsed, parseIp } from '@kube-semaphore/net';
+import { quoted } from '@kube-semaphore/text';
+import type { FlowPort } from '../desired/network-policies/verdict.ts';
+
+const workloads = ['pod', 'deployment', 'statefulset', 'daemonset', 'namespace'] as const;
+
+/** One end of a flow as the user names it. */
+export type FlowWord =
+  | { readonly kind: 'address'; readonly ip: string }
+  | {
+      readonly kind: (typeof workloads)[number];
+      /** Undefined: the local cluster. */
+      readonly cluster: string | undefined;
+      readonly namespace: string;
+      readonly name: string;
+    };
+
+/** Reads `[cluster/]namespace/kind/name`, `[cluster/]namespace/name` with the word namespace, or an address. */
+export function parseFlowEnd(raw: string): Parsed<FlowWord> {
+  const ip = parseIp(raw);
+  if (ip.ok) return good({ kind: 'address', ip: ip.value });
+  const parts = raw.split('/');
+  const [name = '', kind = ''] = parts.toReversed();
+  const before = parts.slice(0, -2);
+  const found = workloads.find((each) => each === kind);
+  const namespace = found === 'namespace' ? name : before.pop();
+  if (found === undefined || namespace === undefined || before.length > 1 || parts.includes(''))
+    return bad(
+      `${quoted(raw)} is not an address, [cluster/]namespace/kind/name or [cluster/]namespace/name: kinds are ${workloads.join(', ')}`,
+    );
+  return good({ kind: found, cluster: before[0], namespace, name });
+}
+
+/** Reads `5432` or `5432/TCP`. */
+export function parseFlowPort(raw: string): Parsed<FlowPort> {
+  const [, digits = '', protocol = 'TCP'] = /^(\d{1,5})(?:\/(tcp|udp|sctp))?$/i.exec(raw) ?? [];
+  const port = Number(digits);
+  if (port < 1 || port > 65_535) return bad(`${quoted(raw)} is not a port, such as 5432/TCP`);
+  return good({ port, protocol: protocol.toUpperCase() });
+}

@@ -1,0 +1,209 @@
+import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import { describe, expect, it } from 'vitest';
+import { writtenCompanion } from './companion.ts';
+import { type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
+
+const K = 'cluster.clusterset.k8s.io';
+const codec = new Codec(networkPolicyKind);
+
+const policy = (name: string, spec: object, metadata: object = {}) =>
+  codec.objectFromJson({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { namespace: 'alpha', name, uid: name, generation: 3, ...metadata },
+    spec: { podSelector: { matchLabels: { app: 'db' } }, policyTypes: ['Ingress'], ...spec },
+  });
+
+const companion = (name: string, ip: string, { generation = 3, remote = 'c2' } = {}) => {
+  const podSelector = { matchLabels: { app: 'db' }, matchExpressions: [] };
+  const ports = [{ protocol: 'TCP', port: 5432, endPort: 0 }];
+  const rules = [{ text: 'x', ports, cidrs: [`${ip}/32`] }];
+  const source = { namespace: 'alpha', name, uid: name, generation, podSelector };
+  const { metadata, spec } = writtenCompanion(source, {
+    name: `${name}-${remote}`,
+    remote,
+    direction: 'ingress',
+    rules,
+  });
+  return policy(`${name}-${remote}`, spec, metadata);
+};
+
+const db: FlowPod = {
+  namespace: 'alpha',
+  name: 'db',
+  labels: { app: 'db' },
+  namespaceLabels: { team: 'a' },
+  namedPorts: [{ name: 'sql', protocol: 'TCP', port: 5432 }],
+  hostNetwork: false,
+  finished: false,
+};
+
+const web: FlowPod = {
+  ...db,
+  namespace: 'beta',
+  name: 'web',
+  labels: { app: 'web' },
+  namespaceLabels: { [K]: 'c2', tier: 'shop' },
+  namedPorts: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+};
+
+const c2 = { name: 'c2', id: 'c2', refusal: undefined };
+const ip = '10.2.0.20';
+
+const input: SideInput = {
+  direction: 'ingress',
+  subject: db,
+  peer: { ip, pod: web, remote: c2 },
+  port: { port: 5432, protocol: 'TCP' },
+  policies: [],
+  key: K,
+};
+
+const selector = { [K]: 'c2', tier: 'shop' };
+const allow = (namespaceLabels: object = selector, app = 'web', port: number | string = 5432) => ({
+  ingress: [
+    {
+      from: [{ namespaceSelector: { matchLabels: namespaceLabels }, podSelector: { matchLabels: { app } } }],
+      ports: [{ protocol: 'TCP', port }],
+    },
+  ],
+});
+
+const verdict = (changes: Partial<SideInput>) => sideVerdict({ ...input, ...changes });
+
+describe('sideVerdict', () => {
+  it('allows what no policy isolates', () => {
+    const elsewhere = policy('other', {}, { namespace: 'gamma' });
+    const other = policy('web', { podSelector: { matchLabels: { app: 'web' } } });
+    const egress = policy('egress', { policyTypes: ['Egress'] });
+    expect(verdict({ policies: [elsewhere, other, egress] })).toMatchObject({ allowed: true, isolatedBy: [] });
+  });
+
+  it('allows what a companion has the address of, and names the rule of the user', () => {
+    const policies = [policy('deny', {}), policy('db', allow()), companion('db', ip)];
+    expect(verdict({ policies })).toEqual({
+      allowed: true,
+      isolatedBy: ['alpha/db', 'alpha/deny'],
+      by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: 'alpha/db-c2' },
+      misses: [],
+    });
+  });
+
+  it('names a rule for everybody, without a peer', () => {
+    const { by } = verdict({ policies: [policy('db', { ingress: [{}] })] });
+    expect(by).toEqual({ networkPolicy: 'alpha/db', rule: 1, peer: undefined, companion: undefined });
+  });
+
+  it('ignores policies on a Pod with hostNetwork', () => {
+    const found = verdict({ subject: { ...db, hostNetwork: true }, policies: [policy('db', {})] });
+    expect(found).toMatchObject({ allowed: true, isolatedBy: ['alpha/db'] });
+  });
+
+  it.each([
+    { name: 'a block', peer: { ipBlock: { cidr: '10.2.0.0/16' } }, want: true },
+    {
+      name: 'an exception of a block',
+      peer: { ipBlock: { cidr: '10.2.0.0/16', except: ['10.2.0.0/24'] } },
+      want: false,
+    },
+    { name: 'a selector', peer: { namespaceSelector: {} }, want: false },
+  ])('knows a Pod of another cluster by $name: $want', ({ peer, want }) => {
+    expect(verdict({ policies: [policy('db', { ingress: [{ from: [peer] }] })] }).allowed).toBe(want);
+  });
+
+  it.each([
+    { name: 'no namespaceSelector, as the namespace of the policy', from: { podSelector: {} }, want: false },
+    { name: 'an empty namespaceSelector, as every namespace', from: { namespaceSelector: {} }, want: true },
+    { name: 'labels', from: { namespaceSelector: { matchLabels: { tier: 'shop' } } }, want: true },
+    { name: 'other labels', from: { namespaceSelector: {}, podSelector: { matchLabels: { app: 'x' } } }, want: false },
+  ])('selects a Pod of the same cluster by $name', ({ from, want }) => {
+    const peer = { ip, pod: web, remote: undefined };
+    expect(verdict({ peer, policies: [policy('db', { ingress: [{ from: [from] }] })] }).allowed).toBe(want);
+  });
+
+  it.each([
+    { port: { protocol: 'TCP', port: 5432 }, want: true },
+    { port: { protocol: 'UDP', port: 5432 }, want: false },
+    { port: { protocol: 'TCP' }, want: true },
+    { port: { protocol: 'TCP', port: 5400, endPort: 5500 }, want: true },
+    { port: { protocol: 'TCP', port: 5400, endPort: 5431 }, want: false },
+    { port: { protocol: 'TCP', port: 'sql' }, want: true },
+    { port: { protocol: 'TCP', port: 'http' }, want: false },
+  ])('compares the port 5432/TCP with $port', ({ port, want }) => {
+    expect(verdict({ policies: [policy('db', { ingress: [{ ports: [port] }] })] }).allowed).toBe(want);
+  });
+
+  it.each<{ name: string; policies: SideInput['policies']; peer?: Partial<SideInput['peer']>; want: string }>([
+    {
+      name: 'a companion that is not there',
+      policies: [policy('db', allow()), companion('db', '10.3.0.1', { remote: 'c3' })],
+      want: 'rule 1, peer 1: it allows this, but has no companion for c2: is -network-policies on?',
+    },
+    {
+      name: 'a companion of an older version',
+      policies: [policy('db', allow()), companion('db', '10.2.0.9', { generation: 2 })],
+      want: 'rule 1, peer 1: it allows this, but its companion for c2 is of generation 2, and the policy of 3',
+    },
+    {
+      name: 'an address that a companion lacks',
+      policies: [policy('db', allow()), companion('db', '10.2.0.9')],
+      want: 'rule 1, peer 1: it allows this, but its companion for c2 does not have 10.2.0.20 yet',
+    },
+    {
+      name: 'an address that is not allowed',
+      policies: [policy('db', allow())],
+      peer: { remote: { ...c2, refusal: '10.2.0.20 is outside of allowedPodCIDRs' } },
+      want: 'rule 1, peer 1: it allows this, but not the address: 10.2.0.20 is outside of allowedPodCIDRs',
+    },
+    {
+      name: 'another port',
+      policies: [policy('db', allow(selector, 'web', 8080))],
+      want: 'rule 1, peer 1: it allows 8080/TCP, not 5432/TCP',
+    },
+    {
+      name: 'other labels of Pods',
+      policies: [policy('db', allow(selector, 'api'))],
+      want: 'rule 1, peer 1: the labels of the Pod do not match app=api',
+    },
+    {
+      name: 'other labels of the namespace',
+      policies: [policy('db', allow({ [K]: 'c2', tier: 'bank' }))],
+      want: `rule 1, peer 1: the namespace beta does not match ${K}=c2,tier=bank`,
+    },
+    {
+      name: 'another cluster',
+      policies: [policy('db', allow({ [K]: 'c3' }))],
+      want: 'rule 1, peer 1: it names other clusters than c2',
+    },
+    {
+      name: 'no cluster',
+      policies: [policy('db', allow({ tier: 'shop' }))],
+      want: `rule 1, peer 1: its namespaceSelector does not name ${K}, so it selects no Pod of another cluster`,
+    },
+    {
+      name: 'a Pod with hostNetwork',
+      policies: [policy('db', allow())],
+      peer: { pod: { ...web, hostNetwork: true } },
+      want: 'rule 1, peer 1: it selects no Pod that uses the network of its node',
+    },
+    {
+      name: 'a cluster without a known id',
+      policies: [policy('db', allow())],
+      peer: { remote: { ...c2, id: undefined } },
+      want: 'rule 1, peer 1: it names clusters, and which is c2 is not known: set -local-cluster-name',
+    },
+    { name: 'no rule', policies: [policy('db', {})], want: 'it has no rule for ingress' },
+    {
+      name: 'the nearest of several',
+      policies: [policy('db', { ingress: [...allow({ [K]: 'c3' }).ingress, ...allow(selector, 'web', 8080).ingress] })],
+      want: 'rule 2, peer 1: it allows 8080/TCP, not 5432/TCP',
+    },
+  ])('names $name', ({ policies, peer, want }) => {
+    const found = verdict({ policies, peer: { ...input.peer, ...peer } });
+    expect(found).toMatchObject({
+      allowed: false,
+      by: undefined,
+      misses: [{ networkPolicy: 'alpha/db', detail: want }],
+    });
+  });
+});
