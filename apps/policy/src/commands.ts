@@ -4,6 +4,7 @@ import { SoleLeader } from '@kube-semaphore/leader-election';
 import {
   cleanUp,
   cleanupConfirmation,
+  confirmation,
   leadershipOf,
   localReference,
   overriddenAddresses,
@@ -12,8 +13,10 @@ import {
   remoteOfFlags,
   remotesOfFile,
   withClusters,
+  writeIfConfirmed,
 } from '@kube-semaphore/multicluster';
 import { spellingOf } from '@kube-semaphore/options';
+import { pageOf } from '@kube-semaphore/text';
 import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import { check, checkExitCode, checkJson, checkText } from './check.ts';
 import { removalsOf } from './cleanup.ts';
@@ -22,6 +25,7 @@ import { options as table, type PolicyOptions } from './config/options.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
 import { explain, explainExitCode } from './explain.ts';
 import { explainJson, explainText } from './explain-text.ts';
+import { namespaceLabelWrites } from './label-namespaces.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { Policy, type PolicyInput } from './policy.ts';
@@ -91,6 +95,26 @@ export async function runCleanup(command: PolicyCommand, run: RunOptions): Promi
     const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection, userAgent }) }, run);
     const consequence = 'Policies that select its sets, or name it, will match nothing of it.';
     return cleanUp(removals, { cluster, consequence, confirm, print }, run);
+  });
+}
+
+/** Gives the cluster label to local Namespaces, with the rights of whoever runs it: the controller has none to. */
+export async function runLabelNamespaces(command: PolicyCommand, run: RunOptions): Promise<number> {
+  const { options, print, userAgent } = command;
+  const { clusterSetKey: key, localClusterName, overwrite } = options;
+  // A remote must not have the same value.
+  if (options.config !== undefined) readConfig(extending(command));
+  const confirm = confirmation('label-namespaces', options);
+  const value = localClusterName!;
+  const local = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
+  return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
+    const client = new KubeClient({ connection, userAgent });
+    const { writes, skipped } = await namespaceLabelWrites(client, { key, value, overwrite }, run);
+    if (skipped.length > 0) print(pageOf(skipped));
+    const question = `Label these ${writes.length} namespaces? NetworkPolicies that name ${key} then select them.`;
+    const dialogue = { nothing: 'No namespace to label.', question, done: 'Labelled.', confirm, print };
+    const code = await writeIfConfirmed(writes, dialogue, run);
+    return skipped.length > 0 ? 1 : code;
   });
 }
 

@@ -1,6 +1,6 @@
 import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { runCheck, runCleanup, runExplain, runPlan, runPolicy } from './commands.ts';
+import { runCheck, runCleanup, runExplain, runLabelNamespaces, runPlan, runPolicy } from './commands.ts';
 import { options, overridden, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate, overridden }, (command, run) => {
@@ -11,6 +11,8 @@ await runCommand({ program, version: packageJson.version, options, validate, ove
       return runCleanup(command, run);
     case 'explain':
       return runExplain(command, run);
+    case 'label-namespaces':
+      return runLabelNamespaces(command, run);
     case 'plan':
       return runPlan(command, run);
     default:

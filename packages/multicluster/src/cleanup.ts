@@ -14,7 +14,7 @@ export type CleanupRequest = {
 /** Whether to go on, once the changes are known. */
 type Confirm = (question: string) => Promise<boolean>;
 
-/** One object that is removed, or changed so that the cluster has no part in it. */
+/** One object that is removed, or changed so that the cluster has no part in it; with `writeIfConfirmed`, any write. */
 export type Removal = {
   /** What is done to which object, for people. */
   readonly line: string;
@@ -29,9 +29,14 @@ export type Removal = {
 export function cleanupConfirmation({ cluster, served, yes }: CleanupRequest): Confirm {
   if (served.includes(cluster))
     throw new ConfigError(`${cluster} is in the config: remove it there, restart the program, then clean up`);
+  return confirmation('cleanup', { yes });
+}
+
+/** @throws {ConfigError} if there is no terminal */
+export function confirmation(subcommand: string, { yes }: Pick<CleanupRequest, 'yes'>): Confirm {
   if (yes) return () => Promise.resolve(true);
   if (!process.stdin.isTTY)
-    throw new ConfigError('cleanup asks before it removes anything, but stdin is not a terminal: use -yes');
+    throw new ConfigError(`${subcommand} asks before it changes anything, but stdin is not a terminal: use -yes`);
   return askOnTerminal;
 }
 
@@ -53,16 +58,34 @@ export type CleanupInput = {
 export async function cleanUp(
   removals: readonly Removal[],
   { cluster, consequence, confirm, print }: CleanupInput,
+  run: RunOptions,
+): Promise<0 | 1> {
+  const nothing = `Nothing to remove for cluster ${cluster}.`;
+  const question = `Make these ${removals.length} changes for cluster ${cluster}? ${consequence}`;
+  return writeIfConfirmed(removals, { nothing, question, done: `Cleaned up cluster ${cluster}.`, confirm, print }, run);
+}
+
+type Dialogue = Pick<CleanupInput, 'confirm' | 'print'> & {
+  /** Said if there is nothing to write. */
+  readonly nothing: string;
+  readonly question: string;
+  readonly done: string;
+};
+
+/** Prints what would be written, asks, and writes it, in order. @returns and throws as `cleanUp` */
+export async function writeIfConfirmed(
+  writes: readonly Removal[],
+  { nothing, question, done, confirm, print }: Dialogue,
   { signal }: RunOptions,
 ): Promise<0 | 1> {
-  if (removals.length === 0) {
-    print(pageOf([`Nothing to remove for cluster ${cluster}.`]));
+  if (writes.length === 0) {
+    print(pageOf([nothing]));
     return 0;
   }
-  print(pageOf(removals.map(({ line }) => line)));
-  if (!(await confirm(`Make these ${removals.length} changes for cluster ${cluster}? ${consequence}`))) return 1;
-  for (const { carryOut } of removals) await carryOut({ signal });
-  print(pageOf([`Cleaned up cluster ${cluster}.`]));
+  print(pageOf(writes.map(({ line }) => line)));
+  if (!(await confirm(question))) return 1;
+  for (const { carryOut } of writes) await carryOut({ signal });
+  print(pageOf([done]));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-export { cleanUp, cleanupConfirmation, type Removal } from './cleanup.ts';
+export { type Removal, cleanUp, cleanupConfirmation, confirmation, writeIfConfirmed } from './cleanup.ts';
 export {
   addressFields,
   localReference,

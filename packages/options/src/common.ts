@@ -8,7 +8,7 @@ export type CommonOptions = {
   readonly output: 'text' | 'json';
   /** How long these wait for the local cluster, and then for the remotes. */
   readonly timeoutMs: number;
-  /** Whether `cleanup` removes without a question. */
+  /** Whether subcommands that write do so without a question. */
   readonly yes: boolean;
   /** `auto` prefers protobuf. */
   readonly encoding: 'auto' | 'json';
@@ -63,7 +63,7 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     group: 'Subcommands',
     type: boolean,
     fallback: false,
-    help: 'Makes cleanup remove without a question.',
+    help: 'Makes subcommands that write do so without a question.',
   },
   encoding: {
     flag: 'encoding',

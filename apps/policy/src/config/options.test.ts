@@ -38,6 +38,7 @@ describe('the options of policy', () => {
       managedBy: 'auto',
       hostNetworkPods: 'exclude',
       networkPolicies: false,
+      overwrite: false,
       networkPolicySink: 'networkpolicy',
       clusterSetKey: 'cluster.clusterset.k8s.io',
       remotePodSelector: undefined,

@@ -48,6 +48,8 @@ export type PolicyOptions = CommonOptions &
     /** The cluster whose sets `cleanup` removes. */
     readonly cleanupCluster: string | undefined;
     readonly clusterSetLabel: boolean;
+    /** Whether `label-namespaces` replaces other values. */
+    readonly overwrite: boolean;
     /** Whether NetworkPolicies that name other clusters get companions. */
     readonly networkPolicies: boolean;
     /** What companions are. */
@@ -74,6 +76,10 @@ export const program = {
       name: 'explain',
       description: 'Print whether one Pod may talk to another, and which NetworkPolicies say so, on both sides.',
       words: ['from', 'to', 'port'],
+    },
+    {
+      name: 'label-namespaces',
+      description: 'Give the cluster label to local namespaces, with the rights of -local-kube-config.',
     },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is not in the config any more: -cluster.' },
   ],
@@ -208,7 +214,7 @@ export const options = optionTable<PolicyOptions>(
       flag: 'local-cluster-name',
       group: 'NetworkPolicies',
       type: clusterName,
-      help: 'Value of that label for the local cluster, for diagnostics.',
+      help: 'Value of that label for the local cluster, for diagnostics and label-namespaces.',
     },
     remotePodSelector: {
       flag: 'remote-pod-selector',
@@ -253,6 +259,13 @@ export const options = optionTable<PolicyOptions>(
       type: clusterName,
       help: 'Cluster whose sets cleanup removes.',
     },
+    overwrite: {
+      flag: 'overwrite',
+      group: 'Subcommands',
+      type: boolean,
+      fallback: false,
+      help: 'Makes label-namespaces replace other values of the label, too.',
+    },
     ...leaderElectionRows('semaphore-policy-<cluster>'),
   },
 );
@@ -267,13 +280,14 @@ export const validate = (
   config: Partial<PolicyOptions>,
   subcommand: string | undefined,
 ): string[] => [
-  ...(subcommand === 'cleanup'
-    ? missingProblems(options, given, ['cleanupCluster'], 'for cleanup')
+  ...(Object.hasOwn(withoutRemotes, subcommand ?? '')
+    ? missingProblems(options, given, withoutRemotes[subcommand as keyof typeof withoutRemotes], `for ${subcommand}`)
     : remoteClusterProblems(options, given, {
         inFile: ['targetClusterName', ...remoteClusterKeys],
         required: ['targetClusterName'],
       })),
-  ...(!given.has('config') && (isExtending(subcommand) || (config.networkPolicies === true && subcommand !== 'cleanup'))
+  ...(!given.has('config') &&
+  (isExtending(subcommand) || (config.networkPolicies === true && !Object.hasOwn(withoutRemotes, subcommand ?? '')))
     ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
     : []),
   ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'
@@ -284,6 +298,13 @@ export const validate = (
     : []),
   ...leaderElectionProblems(options, config),
 ];
+
+/** Subcommands that need no remote, and what they need. */
+const withoutRemotes = {
+  cleanup: ['cleanupCluster'],
+  // The account of a Pod is the controller's.
+  'label-namespaces': ['localClusterName', 'localKubeConfig'],
+} as const;
 
 /** `check` and `explain` say what `-network-policies` does, whether it is on or not. */
 const isExtending = (subcommand: string | undefined): boolean => subcommand === 'check' || subcommand === 'explain';
