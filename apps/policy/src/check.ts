@@ -1,6 +1,14 @@
-import type { RunOptions } from '@kube-semaphore/kube-client';
-import { localServiceRanges, notReached } from '@kube-semaphore/multicluster';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { calicoPolicyKind, Codec, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import type { PolicyOptions } from './config/options.ts';
+import type { Settings } from './config/settings.ts';
+import { accidentalRules } from './desired/accidental-selectors.ts';
+import { readOwner } from './desired/labels.ts';
+import { observedSet } from './desired/sets/network-set.ts';
+import { calicoApiOf } from './local/calico-api.ts';
+import { labelDomains } from './names.ts';
 import type { ClusterIds } from './desired/network-policies/cross-cluster-rules.ts';
 import { type Check, checkOf, type RuleCheck } from './desired/network-policies/check.ts';
 import type { PolicyInput } from './policy.ts';
@@ -34,7 +42,8 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
   const { timeoutMs, remotePodSelector } = options;
   const inTime = { signal, timeoutMs };
   const selection = remotePodSelector === undefined ? {} : { labelSelector: remotePodSelector };
-  const [here, ...readings] = await Promise.all([
+  const [calico, here, ...readings] = await Promise.all([
+    readInTime((run) => calicoObjects(local, options, run), inTime),
     readInTime(
       async (run) => ({
         ...(await listPolicies(local, run)),
@@ -57,8 +66,13 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
   });
   const { maxAddressesPerPolicy, maxAddressesPerSource } = options;
   const ids = clusterIdsOf(input);
+  const found = checkOf({ ...objects, ids, remotes, maxAddressesPerPolicy, maxAddressesPerSource });
   return {
-    ...checkOf({ ...objects, ids, remotes, maxAddressesPerPolicy, maxAddressesPerSource }),
+    ...found,
+    diagnostics: [
+      ...found.diagnostics,
+      ...(calico.ok ? ofCalico(calico.value, settings) : [calicoUnread(calico.failure)]),
+    ],
     key: ids.key,
     remotes: settings.remotes.map(({ name }, i) => {
       const reading = readings[i]!;
@@ -66,6 +80,35 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
     }),
   };
 }
+
+/** The policies and sets of Calico, if the cluster has its API. */
+async function calicoObjects(client: KubeClient, { calicoApi }: PolicyOptions, { signal }: RunOptions) {
+  const onFailure = (error: unknown): never => {
+    throw error;
+  };
+  const api = await calicoApiOf(calicoApi, client, { signal, onFailure, isOptional: true });
+  if (api === undefined) return { policies: [], sets: [] };
+  const [sets, ...policies] = await Promise.all([
+    listAll(client, new Codec(globalNetworkSetKind(api)), { signal }),
+    listAll(client, new Codec(calicoPolicyKind(api, 'GlobalNetworkPolicy')), { signal }),
+    listAll(client, new Codec(calicoPolicyKind(api, 'NetworkPolicy')), { signal }),
+  ]);
+  return { policies: policies.flat(), sets: sets.map((set) => observedSet(set).labels) };
+}
+
+function ofCalico({ policies, sets }: Awaited<ReturnType<typeof calicoObjects>>, { remotes }: Settings) {
+  const names = new Set(remotes.map(({ name }) => name));
+  const ours = sets.filter((labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? ''));
+  return accidentalRules(policies, ours).map((rule) => ({ kind: 'problem', reason: 'selects-sets', ...rule }) as const);
+}
+
+const calicoUnread = (failure: string | undefined) =>
+  ({
+    kind: 'expected',
+    reason: 'not-read',
+    subject: 'policies of Calico',
+    detail: `they were not read, so whether they select our sets is unknown: ${failure ?? 'no answer'}`,
+  }) as const;
 
 /** 0, or 1 if something is wrong or a remote wasn't reached. */
 export const checkExitCode = ({ diagnostics, remotes }: CheckReport): 0 | 1 =>

@@ -1,7 +1,29 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { describe, expect } from 'vitest';
 import { it } from './support/it-with-network-policies.ts';
+import { labelsOf } from './support/sets.ts';
 import { fromApp, K } from './support/user-policies.ts';
+
+/** As permissive as Calico's own. */
+function calicoPolicyCrd(kind: 'GlobalNetworkPolicy' | 'NetworkPolicy'): KubeObject {
+  const [group, plural] = [
+    'crd.projectcalico.org',
+    kind === 'NetworkPolicy' ? 'networkpolicies' : 'globalnetworkpolicies',
+  ];
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: kind === 'NetworkPolicy' ? 'Namespaced' : 'Cluster',
+      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 
@@ -49,6 +71,31 @@ describe('check', () => {
     const locally = await ask(['check'], { 'local-kube-config': here.kubeconfig });
     expect(locally.stderr).toMatch(/^semaphore-policy: the local cluster is not reached: .* is forbidden.*\n$/);
     expect([locally.code, locally.stdout]).toEqual([1, '']);
+  });
+
+  it('names policies of Calico that select our sets by accident', async ({ local, sets, ask }) => {
+    await local.defineResource(calicoPolicyCrd('GlobalNetworkPolicy'));
+    await sets.add({ name: 'c2-shop-web', labels: labelsOf('web'), nets: ['10.4.0.9/32'] });
+    const rules = ['globalnetworksets', 'globalnetworkpolicies', 'networkpolicies', 'namespaces', 'servicecidrs'];
+    const { kubeconfig } = await local.account('administrator', [
+      { apiGroups: ['*'], resources: rules, verbs: ['list'] },
+    ]);
+    const flags = { 'local-kube-config': kubeconfig };
+    // The API of the other kind isn't there.
+    expect((await ask(['check'], flags)).stdout).toMatch(/^note {5}policies of Calico: they were not read, /m);
+    await local.defineResource(calicoPolicyCrd('NetworkPolicy'));
+    const spec = { ingress: [{ action: 'Allow', source: { selector: "app != 'x'" } }] };
+    await local.admin.create('/apis/crd.projectcalico.org/v1/globalnetworkpolicies', {
+      apiVersion: 'crd.projectcalico.org/v1',
+      kind: 'GlobalNetworkPolicy',
+      metadata: { name: 'open' },
+      spec,
+    });
+    const { code, stdout } = await ask(['check'], flags);
+    expect(stdout).toMatch(
+      /^problem {2}GlobalNetworkPolicy open: ingress rule 1 \(Allow\): its source also selects 1 of our sets: /m,
+    );
+    expect(code).toBe(1);
   });
 
   it('demands the CIDRs of remotes, as the controller does', async ({ ask, configFile }) => {
