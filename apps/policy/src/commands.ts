@@ -12,6 +12,7 @@ import {
   readConfigSource,
   remoteOfFlags,
   remotesOfFile,
+  statusPage,
   withClusters,
   writeIfConfirmed,
 } from '@kube-semaphore/multicluster';
@@ -43,8 +44,9 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SP', log, metrics });
     const policy = new Policy({ ...input, leadership });
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
+    const status = (): string => statusPage(command, policy.status());
     const { listenAddress } = options;
-    const server = { ...health, listenAddress, registry, metrics, file: config.file, version, log };
+    const server = { ...health, status, listenAddress, registry, metrics, file: config.file, version, log };
     await serve((running) => policy.run(running), server, run);
     return 0;
   });

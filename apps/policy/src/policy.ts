@@ -1,4 +1,4 @@
-import { everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -31,7 +31,7 @@ export type PolicyInput = {
  * first, as the labels of sets decide which Pods to watch; then the remotes; then it reconciles, key by key.
  */
 export class Policy {
-  readonly #options: PolicyOptions;
+  readonly #input: PolicyInput;
   readonly #local: LocalCluster;
   readonly #remotes: Remotes;
   readonly #sets: SetReconciler;
@@ -44,7 +44,7 @@ export class Policy {
 
   constructor(input: PolicyInput) {
     const { options, settings, hostNetworkPods, local: client, leadership, metrics, log } = input;
-    this.#options = options;
+    this.#input = input;
     this.#local = new LocalCluster({
       client,
       leadership,
@@ -109,6 +109,17 @@ export class Policy {
     return this.#runner.isReady();
   }
 
+  status(): AppStatus {
+    const { leadership, settings, options } = this.#input;
+    const { networkPolicies } = options;
+    return {
+      leader: leadership.isLeader,
+      local: this.#runner.localStatus(),
+      remotes: this.#remotes.status(),
+      config: { networkPolicies, localCIDRs: settings.localCidrs.map(({ text }) => text) },
+    };
+  }
+
   /**
    * Works until `signal` is aborted.
    *
@@ -120,7 +131,7 @@ export class Policy {
       ...this.#remotes.all.map((remote) =>
         everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys()), running),
       ),
-      everyPeriod(this.#options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
+      everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
     ]);
   }
 

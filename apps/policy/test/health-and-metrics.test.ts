@@ -54,6 +54,30 @@ describe('a policy at work', () => {
       expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
   });
 
+  it('tells at /status what it knows of each cluster', async ({ policy, pods, sets }) => {
+    await pods.add({ name: 'h', app: 'app', ips: ['10.9.0.1'], hostNetwork: true });
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+    const reached = { up: true, synced: true, lastError: null };
+    const c2 = {
+      ...reached,
+      name: 'c2',
+      objects: { pods: 2, sets: 1 },
+      heldDeletions: 0,
+      skipped: [{ kind: 'expected', reason: 'host-network', count: 1 }],
+      config: { clusterSetID: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },
+    };
+    expect(await policy.status()).toMatchObject({
+      schemaVersion: '1',
+      app: 'semaphore-policy',
+      version: '0.1.0',
+      leader: true,
+      local: reached,
+      remotes: [c2],
+      config: { networkPolicies: false, localCIDRs: [] },
+    });
+  });
+
   it('exports which API servers answer, and when they last did', async ({ policy }) => {
     for (const remote of ['local', 'c2']) {
       expect(await policy.metric('semaphore_policy_remote_up', { remote })).toBe(1);

@@ -38,6 +38,14 @@ describe('what a hostile remote says', () => {
     expect(harmIn(policy.stderr())).toEqual([]);
   });
 
+  it('does no harm in /status', async ({ start }) => {
+    const policy = await start(await hostile({ refusal: quotingRefusal }), { ready: false });
+    await policy.logged('watch failed');
+    const { body } = await policy.get('/status');
+    expect(body).toContain('you sent Authorization');
+    expect(harmIn(body)).toEqual([]);
+  });
+
   it('does no harm in the error of a subcommand', async ({ startWith }) => {
     const { 'target-kube-config': kubeconfig } = await hostile({ refusal: quotingRefusal });
     const cleanup = await startWith(

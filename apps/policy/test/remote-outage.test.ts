@@ -93,6 +93,9 @@ describe('a remote that is away from the start', () => {
     await eventually(() => policy.get('/readyz'), { status: 503, body: 'waiting for the first list of c2\n' });
     await hasFailed(policy, 'unreachable');
     expect((await policy.get('/healthz')).status).toBe(200);
+    const lastError = { message: expect.stringContaining('ECONNREFUSED') as string };
+    const c2 = { name: 'c2', up: false, synced: false, lastSync: null, lastError, objects: null };
+    expect(await policy.status()).toMatchObject({ local: { up: true }, remotes: [c2] });
     expect(await sets.nets()).toEqual(both);
 
     await remoteProxy.clear();

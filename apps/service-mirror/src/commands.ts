@@ -9,6 +9,7 @@ import {
   readConfigSource,
   remoteOfFlags,
   remotesOfFile,
+  statusPage,
   withClusters,
 } from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
@@ -36,8 +37,9 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
+    const status = (): string => statusPage(command, mirror.status());
     const { listenAddress } = options;
-    const health = { isLive, isReady, listenAddress, registry, metrics, file, version, log };
+    const health = { isLive, isReady, status, listenAddress, registry, metrics, file, version, log };
     await serve((running) => mirror.run(running), health, run);
     return 0;
   });

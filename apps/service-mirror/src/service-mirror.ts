@@ -1,4 +1,4 @@
-import { everyPeriod, LeaderController, LocalWrites, Runner } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, LeaderController, LocalWrites, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -41,6 +41,7 @@ const SAMPLE_MS = 5_000;
  * the local objects first, because the first lists of the remotes are measured against them.
  */
 export class ServiceMirror {
+  readonly #input: ServiceMirrorInput;
   readonly #queueMetrics: QueueMetrics;
   readonly #counts: LocalCounts;
   readonly #local: LocalObjects;
@@ -54,6 +55,7 @@ export class ServiceMirror {
 
   constructor(input: ServiceMirrorInput) {
     const { options, settings, local: client, log, metrics, leadership } = input;
+    this.#input = input;
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
     this.#queueMetrics = new QueueMetrics({ metrics, local: settings.local.name });
@@ -130,6 +132,23 @@ export class ServiceMirror {
 
   readonly isLive = (): Health => this.#runner.isLive();
   readonly isReady = (): Health => this.#runner.isReady();
+
+  status(): AppStatus {
+    const { leadership, settings } = this.#input;
+    const { local, mirrorNamespace, mirrorSelector, global } = settings;
+    return {
+      leader: leadership.isLeader,
+      local: this.#runner.localStatus(),
+      ...this.#clusters.status(),
+      config: {
+        name: local.name,
+        mirrorNamespace,
+        mirrorSelector,
+        globalSelector: global?.selector ?? null,
+        localCIDRs: local.cidrs.map(({ text }) => text),
+      },
+    };
+  }
 
   /** Works until `signal` is aborted. */
   run(options: RunOptions): Promise<void> {

@@ -103,6 +103,7 @@ describe('a global Service', () => {
       await mirrors.become({ [GLOBAL]: ['10.4.0.1'] });
       expect(await mirrors.slices(GLOBAL)).toHaveLength(slices);
       await program.logged('remote is stale in global services', { cluster: 'c2-a' });
+      expect(await program.status()).toMatchObject({ remotes: [{ stale: false }, { name: 'c2-a', stale: true }] });
       await secondProxy.clear();
       await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
     },

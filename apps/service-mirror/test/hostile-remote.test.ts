@@ -44,6 +44,14 @@ describe('what a hostile remote says', () => {
     expect(mirror.stderr()).toContain('you sent Authorization');
     expect(harmIn(mirror.stderr())).toEqual([]);
   });
+
+  it('does no harm in /status', async ({ start }) => {
+    const mirror = await start(await hostile({ refusal: quotingRefusal }), { ready: false });
+    await mirror.logged('watch failed');
+    const { body } = await mirror.get('/status');
+    expect(body).toContain('you sent Authorization');
+    expect(harmIn(body)).toEqual([]);
+  });
 });
 
 describe('what a hostile remote has', () => {

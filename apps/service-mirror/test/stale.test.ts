@@ -71,10 +71,28 @@ describe('a remote', () => {
     const second = await start(viaProxy, { ready: false });
     await second.logged('watch failed', { cluster: 'c2' });
     expect(await second.metric(...remoteUp)).toBe(0);
+    const lastError = { message: expect.stringContaining('ECONNREFUSED') as string };
+    const c2 = { name: 'c2', up: false, synced: false, lastSync: null, lastError, objects: null };
+    expect(await second.status()).toMatchObject({ local: { up: true, synced: true }, remotes: [c2] });
     await sources.addSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.0.2'] });
     await remoteProxy.clear();
     await mirrors.become({ [mirrorOf('web')]: ['10.4.0.1', '10.4.0.2'] });
     await eventually(() => second.metric(...remoteUp), 1);
+    expect(await second.status()).toMatchObject({
+      schemaVersion: '1',
+      app: 'semaphore-service-mirror',
+      leader: true,
+      remotes: [
+        {
+          ...c2,
+          up: true,
+          synced: true,
+          lastSync: expect.any(String) as string,
+          objects: { services: 1, mirrors: 1 },
+          stale: false,
+        },
+      ],
+    });
     await history.caughtUp();
     expect(history.gaps).toEqual([]);
     expect(history.deletions).toEqual([]);

@@ -6,6 +6,7 @@ import {
   overriddenAddresses,
   readConfigSource,
   remotesOfFile,
+  statusPage,
   withClusters,
 } from '@kube-semaphore/multicluster';
 import {
@@ -38,8 +39,9 @@ export async function runAgent(command: WireGuardCommand, run: RunOptions): Prom
     const wireguard = new WireGuard({ ...input, purpose: 'run' });
     beforeScrape(registry, () => observeMetrics(input));
     const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
+    const status = async (): Promise<string> => statusPage(command, await wireguard.servedStatus());
     const { listenAddress } = command.options;
-    const serving = { ...health, listenAddress, registry, metrics: input.metrics, file };
+    const serving = { ...health, status, listenAddress, registry, metrics: input.metrics, file };
     await serve((running) => wireguard.run(running), { ...serving, version: command.version, log: command.log }, run);
     return 0;
   });

@@ -1,5 +1,6 @@
-import { notReached } from '@kube-semaphore/multicluster';
+import { notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
+import { wordsOf } from '@kube-semaphore/runtime';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
@@ -70,6 +71,32 @@ export function remoteStatus(
     missing: desired?.peers.filter(({ publicKey }) => !here.has(publicKey)).map(({ node }) => node) ?? [],
     skipped: desired === undefined ? [] : [...remote.skipped, ...desired.skipped],
   };
+}
+
+/** What `/status` says of a remote. */
+type ServedStatus = SharedStatus & { readonly config: object } & (
+    | Pick<RemoteStatus, 'deviceName' | 'device' | 'peers' | 'missing'>
+    | { readonly deviceError: string }
+  );
+
+/** @param observed the error if the node couldn't be observed: its device and peers are unknown */
+export function servedStatus(
+  remote: Pick<Remote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
+  observed: ObservedNode | Error,
+  clock: HandshakeClock,
+): ServedStatus {
+  const { listenPort, mtuBytes, podSubnets, allowedIpsFrom: allowedIPsFrom, allowedEndpoints } = remote.settings;
+  const config = {
+    listenPort,
+    mtuBytes,
+    podSubnets: podSubnets.map(({ text }) => text),
+    allowedIPsFrom,
+    allowedEndpointCIDRs: allowedEndpoints?.map(({ text }) => text) ?? null,
+  };
+  const status = { ...remote.status(), config };
+  if (observed instanceof Error) return { ...status, deviceError: wordsOf(observed) };
+  const { deviceName, device, peers, missing } = remoteStatus(remote, observed, clock);
+  return { ...status, deviceName, device, peers, missing };
 }
 
 /** What `status` prints. */

@@ -1,6 +1,6 @@
 import { Controller } from '@kube-semaphore/controller';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { everyPeriod, Runner } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, Runner } from '@kube-semaphore/multicluster';
 import type { Health } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 import type { HandshakeClock } from './desired/handshake.ts';
@@ -14,7 +14,7 @@ import { prepareNode, type Purpose } from './local/prepare-node.ts';
 import { orphanPlan, type Plan, remotePlan } from './plan.ts';
 import { Reconciler } from './reconciler.ts';
 import { Remotes, type RemotesOptions } from './remote/clusters.ts';
-import { remoteStatus, type Status } from './status.ts';
+import { remoteStatus, servedStatus, type Status } from './status.ts';
 
 export type WireGuardInput = Omit<RemotesOptions, 'local' | 'onChange'> & {
   readonly purpose: Purpose;
@@ -118,6 +118,18 @@ export class WireGuard {
       );
       return { ...orphanPlan(observed, remotes), remotes: await Promise.all(plans) };
     });
+  }
+
+  /** What `/status` says. Observes the devices. */
+  async servedStatus(): Promise<AppStatus> {
+    const { devices, clock, localName, options } = this.#input;
+    const { signal } = new AbortController();
+    const observed = await observeNode(devices.tools, { signal }).catch((error: Error) => error);
+    return {
+      local: this.#runner.localStatus(),
+      remotes: this.#remotes.all.map((remote) => servedStatus(remote, observed, clock())),
+      config: { name: localName, node: options.nodeName },
+    };
   }
 
   /** What each remote has on this node. Works without our own Node. */

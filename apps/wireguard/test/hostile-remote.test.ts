@@ -44,6 +44,15 @@ it.for(['json', 'pretty'])(
   },
 );
 
+it('an error of a hostile remote does no harm in /status', async ({ spawn, addNode, local }) => {
+  await addNode(local, ownNode);
+  const agent = await spawn({ remote: await hostile({ refusal }) });
+  await agent.logged('watch failed');
+  const { body } = await agent.get('/status');
+  expect(body).toContain('you sent Authorization');
+  expect(harmIn(body)).toEqual([]);
+});
+
 describe('an object of a hostile remote', () => {
   it.for(['json', 'pretty'])('does no harm in a log (%s)', async (format, { spawn, addNode, local }) => {
     await addNode(local, ownNode);

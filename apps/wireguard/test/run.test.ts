@@ -102,6 +102,9 @@ describe('a peer that does not answer', () => {
       allowedIps: [allowedIps],
     });
     expect(await agent.metric('semaphore_wg_peers', { device: 'wireguard.c2', state: 'stale' })).toBe(1);
+    const peer = { node: 'r1', publicKey, state: 'stale', endpoint, sentBytes: 296, allowedIps: [allowedIps] };
+    const remotes = [{ name: 'c2', synced: true, objects: { nodes: 1 }, device: { marked: true }, peers: [peer] }];
+    expect(await agent.status()).toMatchObject({ app: 'semaphore-wireguard', local: { synced: true }, remotes });
     await show(now() + 600, 444);
     await agent.logged('peer answers again', { cluster: 'c2', peer: publicKey });
     expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toHaveLength(2);

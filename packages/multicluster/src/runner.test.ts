@@ -27,6 +27,7 @@ function runnerWith({
       isSynced: () => isSynced,
       loops: () => [],
       failure: () => new Error('refused'),
+      connection: () => ({ up: true, since: '', lastSync: null, lastError: null }),
     },
     prepare: () => {
       notes.push('preparation begins');

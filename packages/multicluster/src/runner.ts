@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Health } from '@kube-semaphore/runtime';
 import { liveness, type Loop, readiness } from './health.ts';
+import type { ConnectionStatus } from './remote/cluster-watches.ts';
+import type { AppStatus } from './status-page.ts';
 
 /** What the runner needs of the local cluster. */
 export type LocalSide = {
@@ -16,6 +18,8 @@ export type LocalSide = {
   readonly loops: () => readonly Loop[];
   /** Why it isn't listed yet. */
   readonly failure: () => unknown;
+  /** How its API server is reached. */
+  readonly connection: () => ConnectionStatus;
 };
 
 /** What the runner needs of a remote cluster. */
@@ -93,6 +97,12 @@ export class Runner {
       })),
       watchedMs: since === undefined ? undefined : performance.now() - since,
     });
+  }
+
+  /** What `/status` says of the local cluster. */
+  localStatus(): AppStatus['local'] {
+    const { local } = this.#options;
+    return { synced: local.isSynced(), ...local.connection() };
   }
 
   /** Watches all clusters, with `work` beside, until `signal` is aborted or one of them fails. */

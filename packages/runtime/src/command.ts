@@ -38,6 +38,7 @@ export type Command<C> = {
   readonly print: (page: string) => void;
   /** Our credentials, which log and `print` strip. */
   readonly secrets: Secrets;
+  readonly name: string;
   readonly version: string;
   /** `name/version`, for the logs of API servers. */
   readonly userAgent: string;
@@ -80,7 +81,8 @@ export async function runCommand<C extends CommonOptions>(
   const warningLog = quiet ? lineLog(complain) : log;
   for (const warning of resolution.warnings) warningLog.warn({}, warning);
   if (exposed !== undefined) log.warn({ error: exposed }, 'core dumps of this process contain its keys and tokens');
-  const userAgent = `${program.name}/${version}`;
+  const { name } = program;
+  const userAgent = `${name}/${version}`;
   const command: Command<C> = {
     options,
     given,
@@ -90,6 +92,7 @@ export async function runCommand<C extends CommonOptions>(
     warningLog,
     print,
     secrets,
+    name,
     version,
     userAgent,
   };

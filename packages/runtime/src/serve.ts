@@ -16,6 +16,8 @@ export type ServeInput = {
   readonly metrics: Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'configStale'>;
   readonly isLive: () => Health;
   readonly isReady: () => Health;
+  /** The JSON of `/status`. */
+  readonly status: () => Promise<string> | string;
   /** A change of the file is reported, and not applied. */
   readonly file: ConfigSource | undefined;
   readonly version: string;
@@ -29,14 +31,16 @@ export type ServeInput = {
  */
 export async function serve(
   run: (options: { readonly signal: AbortSignal }) => Promise<void>,
-  { listenAddress, registry, metrics, isLive, isReady, file, version, log }: ServeInput,
+  { listenAddress, registry, metrics, isLive, isReady, status, file, version, log }: ServeInput,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   addProcessMetrics(registry);
-  const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, log }).catch((error: Error) => {
-    // The owner of the port may release it: an older process on the same node.
-    throw new ConfigError(error.message, { exitCode: 1 });
-  });
+  const health = await startHealthServer({ ...listenAddress, registry, isLive, isReady, status, log }).catch(
+    (error: Error) => {
+      // The owner of the port may release it: an older process on the same node.
+      throw new ConfigError(error.message, { exitCode: 1 });
+    },
+  );
   log.info({ port: health.port, version }, 'started');
   const onStale = (isStale: boolean): void => {
     metrics.configStale.set({}, isStale ? 1 : 0);

@@ -400,14 +400,18 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'loses connections of its own address, and not older ones of others',
     ],
   ],
-  'have metrics collected more than once a second': [
+  'have metrics or the status collected more than once a second': [
     [
       'packages/runtime/src/health/health-server.test.ts',
       'that sends 20,000 requests on one connection causes one collection, and is disconnected',
     ],
     ['apps/wireguard/test/scrapes.test.ts', 'runs wg once a second at most, and no probe fails: $name'],
+    ['packages/runtime/src/health/health-server.test.ts', 'and the status are collected apart'],
   ],
-  'read a token there': [['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric']],
+  'read a token there': [
+    ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
+    ['apps/policy/test/hostile-remote.test.ts', 'does no harm in /status'],
+  ],
   'replace a base image or a package unseen': [
     ['tools/images/src/dockerfiles.test.ts', 'pins images by digest, like the other Dockerfiles'],
   ],

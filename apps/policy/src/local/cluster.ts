@@ -137,6 +137,10 @@ export class LocalCluster {
     return this.#watches.failure ?? this.#undiscovered;
   }
 
+  connection() {
+    return this.#watches.status();
+  }
+
   /** Lists everything again, to compare. */
   relist(): void {
     this.#api?.reflector.relist();

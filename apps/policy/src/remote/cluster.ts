@@ -126,6 +126,13 @@ export class Remote {
     return this.#chosen?.pods.index.keys() ?? [];
   }
 
+  /** How many of its objects there are, by what they are. */
+  objects() {
+    const { localSets } = this.#options;
+    const pods = this.#watched.reduce((sum, { store: { size, held } }) => sum + size - held, 0);
+    return { pods, sets: localSets.ownSets(this.cluster) };
+  }
+
   plan(): RemotePlan {
     const { localSets } = this.#options;
     const sets = localSets.ofCluster(this.cluster);

@@ -1,5 +1,5 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { localServiceRanges, remoteBudget, RemoteState } from '@kube-semaphore/multicluster';
+import { type AppStatus, localServiceRanges, remoteBudget, RemoteState } from '@kube-semaphore/multicluster';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Settings } from '../config/settings.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
@@ -46,6 +46,16 @@ export class Remotes {
   /** The pairs of a key by remote, of those whose Pods are known well enough to change or delete their sets. */
   pairs(key: string): ReadonlyMap<string, readonly WantedPair[]> {
     return new Map(this.#all.filter((remote) => remote.isKnown()).map((remote) => [remote.cluster, remote.pairs(key)]));
+  }
+
+  /** What `/status` says of each, also before they are watched. */
+  status(): AppStatus['remotes'] {
+    return this.#parts.map(({ settings, state }) => {
+      const { name, clusterSetId: clusterSetID, allowedPodCidrs } = settings;
+      const remote = this.#all.find(({ cluster }) => cluster === name);
+      const config = { clusterSetID, allowedPodCIDRs: allowedPodCidrs?.map(({ text }) => text) ?? null };
+      return { ...state.status(remote?.synced === true ? remote.objects() : null), config };
+    });
   }
 
   /** The keys that they have Pods for. */

@@ -101,6 +101,10 @@ export class LocalObjects {
     return this.#watches.failure;
   }
 
+  connection() {
+    return this.#watches.status();
+  }
+
   service(name: string): ObservedService | undefined {
     return this.#read(this.#services, name);
   }

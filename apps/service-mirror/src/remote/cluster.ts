@@ -1,4 +1,10 @@
-import { type Diagnostic, remoteBudget, RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
+import {
+  type Diagnostic,
+  remoteBudget,
+  RemoteState,
+  type RemoteStatus,
+  reportRestriction,
+} from '@kube-semaphore/multicluster';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { AddressRules } from '@kube-semaphore/net';
@@ -107,6 +113,15 @@ export class SourceCluster {
   /** Whether nothing waits for it: it is the local cluster, and our Role is for the mirror namespace only. */
   get isForbidden(): boolean {
     return this.#state.watches.isForbidden;
+  }
+
+  /** What `/status` says about it. @param mirrors how many it has */
+  status(mirrors: number): RemoteStatus & { readonly stale: boolean } {
+    const services = this.#watches.reduce((sum, { source }) => sum + source.matching, 0);
+    return {
+      ...this.#state.status(this.synced ? { services, mirrors } : null),
+      stale: this.#staleness?.isStale ?? false,
+    };
   }
 
   /** What a plan says about it, except for its mirrors. */

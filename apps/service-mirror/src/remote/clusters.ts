@@ -1,4 +1,4 @@
-import { everyPeriod, localServiceRanges } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, localServiceRanges } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { AddressRules, Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -91,12 +91,29 @@ export class SourceClusters {
 
   /** What a plan says about each cluster. */
   plan(): readonly RemotePlan[] {
+    return this.all.map((cluster) => ({ ...cluster.plan(), services: this.#mirrorsOf(cluster).toSorted() }));
+  }
+
+  /** What `/status` says about the remotes, and about the local cluster as a source of global Services. */
+  status(): Pick<AppStatus, 'remotes'> & { readonly localServices: object | undefined } {
+    const { remotes, local } = this.#options.settings;
+    const statusOf = (cluster: SourceCluster) => cluster.status(this.#mirrorsOf(cluster).length);
+    const localServices = this.get(local.name);
+    return {
+      remotes: remotes.map(({ name, prefix, allowedPodCidrs, staleAfterMs, staleAction }) => {
+        const allowedPodCIDRs = allowedPodCidrs?.map(({ text }) => text) ?? null;
+        const config = { servicePrefix: prefix, allowedPodCIDRs, staleAfterSeconds: staleAfterMs / 1_000, staleAction };
+        return { ...statusOf(this.get(name)!), config };
+      }),
+      localServices: localServices && statusOf(localServices),
+    };
+  }
+
+  #mirrorsOf({ cluster }: SourceCluster): readonly string[] {
+    const prefix = this.#prefixes.get(cluster);
+    if (prefix === undefined) return [];
     const services = this.#options.local.services();
-    return this.all.map((cluster) => {
-      const prefix = this.#prefixes.get(cluster.cluster);
-      const mirrors = services.filter(({ labels }) => prefix !== undefined && labels[mirrorPrefixLabel] === prefix);
-      return { ...cluster.plan(), services: mirrors.map(({ name }) => name).toSorted() };
-    });
+    return services.filter(({ labels }) => labels[mirrorPrefixLabel] === prefix).map(({ name }) => name);
   }
 
   /** Reads the Service ranges of the local cluster, in which no remote has an endpoint. To be called once, before `run`. */

@@ -21,6 +21,10 @@ export class Staleness {
     this.#options = options;
   }
 
+  get isStale(): boolean {
+    return this.#isStale;
+  }
+
   /** What happens to the remote's endpoints in global Services now. */
   get action(): Stale {
     const { staleAction } = this.#options.settings;

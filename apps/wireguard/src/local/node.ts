@@ -74,6 +74,10 @@ export class LocalNode implements LocalSide {
     return this.#watches.failure;
   }
 
+  connection() {
+    return this.#watches.status();
+  }
+
   /** The Node; undefined if it isn't there, or not known yet. */
   get node(): KnownNode | undefined {
     const { view } = this.#store;

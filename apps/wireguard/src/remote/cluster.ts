@@ -7,6 +7,7 @@ import {
   POLL_INTERVAL_MS,
   remoteBudget,
   RemoteState,
+  type RemoteStatus,
 } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
@@ -96,6 +97,12 @@ export class Remote {
   /** How many objects are held. */
   get held(): number {
     return this.#watches.reduce((sum, { held }) => sum + held, 0);
+  }
+
+  /** What `/status` says of it, except for its device. */
+  status(): RemoteStatus {
+    const status = this.#state.status(this.synced ? { nodes: this.#nodes.size - this.#nodes.held } : null);
+    return { ...status, skipped: [...status.skipped, ...this.#deviceDiagnostics.counts()] };
   }
 
   /** Milliseconds since the last activity of its most silent watch. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ClusterWatches } from './cluster-watches.ts';
 
 function clusterWatches() {
@@ -71,17 +71,46 @@ describe('the watches of a cluster', () => {
     namespaces.onRestart?.(broke);
     expect(up.at(-1)).toBe(0);
     watches.drop(namespaces);
-    expect([up.at(-1), watches.failure, lines.at(-1)]).toEqual([1, undefined, 'info API server recovered']);
+    expect([up.at(-1), lines.at(-1)]).toEqual([1, 'info API server recovered']);
   });
 
-  it('know why the cluster is not reached, until it answers', () => {
+  it('know the last error, also after an answer that no list followed', () => {
     const { watches } = clusterWatches();
     const hooks = watches.hooks();
     expect(watches.failure).toBeUndefined();
     hooks.onRestart?.({ ...broke, error: new Error('list pods', { cause: new Error('refused') }) });
-    expect(watches.failure).toBe('list pods: refused');
     hooks.onUp?.();
-    expect(watches.failure).toBeUndefined();
+    expect(watches.failure).toBe('list pods: refused');
+  });
+
+  it('know why one is down, rather than that another one expired', () => {
+    const { watches } = clusterWatches();
+    const [pods, namespaces] = [watches.hooks(), watches.hooks()];
+    namespaces.onRestart?.({ ...broke, error: new Error('forbidden') });
+    pods.onRestart?.({ ...broke, reason: 'expired', error: new Error('too old') });
+    expect(watches.failure).toBe('forbidden');
+  });
+
+  it('tell since when they are up or down, when they were last confirmed, and the last error', () => {
+    vi.useFakeTimers({ now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const at = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+    const { watches } = clusterWatches();
+    const hooks = watches.hooks();
+    expect(watches.status()).toEqual({ up: false, since: at(0), lastSync: null, lastError: null });
+    vi.advanceTimersByTime(1_000);
+    hooks.onUp?.();
+    hooks.onConfirmed?.();
+    vi.advanceTimersByTime(1_000);
+    expect(watches.status()).toEqual({ up: true, since: at(1), lastSync: at(1), lastError: null });
+    hooks.onRestart?.(broke);
+    vi.advanceTimersByTime(1_000);
+    hooks.onRestart?.(broke);
+    const lastError = { time: at(3), message: 'gone' };
+    expect(watches.status()).toEqual({ up: false, since: at(2), lastSync: at(1), lastError });
+    vi.advanceTimersByTime(1_000);
+    hooks.onUp?.();
+    expect(watches.status()).toEqual({ up: true, since: at(4), lastSync: at(1), lastError });
   });
 
   it('stay up if one was silent or expired', () => {

@@ -16,12 +16,22 @@ export type ClusterWatchesOptions = {
 
 type Budget = keyof BudgetLimits;
 
+/** How an API server is reached. Times are in ISO 8601. */
+export type ConnectionStatus = {
+  /** Whether the last attempts of all watches were answered. */
+  readonly up: boolean;
+  /** When `up` changed; at first, when the process started. */
+  readonly since: string;
+  /** When it last confirmed what we know; null before the first lists are complete. */
+  readonly lastSync: string | null;
+  /** In words, possibly with text of others; it stays when the API server answers again. Null: there was none. */
+  readonly lastError: { readonly time: string; readonly message: string } | null;
+};
+
 type WatchState = {
   up: 'new' | 'up' | 'down';
   forbidden: boolean;
   synced: boolean;
-  /** Why it failed last, in words, until it is answered. */
-  failure: string | undefined;
   /** The budget that it exceeds, until a list is complete. */
   overBudget: Budget | undefined;
   confirmedAtMs: number;
@@ -40,6 +50,8 @@ export class ClusterWatches {
   readonly #byHooks = new WeakMap<ReflectorHooks, WatchState>();
   readonly #firstSync = Promise.withResolvers<void>();
   #up: WatchState['up'] = 'new';
+  #since = new Date();
+  #lastError: ConnectionStatus['lastError'] = null;
 
   constructor(options: ClusterWatchesOptions) {
     this.#options = options;
@@ -64,9 +76,15 @@ export class ClusterWatches {
     return this.#watches.some(({ forbidden }) => forbidden);
   }
 
-  /** Why the cluster isn't reached, possibly with text of others; undefined: it is, or the first attempts run. */
+  /** The last error, in words, possibly with text of others: why a cluster isn't reached. Undefined: there was none. */
   get failure(): string | undefined {
-    return this.#watches.find(({ failure }) => failure !== undefined)?.failure;
+    return this.#lastError?.message;
+  }
+
+  status(): ConnectionStatus {
+    const { isUp: up, unseenMs } = this;
+    const lastSync = unseenMs === Infinity ? null : new Date(Date.now() - unseenMs).toISOString();
+    return { up, since: this.#since.toISOString(), lastSync, lastError: this.#lastError };
   }
 
   /** Milliseconds since the cluster last confirmed what we know of it, for the oldest watch; Infinity before. */
@@ -86,7 +104,6 @@ export class ClusterWatches {
       up: 'new',
       forbidden: false,
       synced: false,
-      failure: undefined,
       overBudget: undefined,
       confirmedAtMs: -Infinity,
     };
@@ -116,7 +133,6 @@ export class ClusterWatches {
       onRestart: ({ reason, verb, error, delayMs }) => {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
         if (error === undefined) return;
-        watch.failure = wordsOf(error);
         if (reason === 'over_budget') this.#exceeded(watch, error);
         // A watch that expired or was silent is opened again at once: the API server is not down.
         const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
@@ -125,9 +141,12 @@ export class ClusterWatches {
         const fields = { cluster, reason, verb, error, retryInMs: Math.round(delayMs) };
         log[known ? 'debug' : 'warn'](fields, forbidden ? whenForbidden : 'watch failed');
         watch.forbidden ||= forbidden;
+        // Why another watch is down matters more.
+        if (!harmless || this.#up !== 'down')
+          this.#lastError = { time: new Date().toISOString(), message: wordsOf(error) };
         if (harmless) return;
         watch.up = 'down';
-        this.#up = 'down';
+        this.#setUp('down');
         metrics.remoteUp.set(remote, 0);
       },
       onWatchForbidden: () => {
@@ -152,11 +171,16 @@ export class ClusterWatches {
 
   #answered(watch: WatchState): void {
     const { metrics, log, cluster } = this.#options;
-    Object.assign(watch, { up: 'up', forbidden: false, failure: undefined });
+    Object.assign(watch, { up: 'up', forbidden: false });
     if (this.isUp || this.#watches.some(({ up }) => up === 'down')) return;
     log.info({ cluster }, this.#up === 'new' ? 'API server reached' : 'API server recovered');
-    this.#up = 'up';
+    this.#setUp('up');
     metrics.remoteUp.set({ remote: cluster }, 1);
+  }
+
+  #setUp(up: 'up' | 'down'): void {
+    if (this.isUp !== (up === 'up')) this.#since = new Date();
+    this.#up = up;
   }
 
   #exceeded(watch: WatchState, error: unknown): void {

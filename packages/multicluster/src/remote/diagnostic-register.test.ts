@@ -40,6 +40,18 @@ it('counts a problem apart from the same expected reason', () => {
   expect([problems, expected]).toEqual([{ 'bad-address': 0 }, { 'bad-address': 1 }]);
 });
 
+it('tells how many there are now of each kind and reason', () => {
+  const { skips } = register();
+  skips.replace('pod a', [bad, worse]);
+  skips.replace('pod b', [{ ...bad, kind: 'expected' }]);
+  skips.replace('pod c', [{ ...bad, reason: 'gone' }]);
+  skips.replace('pod c', []);
+  expect(skips.counts()).toEqual([
+    { kind: 'expected', reason: 'bad-address', count: 1 },
+    { kind: 'problem', reason: 'bad-address', count: 2 },
+  ]);
+});
+
 it('reports a diagnostic once, for as long as it lasts', () => {
   const { skips, news } = register();
   skips.replace('pod a', [bad]);

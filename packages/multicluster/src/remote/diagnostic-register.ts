@@ -3,6 +3,9 @@ import type { Logger } from '@kube-semaphore/runtime';
 /** Why an object or a part of it is skipped, or isn't used as one would expect. */
 export type Diagnostic = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
 
+/** How many diagnostics have a kind and a reason. */
+export type DiagnosticCount = Pick<Diagnostic, 'kind' | 'reason'> & { readonly count: number };
+
 export type DiagnosticRegisterOptions = {
   /** The number of diagnostics of a kind and reason changed. */
   readonly onCount: (labels: { kind: Diagnostic['kind']; reason: string }, count: number) => void;
@@ -39,6 +42,15 @@ export class DiagnosticRegister {
     return [...this.#bySubject.keys()]
       .toSorted()
       .flatMap((subject) => this.#bySubject.get(subject)!.map((diagnostic) => ({ subject, ...diagnostic })));
+  }
+
+  /** How many there are now of each kind and reason, sorted by both. */
+  counts(): readonly DiagnosticCount[] {
+    return [...this.#counts.keys()].toSorted().flatMap((series) => {
+      const [kind, reason] = series.split(' ') as [Diagnostic['kind'], string];
+      const count = this.#counts.get(series)!;
+      return count === 0 ? [] : [{ kind, reason, count }];
+    });
   }
 
   #count({ kind, reason }: Diagnostic, step: 1 | -1): void {

@@ -1,6 +1,6 @@
 import { type Instruments, limitedLog, type Logger, type sharedMetrics } from '@kube-semaphore/runtime';
-import { ClusterWatches, type ClusterWatchesOptions } from './cluster-watches.ts';
-import { type DiagnosticRegister, skippedIn } from './diagnostic-register.ts';
+import { ClusterWatches, type ClusterWatchesOptions, type ConnectionStatus } from './cluster-watches.ts';
+import { type DiagnosticCount, type DiagnosticRegister, skippedIn } from './diagnostic-register.ts';
 
 export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
   readonly metrics: ClusterWatchesOptions['metrics'] &
@@ -9,6 +9,18 @@ export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
     };
   /** `-deletion-guard-hold`. */
   readonly holdMs: number;
+};
+
+/** What `/status` says of a remote, in every app. */
+export type RemoteStatus = ConnectionStatus & {
+  readonly name: string;
+  /** Whether its first lists are complete. */
+  readonly synced: boolean;
+  /** How many there are of each kind; null before it is synced, as unknown is not empty. */
+  readonly objects: Readonly<Record<string, number>> | null;
+  readonly heldDeletions: number;
+  /** The objects themselves are in the log and in `plan`. */
+  readonly skipped: readonly DiagnosticCount[];
 };
 
 /** What each app knows of a remote cluster besides its objects, with the log lines and metrics of it. */
@@ -45,7 +57,22 @@ export class RemoteState {
   setHeld(held: number | undefined, purpose = ''): void {
     if (held === undefined) return;
     this.#held.set(purpose, held);
-    const all = [...this.#held.values()].reduce((sum, count) => sum + count, 0);
-    this.#options.metrics.heldDeletions.set({ remote: this.cluster }, all);
+    this.#options.metrics.heldDeletions.set({ remote: this.cluster }, this.#allHeld);
+  }
+
+  /** @param objects null before it is synced */
+  status(objects: RemoteStatus['objects']): RemoteStatus {
+    return {
+      name: this.cluster,
+      synced: objects !== null,
+      ...this.watches.status(),
+      objects,
+      heldDeletions: this.#allHeld,
+      skipped: this.skipped.counts(),
+    };
+  }
+
+  get #allHeld(): number {
+    return [...this.#held.values()].reduce((sum, count) => sum + count, 0);
   }
 }

@@ -17,6 +17,7 @@ const defaults = {
   registry,
   isLive: (): Health => ({ ok: true }),
   isReady: (): Health => ({ ok: true }),
+  status: () => '{}\n',
 };
 
 /** A server on its own port, closed after the test, with its log messages. */
@@ -43,6 +44,7 @@ describe('the health server', () => {
     { name: 'is live', method: 'GET', path: '/healthz', status: 200, body: 'ok\n' },
     { name: 'says why it is not ready', method: 'GET', path: '/readyz', status: 503, body: 'c2: not synced yet\n' },
     { name: 'serves metrics', method: 'GET', path: '/metrics', status: 200, body: 'up 1\n' },
+    { name: 'serves the status', method: 'GET', path: '/status', status: 200, body: '{}\n' },
     { name: 'ignores a query', method: 'GET', path: '/healthz?verbose', status: 200, body: 'ok\n' },
     { name: 'answers HEAD without a body', method: 'HEAD', path: '/readyz', status: 503, body: '' },
     { name: 'answers 404 for another path', method: 'GET', path: '/healthz/', status: 404, body: 'not found\n' },
@@ -58,6 +60,7 @@ describe('the health server', () => {
       path: '/metrics',
       want: { 'content-type': registry.contentType },
     },
+    { name: 'the status as JSON', path: '/status', want: { 'content-type': 'application/json' } },
     { name: 'health as plain text', path: '/healthz', want: { 'content-type': 'text/plain; charset=utf-8' } },
   ])('sends $name', async ({ path, want }) => {
     const { port } = await start();
@@ -153,6 +156,13 @@ describe('metrics', () => {
     expect(await ask(port, '/metrics')).toMatchObject(first);
     nowMs += 1;
     expect(await ask(port, '/metrics')).toMatchObject({ body: 'collections 2\n' });
+  });
+
+  it('and the status are collected apart', async () => {
+    let count = 0;
+    const { port } = await start({ status: () => `{"count":${(count += 1)}}`, nowMs: () => 0 });
+    for (const path of ['/status', '/metrics', '/status'])
+      expect(await ask(port, path)).toMatchObject({ body: path === '/status' ? '{"count":1}' : 'up 1\n' });
   });
 
   it("that can't be collected are retried after a second, and logged once", async () => {

@@ -23,6 +23,8 @@ type HealthServerOptions = {
   readonly registry: MetricsSource;
   readonly isLive: () => Health;
   readonly isReady: () => Health;
+  /** The JSON of `/status`. */
+  readonly status: () => Promise<string> | string;
   readonly log: Pick<Logger, 'error'>;
   /** Closes the connection of a client that is slower to ask, or to read the answer. */
   readonly slowMs?: number;
@@ -36,18 +38,18 @@ type HealthServerOptions = {
  */
 export const MAX_CONNECTIONS = 32;
 
-/** More frequent requests share one collection, as that may start processes. */
+/** More frequent requests share one collection of metrics, and one status, as each may start processes. */
 const COLLECT_INTERVAL_MS = 1_000;
 
 /** A running server. `close` ends every connection at once, and can be called twice. */
 type HealthServer = { readonly port: number; readonly close: () => Promise<void> };
 
 /**
- * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with the reason. HEAD works, too; other
- * methods get 405, other paths 404.
+ * Serves `GET /healthz`, `/readyz` and `/metrics` as plain text: 200, or 503 with the reason; and `/status` as JSON. HEAD
+ * works, too; other methods get 405, other paths 404.
  *
- * Every client that reaches the port may ask, and must not delay probes. So metrics are collected once a second at most,
- * a connection has one request, and a new connection closes an old one if there are too many.
+ * Every client that reaches the port may ask, and must not delay probes. So metrics and status are collected once a second at
+ * most, a connection has one request, and a new connection closes an old one if there are too many.
  *
  * @returns when the port is open, with the one that the kernel picked
  * @throws if the server can't listen, with a message that names the flag
@@ -85,6 +87,7 @@ function pagesOf({
   registry,
   isLive,
   isReady,
+  status,
   log,
   nowMs = () => performance.now(),
 }: Sources): ReadonlyMap<string, Page> {
@@ -99,14 +102,16 @@ function pagesOf({
     };
     return [path, guarded];
   };
-  const [path, collect] = page('/metrics', async () => {
-    // All answers share these bytes; each would have a copy of a text.
-    return { status: 200, type: registry.contentType, body: Buffer.from(await registry.metrics()) };
-  });
+  /** All answers of a second share these bytes; each would have a copy of a text. */
+  const collected = (path: string, type: string, collect: () => Promise<string> | string): [string, Page] => {
+    const [, guarded] = page(path, async () => ({ status: 200, type, body: Buffer.from(await collect()) }));
+    return [path, shared(guarded, { forMs: COLLECT_INTERVAL_MS, nowMs })];
+  };
   return new Map([
     page('/healthz', () => probe(isLive())),
     page('/readyz', () => probe(isReady())),
-    [path, shared(collect, { forMs: COLLECT_INTERVAL_MS, nowMs })],
+    collected('/metrics', registry.contentType, () => registry.metrics()),
+    collected('/status', 'application/json', status),
   ]);
 }
 

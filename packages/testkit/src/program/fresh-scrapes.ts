@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const KEPT_MS = 1_050;
 
 /**
- * Scrapes whose metrics are no older than the call. A program collects its metrics at most once a second, so a scrape
+ * Scrapes of metrics, or of the status, that are no older than the call. A program collects each at most once a second, so a scrape
  * waits until the last collection has expired. Calls in the meantime share the next scrape.
  */
 export function freshScrapes<T>(scrape: () => Promise<T>): () => Promise<T> {

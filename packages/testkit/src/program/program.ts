@@ -27,10 +27,12 @@ export type Program = {
   readonly logged: (msg: string, facts?: Readonly<Record<string, unknown>>) => Promise<LogLine>;
   /** Waits until /readyz answers 200. */
   readonly ready: () => Promise<void>;
-  /** Requests a path of the health server. The log has all lines from before the answer, and metrics are fresh. */
+  /** Requests a path of the health server. The log has all lines from before the answer; metrics and status are fresh. */
   readonly get: (
-    path: '/healthz' | '/readyz' | '/metrics',
+    path: '/healthz' | '/readyz' | '/metrics' | '/status',
   ) => Promise<{ readonly status: number; readonly body: string }>;
+  /** What /status says. */
+  readonly status: () => Promise<unknown>;
   /** The value of one series of /metrics; undefined if there is no such series. */
   readonly metric: (name: string, labels?: Labels) => Promise<number | undefined>;
   /** Resolves when the process is gone and its output complete. */
@@ -118,8 +120,11 @@ export function startProgram(
     await turn();
     return answer;
   };
-  const scrape = freshScrapes(() => askFor('/metrics'));
-  const get: Program['get'] = (path) => (path === '/metrics' ? scrape() : askFor(path));
+  const fresh = {
+    '/metrics': freshScrapes(() => askFor('/metrics')),
+    '/status': freshScrapes(() => askFor('/status')),
+  };
+  const get: Program['get'] = (path) => (path === '/metrics' || path === '/status' ? fresh[path]() : askFor(path));
   return {
     pid: child.pid ?? 0,
     stdout: () => stdout,
@@ -130,6 +135,7 @@ export function startProgram(
       await eventually(async () => (await get('/readyz')).status === 200, true, { what: '/readyz to say 200' });
     },
     get,
+    status: async () => JSON.parse((await get('/status')).body) as unknown,
     metric: async (name, labels = {}) => seriesValue((await get('/metrics')).body, name, labels),
     exited,
     signal: (signal) => void child.kill(signal),
