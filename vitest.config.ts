@@ -53,6 +53,7 @@ class Spread extends BaseSequencer {
  */
 const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
+  'apps/cli/test/*.test.ts',
   'apps/policy/test/{explain,usage}.test.ts',
   'apps/*/test/faults/{error-answers,half-open}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',

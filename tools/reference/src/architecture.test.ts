@@ -30,6 +30,8 @@ describe('the ways in docs/architecture.md', () => {
 
   it('exist for every app', () => {
     expect(new Set(steps.map(({ what }) => what))).toEqual(new Set(Object.keys(apps)));
-    expect(globSync('apps/*/package.json')).toHaveLength(new Set(Object.values(apps)).size);
+    // The program `semaphore` only reads.
+    const watching = globSync('apps/*/package.json').filter((path) => !path.startsWith('apps/cli/'));
+    expect(watching).toHaveLength(new Set(Object.values(apps)).size);
   });
 });

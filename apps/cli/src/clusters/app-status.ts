@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+
+const time = z.string();
+const count = z.number();
+const cidrs = z.nullish(z.array(z.string()));
+
+const connection = {
+  up: z.boolean(),
+  since: time,
+  synced: z.boolean(),
+  lastSync: z.nullable(time),
+  lastError: z.nullable(z.object({ time, message: z.string() })),
+};
+
+const peer = z.object({
+  node: z.nullable(z.string()),
+  publicKey: z.string(),
+  state: z.enum(['up', 'stale', 'never']),
+  endpoint: z.nullable(z.string()),
+});
+
+const remote = z.object({
+  name: z.string(),
+  ...connection,
+  objects: z.nullable(z.record(z.string(), count)),
+  heldDeletions: count,
+  skipped: z.array(z.object({ kind: z.enum(['expected', 'problem']), reason: z.string(), count })),
+  stale: z.optional(z.boolean()),
+  config: z.object({ allowedPodCIDRs: cidrs, podSubnets: cidrs }),
+  deviceName: z.optional(z.string()),
+  device: z.nullish(z.object({ publicKey: z.nullable(z.string()), marked: z.boolean() })),
+  deviceError: z.optional(z.string()),
+  peers: z.optional(z.array(peer)),
+  missing: z.optional(z.array(z.string())),
+});
+
+/** What this program reads of the page `/status` of an app. */
+const appStatus = z.object({
+  schemaVersion: z.literal('1'),
+  app: z.string(),
+  version: z.string(),
+  leader: z.optional(z.boolean()),
+  local: z.object(connection),
+  config: z.object({ name: z.optional(z.string()), node: z.optional(z.string()) }),
+  remotes: z.array(remote),
+});
+
+export type AppStatus = z.infer<typeof appStatus>;
+export type RemoteStatus = AppStatus['remotes'][number];
+
+/** Reads the page `/status`. @throws Error that names the first wrong field */
+export function readAppStatus(page: string): AppStatus {
+  const parsed = appStatus.safeParse(JSON.parse(page));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue?.path.join('.')}: ${issue?.message}`);
+}

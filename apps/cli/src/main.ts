@@ -1,0 +1,13 @@
+import { basename } from 'node:path';
+import { runProgram } from './program.ts';
+import { terminalOf } from './output/terminal.ts';
+
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  // As a plugin, it is called by its file.
+  name: basename(process.argv[1] ?? '').startsWith('kubectl-') ? 'kubectl semaphore' : 'semaphore',
+  terminal: terminalOf(process),
+  signal: interrupted.signal,
+});

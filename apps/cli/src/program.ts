@@ -1,0 +1,58 @@
+import { Command, CommanderError, Option } from 'commander';
+import { printable } from '@kube-semaphore/text';
+import packageJson from '../package.json' with { type: 'json' };
+import { completionOf, shells } from './completion.ts';
+import type { Surroundings } from './output/terminal.ts';
+import { runStatus, type StatusOptions } from './status/command.ts';
+import { UsageError } from './usage-error.ts';
+
+/** By convention, of a process that SIGINT ended. */
+const INTERRUPTED = 130;
+
+/** Runs a command line. @returns 0: fine, 1: it found a problem, 2: wrong usage, 130: interrupted */
+export async function runProgram(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { name, terminal, signal } = surroundings;
+  let code = 0;
+  const program = programOf(surroundings, (exitCode) => (code = exitCode));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (signal.aborted) return INTERRUPTED;
+    // commander has written its message.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    terminal.complain(`${name}: ${printable((error as Error).message)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** The commands. @param exit called with the exit code of the command */
+export function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
+  const { name, terminal } = surroundings;
+  const program = new Command(name)
+    .description('Links Kubernetes clusters, and shows how they are linked.')
+    .version(packageJson.version)
+    .exitOverride()
+    .configureOutput({ writeOut: terminal.print, writeErr: terminal.complain });
+  const add = (command: string, description: string, example: string): Command =>
+    program.command(command).description(description).addHelpText('after', `\nExample:\n  $ ${name} ${example}`);
+  const onClusters = (command: Command): Command =>
+    command
+      .option(
+        '--context <name>',
+        'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
+        also,
+      )
+      .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)')
+      .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'));
+
+  onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2'))
+    .option('-w, --watch', 'print it again every two seconds')
+    .action(async (options: StatusOptions) => exit(await runStatus(options, surroundings)));
+  add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
+    .argument('<shell>', shells.join(', '))
+    .action((shell: string) => terminal.print(completionOf(program, shell)));
+  return program;
+}
+
+const also = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -1,0 +1,115 @@
+import { jsonPage, printable } from '@kube-semaphore/text';
+import { type AppPod, apps, type ClusterReport } from '../clusters/report.ts';
+import { type Cell, tableLines } from '../output/table.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { type AppPair, type Pair, pairsOf, type State } from './pairs.ts';
+
+/** Raised by a change that a reader of the last version can't read. */
+const SCHEMA_VERSION = '1';
+
+type Paint = Terminal['paint'];
+
+/** What is wrong, one sentence each: what can't be read, and remotes that aren't reached. */
+export function problemsIn(reports: readonly ClusterReport[], pairs: readonly Pair[]): readonly string[] {
+  return [
+    ...reports.flatMap(({ failure }) => failure ?? []),
+    ...reports.flatMap(({ cluster, failure, pods }) =>
+      failure === undefined && pods.length === 0
+        ? [`${cluster}: no Pod of an app was found: check the context, or install the apps`]
+        : [],
+    ),
+    ...reports.flatMap(({ cluster, pods }) =>
+      pods.flatMap(({ namespace, name, status }) =>
+        'failure' in status ? [`${cluster}: ${namespace}/${name} doesn't tell its status: ${status.failure}`] : [],
+      ),
+    ),
+    ...pairs.flatMap(({ from, to, apps: all }) =>
+      Object.entries(all).flatMap(([app, { state, error }]) =>
+        state === 'up' || state === 'unknown'
+          ? []
+          : [`${from}: ${app}: ${to} is ${words[state]}${error === null ? '' : `: ${error}`}`],
+      ),
+    ),
+  ];
+}
+
+const words: Readonly<Record<State, string>> = {
+  up: 'up',
+  stale: 'stale',
+  'not-synced': 'not synced',
+  down: 'not reached',
+  unknown: 'unknown',
+};
+
+/** The status for programs. */
+export function statusJson(reports: readonly ClusterReport[]): string {
+  const pairs = pairsOf(reports);
+  return jsonPage({ schemaVersion: SCHEMA_VERSION, clusters: reports, pairs, problems: problemsIn(reports, pairs) });
+}
+
+/** The status for people. @param nowMs Unix time */
+export function statusText(
+  reports: readonly ClusterReport[],
+  { paint, nowMs }: { paint: Paint; nowMs: number },
+): string {
+  const pairs = pairsOf(reports);
+  const problems = problemsIn(reports, pairs).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
+  const parts = [appLines(reports), pairs.length === 0 ? [] : pairLines(pairs, { paint, nowMs }), problems].filter(
+    (lines) => lines.length > 0,
+  );
+  return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function appLines(reports: readonly ClusterReport[]): readonly string[] {
+  const rows = reports.flatMap(({ cluster, pods }) =>
+    apps.flatMap((app) => {
+      const own = pods.filter((pod) => pod.app === app);
+      if (own.length === 0) return [];
+      const versions = new Set(own.flatMap(({ status }) => ('failure' in status ? [] : [status.version])));
+      const ready = `${own.filter((pod) => pod.ready).length}/${own.length}`;
+      const leader = own.filter(isLeader).map(({ name }) => name);
+      return [[cluster, app, [...versions].toSorted().join(', ') || '?', ready, leader.join(', ') || '-'].map(plain)];
+    }),
+  );
+  return rows.length === 0 ? [] : tableLines(['CLUSTER', 'APP', 'VERSION', 'READY', 'LEADER'], rows);
+}
+
+const isLeader = ({ status }: AppPod): boolean => !('failure' in status) && status.leader === true;
+
+const plain = (text: string): Cell => ({ text });
+
+function pairLines(pairs: readonly Pair[], { paint, nowMs }: { paint: Paint; nowMs: number }): readonly string[] {
+  const painted = (text: string, isGood: boolean): Cell => ({
+    text,
+    paint: (cell) => paint(isGood ? 'green' : 'red', cell),
+  });
+  const cellOf = (pair: AppPair | undefined): Cell =>
+    pair === undefined ? plain('-') : painted(stateText(pair), pair.state === 'up');
+  const rows = pairs.map(({ from, to, apps: all, tunnels, lastChange }) => [
+    plain(from),
+    plain(to),
+    ...apps.map((app) => cellOf(all[app])),
+    tunnels === null ? plain('-') : painted(`${tunnels.up}/${tunnels.all}`, tunnels.up === tunnels.all),
+    plain(lastChange === null ? '-' : `${age(nowMs - Date.parse(lastChange))} ago`),
+  ]);
+  return tableLines(['FROM', 'TO', 'POLICY', 'SERVICE-MIRROR', 'WIREGUARD', 'TUNNELS', 'LAST CHANGE'], rows);
+}
+
+function stateText({ state, objects }: AppPair): string {
+  if (state !== 'up' || objects === null) return words[state];
+  return Object.entries(objects)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const;
+
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const [unit, size] = UNITS.find(([, least]) => seconds >= least) ?? ['s', 1];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
