@@ -31,7 +31,9 @@ describe('the program', () => {
   });
 });
 
-const lines = ['cli.md'].flatMap((page) => Array.from(docPage(page).matchAll(/^semaphore .+/gm), ([line]) => line));
+const lines = ['cli.md', 'check.md'].flatMap((page) =>
+  Array.from(docPage(page).matchAll(/^semaphore .+/gm), ([line]) => line),
+);
 
 describe('the docs', () => {
   it.each(lines)('have only commands that exist: %s', (line) => {

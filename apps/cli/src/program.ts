@@ -1,6 +1,7 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { printable } from '@kube-semaphore/text';
 import packageJson from '../package.json' with { type: 'json' };
+import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
@@ -49,10 +50,27 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
   onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2'))
     .option('-w, --watch', 'print it again every two seconds')
     .action(async (options: StatusOptions) => exit(await runStatus(options, surroundings)));
+  onClusters(add('check', 'Looks for trouble, by named checks.', 'check --context c1 --context c2 --wait 5m'))
+    .option(
+      '--wait <duration>',
+      'repeat the checks as long as they find a problem, at most for this time',
+      durationOf,
+      0,
+    )
+    .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => terminal.print(completionOf(program, shell)));
   return program;
+}
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** @returns milliseconds */
+function durationOf(text: string): number {
+  const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
+  if (count === undefined) throw new InvalidArgumentError('use a number with s, m or h, such as 5m');
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
 const also = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -8,6 +8,16 @@ import { run, start } from './support/run.ts';
 
 const pod = { app: 'semaphore-policy', name: 'policy-0' };
 
+/** A Pod whose status is that of a process of the app, until the test ends. */
+async function appPod(app: string, argv: readonly string[]) {
+  const launcher = new URL(`../../${app}/bin/semaphore-${app}.js`, import.meta.url);
+  const program = spawnProgram(fileURLToPath(launcher), argv);
+  onTestFinished(async () => void (await program.stop()));
+  await program.ready();
+  const status = async (): Promise<string> => (await program.get('/status')).body;
+  return { app: `semaphore-${app}`, name: `${app}-0`, status };
+}
+
 describe('status', () => {
   it('prints apps and pairs of several clusters, and ends with 0 if all is fine', async () => {
     const [c1, c2] = await Promise.all([
@@ -34,26 +44,48 @@ describe('status', () => {
     ]);
   });
 
-  it('reads what semaphore-policy serves', async () => {
+  it('reads what semaphore-policy and semaphore-service-mirror serve', async () => {
     const [local, remote] = await Promise.all(['c1', 'c2'].map((name) => startCluster({ name })));
     onTestFinished(async () => void (await Promise.all([local!.stop(), remote!.stop()])));
     await local!.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
-    const policy = spawnProgram(fileURLToPath(new URL('../../policy/bin/semaphore-policy.js', import.meta.url)), [
-      `-local-kube-config=${local!.adminKubeconfig}`,
-      `-target-kube-config=${remote!.adminKubeconfig}`,
-      '-target-cluster-name=c2',
-      '-listen-address=127.0.0.1:0',
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sys-semaphore' } };
+    await local!.admin.create('/api/v1/namespaces', namespace);
+    const usual = [`-target-kube-config=${remote!.adminKubeconfig}`, '-listen-address=127.0.0.1:0'];
+    const here = local!.adminKubeconfig;
+    const pods = await Promise.all([
+      appPod('policy', [`-local-kube-config=${here}`, '-target-cluster-name=c2', ...usual]),
+      appPod('service-mirror', [
+        `-kube-config=${here}`,
+        '-svc-prefix=c2',
+        '-label-selector=mirror=true',
+        '-mirror-ns=sys-semaphore',
+        ...usual,
+      ]),
     ]);
-    onTestFinished(async () => void (await policy.stop()));
-    await policy.ready();
-    const status = async (): Promise<string> => (await policy.get('/status')).body;
-    const c1 = await startApiServer({ pods: [{ ...pod, status }] });
-    const { code, stdout } = await run('status', '--kubeconfig', await kubeconfigOf({ c1 }, 'c1'), '-o', 'json');
+    const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods }) }, 'c1');
+    const { code, stdout } = await run('status', '--kubeconfig', kubeconfig, '-o', 'json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       schemaVersion: '1',
-      clusters: [{ cluster: 'c1', pods: [{ ...pod, node: 'n1', ready: true, status: { leader: true } }] }],
-      pairs: [{ from: 'c1', to: 'c2', apps: { 'semaphore-policy': { state: 'up', objects: { pods: 0, sets: 0 } } } }],
+      clusters: [
+        {
+          cluster: 'c1',
+          pods: [
+            { app: 'semaphore-policy', node: 'n1', ready: true, status: { leader: true } },
+            { app: 'semaphore-service-mirror', node: 'n1', ready: true, status: { leader: true } },
+          ],
+        },
+      ],
+      pairs: [
+        {
+          from: 'c1',
+          to: 'c2',
+          apps: {
+            'semaphore-policy': { state: 'up', objects: { pods: 0, sets: 0 } },
+            'semaphore-service-mirror': { state: 'up', objects: { services: 0, mirrors: 0 } },
+          },
+        },
+      ],
       problems: [],
     });
   });

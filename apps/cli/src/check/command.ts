@@ -1,0 +1,32 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { readCluster } from '../clusters/report.ts';
+import type { Surroundings } from '../output/terminal.ts';
+import { checks } from './checks.ts';
+import { checkJson, checkText, isFine, resultsOf } from './page.ts';
+
+export type CheckOptions = ContextChoice & {
+  readonly output: 'text' | 'json';
+  /** How long to repeat the checks until they find no problem. */
+  readonly wait: number;
+};
+
+const RETRY_MS = 2_000;
+
+/** Checks the clusters, and prints what it found. @returns the exit code */
+export async function runCheck(options: CheckOptions, { terminal, signal }: Surroundings): Promise<number> {
+  const contexts = contextsOf(options);
+  const names = contexts.map(({ name }) => name).join(', ');
+  const results = async () => {
+    const until = performance.now() + options.wait;
+    for (;;) {
+      const reports = await Promise.all(contexts.map((context) => readCluster(context, { signal })));
+      const found = resultsOf(checks, reports);
+      if (isFine(found) || performance.now() + RETRY_MS > until) return found;
+      await delay(RETRY_MS, undefined, { signal });
+    }
+  };
+  const found = await terminal.whileWaiting(`checking ${names}`, results());
+  terminal.print(options.output === 'json' ? checkJson(found) : checkText(found, terminal.paint));
+  return isFine(found) ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+import { type Cidr, overlaps, parseCidr } from '@kube-semaphore/net';
+import type { RemoteStatus } from '../clusters/app-status.ts';
+import { type Check, checkOfEach, placeOf, readPods } from './check.ts';
+
+/** Two remotes of one Pod may not have the same addresses. */
+export const rangesDistinct: Check = checkOfEach('ranges-distinct', {
+  hint: 'give each cluster pod addresses that no other cluster has, and correct the config',
+  subjects: readPods,
+  detailOf: (found) => {
+    const { remotes } = found.status;
+    const pairs = remotes.flatMap((one, i) => remotes.slice(i + 1).map((other) => [one, other] as const));
+    const shared = pairs.flatMap(([one, other]) => {
+      const clash = rangesOf(one).find((range) => rangesOf(other).some((theirs) => overlaps(range, theirs)));
+      return clash === undefined ? [] : [`${one.name} and ${other.name} share addresses of ${clash.text}`];
+    });
+    return shared.length === 0 ? undefined : `${placeOf(found)}: ${shared.join('; ')}`;
+  },
+});
+
+/** Without those of all addresses: they aren't a range, but no restriction. */
+function rangesOf({ config: { allowedPodCIDRs, podSubnets } }: RemoteStatus): readonly Cidr[] {
+  return [...(allowedPodCIDRs ?? []), ...(podSubnets ?? [])]
+    .map(parseCidr)
+    .flatMap((cidr) => (cidr.ok && cidr.value.prefixLength > 0 ? [cidr.value] : []));
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { policyPage } from './support/pages.ts';
+import { run } from './support/run.ts';
+
+const pod = { app: 'semaphore-policy', name: 'policy-0' };
+const lastError = { time: '2026-01-01T00:00:00.000Z', message: 'refused \u001b[2J' };
+
+/** A kubeconfig of a cluster whose policy doesn't reach c2 when it is asked for the first time, or the first few times. */
+async function lost(times: number): Promise<string> {
+  let asked = 0;
+  const status = (): string => policyPage((asked += 1) > times ? {} : { up: false, lastError });
+  return kubeconfigOf({ c1: await startApiServer({ pods: [{ ...pod, status }] }) }, 'c1');
+}
+
+describe('check', () => {
+  it('prints a line for each check, what to do after a problem, and ends with 1', async () => {
+    const { code, stdout, stderr } = await run('check', '--kubeconfig', await lost(Infinity));
+    expect([code, stderr]).toEqual([1, '']);
+    const lines = stdout.split('\n');
+    expect(lines).toContain('✓ one-leader');
+    expect(lines).toContain('- handshakes');
+    const at = lines.findIndex((line) => line.startsWith('✗'));
+    expect(lines.slice(at, at + 2)).toEqual([
+      '✗ remotes-reached: c1: kube-system/policy-0 does not reach c2 since 2026-01-01T00:00:00.000Z: refused \\u001b[2J',
+      "  check the remote's API server, the network to it, and the token: docs/check.md#remotes-reached",
+    ]);
+  });
+
+  it('waits until there is no problem', async () => {
+    const { code, stdout } = await run('check', '--kubeconfig', await lost(1), '--wait', '5m', '-o', 'json');
+    expect(code).toBe(0);
+    const reached = { name: 'remotes-reached', result: 'ok', findings: [] };
+    expect(JSON.parse(stdout)).toMatchObject({
+      schemaVersion: '1',
+      ok: true,
+      checks: expect.arrayContaining([expect.objectContaining(reached) as unknown]) as unknown,
+    });
+  });
+
+  it('ends with 1 when the time is over', async () => {
+    expect(await run('check', '--kubeconfig', await lost(Infinity), '--wait', '1s')).toMatchObject({ code: 1 });
+  });
+
+  it('ends with 2 if --wait is not a duration', async () => {
+    expect(await run('check', '--wait', 'long')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('use a number with s, m or h, such as 5m') as unknown,
+    });
+  });
+});
