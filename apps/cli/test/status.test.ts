@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@kube-semaphore/eventually';
 import { globalNetworkSetCrd, spawnProgram, startCluster, STEERING } from '@kube-semaphore/testkit';
@@ -162,11 +163,24 @@ describe('wrong input', () => {
       argv: ['status', '--kubeconfig', 'FILE', '--context', 'c3'],
       want: 'there is no context "c3" in the kubeconfig: use --context with one of c1, c2',
     },
+    {
+      name: 'no file',
+      argv: ['status', '--kubeconfig', '/nonexistent'],
+      want: "the kubeconfig can't be read (ENOENT): set --kubeconfig or KUBECONFIG to another file",
+    },
     { name: 'an unknown shell', argv: ['completion', 'csh'], want: '"csh" is not a known shell: use bash, zsh, fish' },
   ])('ends with 2: $name', async ({ argv, want }) => {
     const file = await kubeconfigOf({ c1: 'https://127.0.0.1:1', c2: 'https://127.0.0.1:1' });
     const { code, stdout, stderr } = await run(...argv.map((word) => (word === 'FILE' ? file : word)));
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `semaphore: ${want}\n` });
+  });
+
+  it('does not quote a kubeconfig that is not valid', async () => {
+    const file = await kubeconfigOf({ c1: 'https://127.0.0.1:1' });
+    await writeFile(file, 'users: [{ user: { token: secret-token }');
+    const stderr =
+      "semaphore: the kubeconfig can't be read (it is not valid): set --kubeconfig or KUBECONFIG to another file\n";
+    expect(await run('status', '--kubeconfig', file)).toEqual({ code: 2, stdout: '', stderr });
   });
 
   it.each([{ argv: ['stat'] }, { argv: ['status', '--contexts', 'c1'] }, { argv: ['status', '-o', 'yaml'] }])(

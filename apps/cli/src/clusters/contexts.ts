@@ -30,8 +30,9 @@ function load(path: string | undefined): KubeConfig {
     if (path === undefined) kube.loadFromDefault();
     else kube.loadFromFile(path);
   } catch (error) {
-    const reason = printable((error as Error).message);
-    throw new UsageError(`the kubeconfig can't be read: ${reason}: set --kubeconfig or KUBECONFIG to a valid file`);
+    // Only the code: the message of a YAML error quotes the file, which has credentials.
+    const reason = (error as NodeJS.ErrnoException).code ?? 'it is not valid';
+    throw new UsageError(`the kubeconfig can't be read (${reason}): set --kubeconfig or KUBECONFIG to another file`);
   }
   // Without a file, the library makes up a cluster on this machine.
   if (kube.getCurrentCluster()?.server === 'http://localhost:8080')

@@ -39,7 +39,10 @@ export function terminalOf({ stdout, stderr, env }: Pick<NodeJS.Process, 'stdout
     async whileWaiting(what, work) {
       if (!stderr.isTTY) return work;
       let isShown = false;
-      const show = (): void => void (isShown = stderr.write(`${what} …`) || true);
+      const show = (): void => {
+        stderr.write(`${what} …`);
+        isShown = true;
+      };
       const timer = setTimeout(show, PROGRESS_AFTER_MS);
       try {
         return await work;

@@ -74,8 +74,10 @@ export class LocalNode implements LocalSide {
     return this.#watches.failure;
   }
 
+  /** Not up while an announcement fails, as in the metrics. */
   connection() {
-    return this.#watches.status();
+    const status = this.#watches.status();
+    return { ...status, up: status.up && this.#unannounced.size === 0 };
   }
 
   /** The Node; undefined if it isn't there, or not known yet. */
