@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Call, Calls, endsWell, outputIn, windowOf } from './calls.ts';
+import { type Call, Calls, endsWith, outputIn, windowOf } from './calls.ts';
 
 const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({
   n,
@@ -10,7 +10,7 @@ const call = (n: number, more: Partial<Call> = { by: 'web-0' }): Call => ({
 });
 const lost = (n: number): Call => call(n, { error: 'timeout' });
 
-describe('endsWell', () => {
+describe('endsWith', () => {
   it.each([
     { name: 'accepts enough answers', calls: [call(0), call(1)], want: true },
     { name: 'ignores earlier failures', calls: [lost(0), call(1), call(2)], want: true },
@@ -18,7 +18,7 @@ describe('endsWell', () => {
     { name: 'rejects a failure', calls: [call(0), lost(1)], want: false },
     { name: 'waits for a call in flight', calls: [call(0), call(2)], want: false },
   ])('$name', ({ calls, want }) => {
-    expect(endsWell(calls, 2)).toBe(want);
+    expect(endsWith(calls, 2, ({ by }) => by !== undefined)).toBe(want);
   });
 });
 

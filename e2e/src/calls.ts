@@ -45,17 +45,22 @@ export class Calls {
   }
 
   /** Waits until so many new calls in a row are answered. */
-  async answered(count: number, timeoutMs = 30_000): Promise<void> {
+  answered(count: number): Promise<void> {
+    return this.#endWith(count, 'answers', isAnswered);
+  }
+
+  /** Waits until so many new calls in a row get no answer. */
+  refused(count: number): Promise<void> {
+    return this.#endWith(count, 'failures', (call) => !isAnswered(call));
+  }
+
+  async #endWith(count: number, what: string, matches: (call: Call) => boolean): Promise<void> {
     const from = Date.now();
-    await eventually(
-      () =>
-        endsWell(
-          this.all().filter(({ at }) => at >= from),
-          count,
-        ),
-      true,
-      { what: `${count} answers in a row`, timeoutMs },
-    );
+    const fresh = () => this.all().filter(({ at }) => at >= from);
+    await eventually(() => endsWith(fresh(), count, matches), true, {
+      what: `${count} ${what} in a row`,
+      timeoutMs: 30_000,
+    });
   }
 
   /** Waits until a new call ends like this. */
@@ -77,13 +82,13 @@ export class Calls {
   }
 }
 
-/** Whether the last calls, at least so many, were all answered, and none is in flight between them. */
-export function endsWell(calls: readonly Call[], count: number): boolean {
+/** Whether the last calls, at least so many, all match, and none is in flight between them. */
+export function endsWith(calls: readonly Call[], count: number, matches: (call: Call) => boolean): boolean {
   const last = calls.slice(-count);
   const [first, latest] = [last[0], last.at(-1)];
   return (
     last.length === count &&
-    last.every(isAnswered) &&
+    last.every(matches) &&
     first !== undefined &&
     latest !== undefined &&
     latest.n - first.n === count - 1

@@ -22,7 +22,7 @@ export type Manifests = { readonly first: readonly object[]; readonly workloads:
 
 /**
  * Reads the cluster's manifests, deploy/overlays/example, with the changes of a user: the URL of
- * the other cluster's API server, and the sidecar for kernels without WireGuard.
+ * the other cluster's API server, the sidecar for kernels without WireGuard, and in c2 the addresses of Calico's IPAM.
  */
 export async function readManifests(cluster: RealCluster, remote: RealCluster): Promise<Manifests> {
   const overlay = join(cluster.dir, 'deploy');
@@ -31,13 +31,14 @@ export async function readManifests(cluster: RealCluster, remote: RealCluster): 
     apiVersion: 'kustomize.config.k8s.io/v1beta1',
     kind: 'Kustomization',
     resources: [at(`overlays/example/${cluster.name}`)],
-    components: [at('wireguard/components/userspace')],
+    components: ['userspace', 'calico-blocks'].map((component) => at(`wireguard/components/${component}`)),
   };
   await mkdir(overlay, { recursive: true });
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization));
   // Sets the real URL of the API server; the component's sidecar is for c2.
   const addresses = [
     `s#https://api.${remote.name}.example:6443#${remote.internalUrl}#`,
+    `s#"podSubnet": "10.4.0.0/16",#& "allowedIPsFrom": "calico-blocks",#`,
     `s#wireguard\\.c2\\b\\([^.]\\|$\\)#wireguard.${remote.name}\\1#`,
   ];
   const sed = addresses.map((each) => `-e '${each}'`).join(' ');

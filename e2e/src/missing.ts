@@ -3,7 +3,7 @@ import { findBinaries, imageName, isProgram, podman } from '@kube-semaphore/test
 import { workloads } from './manifests.ts';
 
 /** Programs of Debian's packages that nodes run. */
-const programs = ['containerd', 'runc', 'podman', 'tcpdump'];
+const programs = ['containerd', 'runc', 'podman', 'tcpdump', 'ipset', 'nft'];
 
 /** Files that nodes take from Debian's packages. */
 const files = ['/bin/busybox', '/usr/lib/cni/bridge'];
@@ -19,6 +19,8 @@ export async function missing(): Promise<readonly string[]> {
     'kube-proxy',
     'kubectl',
     'coredns',
+    'calico',
+    'calico-felix',
   ]);
   const lacking = [
     ...(binaries.ok ? [] : [binaries.reason]),

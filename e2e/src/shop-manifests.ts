@@ -7,14 +7,6 @@ export const SHOP = 'shop';
 
 const labels = { app: 'web' };
 
-/** The programs of the shop's Pods, with their names as keys. */
-export const programsConfigMap = (data: Readonly<Record<string, string>>) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'programs', namespace: SHOP },
-  data,
-});
-
 const volumes = [{ name: 'programs', configMap: { name: 'programs' } }];
 
 /** A container that runs one of the programs. Any image with Node.js will do, and all nodes have this one. */
@@ -25,6 +17,43 @@ const container = (name: string, args: readonly string[] = []) => ({
   args,
   volumeMounts: [{ name: 'programs', mountPath: '/programs' }],
 });
+
+/** By it, the server names itself in its answers. */
+const podName = { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } };
+
+export type DeploymentOptions = {
+  /** Where it answers. */
+  readonly port: number;
+  /** Whether other clusters know its Pods by its name. */
+  readonly member?: boolean;
+  /** What a second container calls, ten times a second. */
+  readonly url?: string;
+};
+
+/** An app of one Pod that answers, and may call. */
+export function deployment(namespace: string, name: string, { port, member = false, url }: DeploymentOptions): object {
+  const labels = { app: name };
+  const containers = [
+    {
+      ...container('web'),
+      env: [podName, { name: 'PORT', value: String(port) }],
+      readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
+    },
+    ...(url === undefined ? [] : [container('caller', [url, '100'])]),
+  ];
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels: { ...labels, ...(member && { [nameLabel(labelDomains[0])]: name }) } },
+        spec: { automountServiceAccountToken: false, terminationGracePeriodSeconds: 1, volumes, containers },
+      },
+    },
+  };
+}
 
 /** A usual app: each Pod runs for some seconds after its deletion, until it gets no more calls. */
 export const webDeployment = (replicas: number) => ({
@@ -44,7 +73,7 @@ export const webDeployment = (replicas: number) => ({
         containers: [
           {
             ...container('web'),
-            env: [{ name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }],
+            env: [podName],
             readinessProbe: { httpGet: { port: 8080, path: '/' }, periodSeconds: 1 },
             lifecycle: { preStop: { sleep: { seconds: 5 } } },
           },

@@ -1,4 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
+import { shopPolicy } from './calico.ts';
 import { SHOP, webDeployment, webService } from './shop-manifests.ts';
 import { isReady, type Pod, type Side } from './side.ts';
 
@@ -14,7 +15,7 @@ export class Shop {
 
   /** Deploys it on all nodes. Resolves when all Pods are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
-    await side.apply([webDeployment(replicas), webService]);
+    await side.apply([shopPolicy, webDeployment(replicas), webService]);
     const shop = new Shop(side, replicas);
     await shop.settled();
     return shop;

@@ -1,16 +1,30 @@
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
-import { builtImage, dnsImage, dnsManifests, NodeCluster, type RealNode } from '@kube-semaphore/real-nodes';
-import { bash, docBlocks, globalNetworkSetCrd, imageName, type RealCluster } from '@kube-semaphore/testkit';
-import type { Network, NetworkNode } from '@kube-semaphore/testnet';
+import {
+  builtImage,
+  dnsImage,
+  dnsManifests,
+  NodeCluster,
+  podmanImage,
+  type RealNode,
+} from '@kube-semaphore/real-nodes';
+import { bash, docBlocks, imageName, type RealCluster } from '@kube-semaphore/testkit';
+import type { Network } from '@kube-semaphore/testnet';
+import { remotePool } from './calico.ts';
+import { Calls, outputIn } from './calls.ts';
 import { type App, workloads } from './manifests.ts';
-import { programsConfigMap, SHOP } from './shop-manifests.ts';
+import { SHOP } from './shop-manifests.ts';
 
 /** The usual address of a cluster's DNS. */
 const CLUSTER_DNS = '10.96.0.10';
 
 /** The Pod range of the cluster with this name in deploy/overlays/example. */
-const podRanges: Readonly<Record<string, string>> = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' };
+export const podRanges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' } as const;
+
+/** How Pods get addresses in the cluster with this name. The other one knows: see {@link readManifests}. */
+const ipam = { c1: 'host-local', c2: 'calico-ipam' } as const;
 
 /** The image of an app, as a later release would be called. */
 const nextImage = (app: App): string => `${imageName(app)}-next`;
@@ -19,7 +33,12 @@ const appNames = Object.keys(workloads) as readonly App[];
 
 /** A Pod, as far as the scenarios need it. */
 export type Pod = {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid: string;
+    readonly deletionTimestamp?: string;
+  };
   readonly spec: { readonly nodeName?: string };
   readonly status: {
     readonly podIP?: string;
@@ -39,13 +58,18 @@ export class Side {
   }
 
   /** Starts a control plane. It notices a lost node after five seconds, instead of Kubernetes' 40 or 50. */
-  static async start(name: string, network: Network): Promise<Side> {
+  static async start(name: keyof typeof ipam, network: Network, images: readonly string[]): Promise<Side> {
     const nodes = await NodeCluster.start({
       name,
       network,
-      clusterCidr: podRanges[name] ?? '',
+      clusterCidr: podRanges[name],
       serviceCidr: '10.96.0.0/16',
-      images: [dnsImage(), ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)]))],
+      calico: ipam[name],
+      images: [
+        dnsImage(),
+        ...images.map((image) => podmanImage(image)),
+        ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)])),
+      ],
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
     });
@@ -78,8 +102,12 @@ export class Side {
 
   /** Applies objects as an administrator. */
   async apply(items: readonly object[]): Promise<void> {
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-    await this.kubectl(`apply --server-side -f - <<'END'\n${list}\nEND`);
+    await this.applyText(JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  }
+
+  /** Applies a manifest as an administrator. */
+  async applyText(manifest: string): Promise<void> {
+    await this.kubectl(`apply --server-side --force-conflicts -f - <<'END'\n${manifest}\nEND`);
   }
 
   /** The Pods of a namespace with this label, also those that end. */
@@ -98,22 +126,27 @@ export class Side {
     return `${this.name}:\n${stdout}`;
   }
 
-  /** Prepares the cluster as an administrator would: nodes, routes from the other cluster's API server, and DNS. */
-  async build(remote: NetworkNode, count: number): Promise<void> {
-    await this.#nodes.addCaller(remote);
-    await this.cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+  /** Prepares the cluster as an administrator would: nodes, DNS, and a pool for the other cluster. */
+  async build(remote: keyof typeof podRanges, count: number): Promise<void> {
     await this.#nodes.addNodes(count);
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
-    const program = (file: URL) => readFile(file, 'utf8');
-    await this.apply([
-      ...dnsManifests(CLUSTER_DNS, corefile.replaceAll('c2', remote.name)),
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } },
-      programsConfigMap({
-        'web.mts': await program(new URL('./web.ts', import.meta.url)),
-        'caller.mts': await program(new URL('./caller.ts', import.meta.url)),
-      }),
-    ]);
+    await this.apply(dnsManifests(CLUSTER_DNS, corefile.replaceAll('c2', remote)));
+    await this.addPrograms(SHOP);
+    await this.applyText(remotePool(remote, podRanges[remote]));
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+  }
+
+  /** Adds a namespace, with the programs of Pods in it. */
+  async addPrograms(namespace: string): Promise<void> {
+    const text = (file: URL) => readFile(file, 'utf8');
+    const data = {
+      'web.mts': await text(new URL('./web.ts', import.meta.url)),
+      'caller.mts': await text(new URL('./caller.ts', import.meta.url)),
+    };
+    await this.apply([
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'programs', namespace }, data },
+    ]);
   }
 
   /** Adds a node, with an agent. */
@@ -190,15 +223,28 @@ export class Side {
     return this.nodes.find(({ name }) => name === leading?.spec.nodeName);
   }
 
-  /** Whether the Pods of an app reach the other cluster, by their metrics. */
+  /** The addresses of a set; undefined if there is no such set. */
+  async netsOf(set: string): Promise<readonly string[] | undefined> {
+    const path = `/apis/crd.projectcalico.org/v1/globalnetworksets/${set}`;
+    const { status, body } = await this.cluster.admin.request('GET', path);
+    return status === 200 ? (body['spec'] as { nets: readonly string[] }).nets : undefined;
+  }
+
+  /** The calls of a Pod's container "caller". */
+  callsOf({ metadata: { namespace, name, uid }, spec: { nodeName = '' } }: Pod): Calls {
+    const [file = ''] = globSync(join(this.node(nodeName).dir, `log/pods/${namespace}_${name}_${uid}/caller/0.log`));
+    return new Calls(() => outputIn(readFileSync(file, 'utf8')));
+  }
+
+  /** Whether the Pods of an app reach the other cluster, by their metrics, which Calico lets their nodes read. */
   async reaches(remote: string): Promise<readonly boolean[]> {
     const { namespace } = workloads['service-mirror'];
     const pods = (await this.pods(namespace, 'semaphore-service-mirror')).filter(
       ({ metadata }) => metadata.deletionTimestamp === undefined,
     );
     return Promise.all(
-      pods.map(async ({ metadata: { name } }) => {
-        const metrics = await this.kubectl(`get --raw /api/v1/namespaces/${namespace}/pods/${name}:8080/proxy/metrics`);
+      pods.map(async ({ spec: { nodeName = '' }, status: { podIP } }) => {
+        const metrics = await this.node(nodeName).run('curl', ['-sS', `http://${podIP}:8080/metrics`]);
         return metrics.includes(`semaphore_service_mirror_remote_up{remote="${remote}"} 1\n`);
       }),
     );

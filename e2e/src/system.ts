@@ -1,13 +1,11 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { Calls, outputIn } from './calls.ts';
+import type { Calls } from './calls.ts';
 import { handOver, readManifests } from './manifests.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
-import { Side } from './side.ts';
+import { type Pod, Side } from './side.ts';
 
 /** The name of c2's Service for Pods of c1. */
 export const WEB_URL = `http://web.${SHOP}.svc.cluster.c2/`;
@@ -17,11 +15,10 @@ const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
 
-/** The nodes of each cluster. */
-const NODES = 2;
-
 /** A Pod of c1 that calls the app of c2. */
 export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
+
+type SystemOptions = { readonly nodes?: number; readonly images?: readonly string[] };
 
 /** Two clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
 export class System {
@@ -35,10 +32,15 @@ export class System {
     this.c2 = c2;
   }
 
-  /** Starts two clusters with two nodes each; installs nothing. Needs root. */
-  static async start(): Promise<System> {
+  /**
+   * Starts two clusters; installs nothing. Needs root.
+   *
+   * @param nodes how many each cluster has
+   * @param images names in podman's store, of images that all nodes get besides their own
+   */
+  static async start({ nodes = 2, images = [] }: SystemOptions = {}): Promise<System> {
     const network = await startNetwork();
-    const sides = await Promise.allSettled(['c1', 'c2'].map((name) => Side.start(name, network)));
+    const sides = await Promise.allSettled((['c1', 'c2'] as const).map((name) => Side.start(name, network, images)));
     const [c1, c2] = sides.map((side) => (side.status === 'fulfilled' ? side.value : undefined));
     if (c1 === undefined || c2 === undefined) {
       await Promise.all([network.stop(), c1?.stop(), c2?.stop()]);
@@ -46,7 +48,7 @@ export class System {
     }
     const system = new System(network, c1, c2);
     try {
-      await Promise.all([c1.build(network.node('c2'), NODES), c2.build(network.node('c1'), NODES)]);
+      await Promise.all([c1.build('c2', nodes), c2.build('c1', nodes)]);
       return system;
     } catch (error) {
       await system.stop();
@@ -97,19 +99,8 @@ export class System {
     if (node === undefined) throw new Error('c1 has no other node');
     await c1.apply([callerPod(node.name, WEB_URL)]);
     await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=60s`);
-    const { metadata, status } = await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`);
-    const [file = ''] = globSync(join(node.dir, `log/pods/${SHOP}_checkout-0_${metadata.uid}/caller/0.log`));
-    const calls = new Calls(() => outputIn(readFileSync(file, 'utf8')));
-    return { node, ip: (status as { podIP: string }).podIP, calls };
-  }
-
-  /** The addresses of a set in c2; undefined if there is no such set. */
-  async netsOf(set: string): Promise<readonly string[] | undefined> {
-    const { status, body } = await this.c2.cluster.admin.request(
-      'GET',
-      `/apis/crd.projectcalico.org/v1/globalnetworksets/${set}`,
-    );
-    return status === 200 ? (body['spec'] as { nets: readonly string[] }).nets : undefined;
+    const pod = (await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`)) as unknown as Pod;
+    return { node, ip: pod.status.podIP ?? '', calls: c1.callsOf(pod) };
   }
 
   /** The logs of kube-semaphore in both clusters. */

@@ -9,5 +9,5 @@ const server = createServer(({ socket, headers }, response) => {
     `${JSON.stringify({ by: process.env['POD_NAME'], seen: socket.remoteAddress?.replace('::ffff:', ''), said: headers['x-said'] })}\n`,
   );
 });
-server.listen(8080, '::');
+server.listen(Number(process.env['PORT'] ?? 8080), '::');
 process.once('SIGTERM', () => server.close());

@@ -1,6 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
 import type { Tally } from '../../src/calls.ts';
+import { DocumentedPolicies } from '../../src/documented-policies.ts';
 import { Scenarios } from '../../src/scenarios.ts';
 import { System } from '../../src/system.ts';
 import { inspect } from '../../src/wire.ts';
@@ -8,6 +9,7 @@ import { inspect } from '../../src/wire.ts';
 /** Each test continues from the state of the one before it. */
 let system: System;
 let scenarios: Scenarios;
+let policies: DocumentedPolicies;
 let added: Awaited<ReturnType<Scenarios['addNode']>>;
 
 beforeAll(async () => {
@@ -42,7 +44,7 @@ it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => 
 });
 
 it('lets c2 identify the caller by its address', async () => {
-  await eventually(() => system.netsOf('c1-shop-checkout'), [`${scenarios.caller.ip}/32`]);
+  await eventually(() => system.c2.netsOf('c1-shop-checkout'), [`${scenarios.caller.ip}/32`]);
 });
 
 it('loses no call in a rollout of c2', async () => {
@@ -101,6 +103,44 @@ it('loses no call when c2 gets another CA', async () => {
   expect(failedIn(await scenarios.changeCa())).toEqual([]);
 }, 180_000);
 
+it('makes each block of Calico’s IPAM in c2 an address range of a peer in c1', async () => {
+  const status =
+    'exec daemonset/semaphore-wireguard -- /semaphore-wireguard status -clusters-config /etc/kube-semaphore/config/config.json';
+  const blocks = "get ipamblocks.crd.projectcalico.org -o jsonpath='{.items[*].spec.cidr}'";
+  const rangesIn = (text: string) => text.match(/\b10\.4\.\d+\.\d+\/26\b/g)?.toSorted();
+  const wanted = rangesIn(await system.c2.kubectl(blocks));
+  expect(wanted).toHaveLength(3);
+  expect(rangesIn(await system.c1.kubectl(`-n kube-system ${status}`))).toEqual(wanted);
+});
+
+it('lets the documented policies select Pods of c2', async () => {
+  policies = await DocumentedPolicies.start(system);
+  await eventually(() => policies.reached(), { checkout: true, stranger: true });
+  await policies.apply();
+  await eventually(() => policies.reached(), { checkout: true, stranger: false });
+}, 120_000);
+
+it('admits the new Pod of a rollout in c2', async () => {
+  await policies.rollOut();
+  await eventually(() => policies.reached(), { checkout: true, stranger: false });
+}, 120_000);
+
+it('restores a set that is edited by hand, and what it admits', async () => {
+  const before = await system.c1.netsOf('c2-shop-checkout');
+  await policies.editSet();
+  expect(await system.c1.netsOf('c2-shop-checkout')).toEqual(before);
+});
+
+it('loses the addresses of Pods without a disabled pool for the other cluster', async () => {
+  expect((await policies.losePool()).failed).not.toEqual([]);
+}, 120_000);
+
 it('loses no call while the API server of c2 is down, and reaches it again afterwards', async () => {
-  expect(failedIn(await scenarios.loseApiserver(5_000))).toEqual([]);
+  let ours: Tally | undefined;
+  const { checkout, stranger } = await policies.during(async () => {
+    ours = await scenarios.loseApiserver(5_000);
+  });
+  expect(failedIn(ours!)).toEqual([]);
+  expect(failedIn(checkout)).toEqual([]);
+  expect(failedIn(stranger)).toHaveLength(stranger.calls.length);
 }, 180_000);

@@ -1,9 +1,13 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { bash, calicoCrdFile, type RealCluster } from '@kube-semaphore/testkit';
 
 const apiVersion = 'crd.projectcalico.org/v1';
 
-/** Objects that Calico's installer creates: Felix waits for a ready datastore, and policies need a tier and a pool. */
-const objectsFor = (clusterCidr: string): readonly object[] => [
+/** What gives Pods their addresses: the plugin host-local, or Calico's IPAM, which keeps blocks of addresses. */
+export type Ipam = 'host-local' | 'calico-ipam';
+
+/** Objects that Calico's installer creates: Felix waits for a ready datastore, and policies need a tier. */
+const objects: readonly object[] = [
   { apiVersion, kind: 'ClusterInformation', metadata: { name: 'default' }, spec: { datastoreReady: true } },
   {
     apiVersion,
@@ -11,25 +15,11 @@ const objectsFor = (clusterCidr: string): readonly object[] => [
     metadata: { name: 'default' },
     spec: { order: 1_000_000, defaultAction: 'Deny' },
   },
-  {
-    apiVersion,
-    kind: 'IPPool',
-    metadata: { name: 'pods' },
-    spec: {
-      cidr: clusterCidr,
-      ipipMode: 'Never',
-      vxlanMode: 'Never',
-      natOutgoing: false,
-      allowedUses: ['Workload'],
-      blockSize: 26,
-      nodeSelector: 'all()',
-    },
-  },
 ];
 
 /** Installs what Felix and Calico's CNI plugin need in a cluster, with the CRDs of their version. */
-export async function prepareCalico(cluster: RealCluster, clusterCidr: string): Promise<void> {
-  const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objectsFor(clusterCidr) });
+export async function prepareCalico(cluster: RealCluster): Promise<void> {
+  const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
   await bash(
     `kubectl apply --server-side --filename ${calicoCrdFile()}
     kubectl wait --for=condition=Established --filename ${calicoCrdFile()} --timeout=60s
@@ -37,6 +27,25 @@ export async function prepareCalico(cluster: RealCluster, clusterCidr: string): 
     cluster,
   );
 }
+
+/**
+ * The pool of a node's Pods. Usually, a cluster has one pool, and Calico makes the routes to its blocks; here, routes lead to
+ * the range of each node. As installers have it, packets to addresses outside of all pools get the address of the node.
+ */
+export const nodePool = (node: string, podCidr: string): KubeObject => ({
+  apiVersion,
+  kind: 'IPPool',
+  metadata: { name: node },
+  spec: {
+    cidr: podCidr,
+    ipipMode: 'Never',
+    vxlanMode: 'Never',
+    natOutgoing: true,
+    allowedUses: ['Workload'],
+    blockSize: 26,
+    nodeSelector: `kubernetes.io/hostname == '${node}'`,
+  },
+});
 
 /** Felix's variables. It enforces policies with nftables, as kube-proxy does, and doesn't touch routes between nodes. */
 export const felixVariables = (name: string, kubeconfig: string): Readonly<Record<string, string>> => ({
@@ -60,8 +69,8 @@ export const felixVariables = (name: string, kubeconfig: string): Readonly<Recor
   FELIX_DebugSkipCTLBCleanup: 'true',
 });
 
-/** The network of a node's Pods by Calico's CNI plugin, with addresses from the node's range instead of Calico's IPAM. */
-export const calicoNetwork = (name: string, podCidr: string, kubeconfig: string): object => ({
+/** The network of a node's Pods by Calico's CNI plugin. */
+export const calicoNetwork = (name: string, podCidr: string, kubeconfig: string, ipam: Ipam): object => ({
   cniVersion: '0.3.1',
   name: 'k8s-pod-network',
   plugins: [
@@ -71,7 +80,7 @@ export const calicoNetwork = (name: string, podCidr: string, kubeconfig: string)
       nodename: name,
       nodename_file_optional: true,
       mtu: 1500,
-      ipam: { type: 'host-local', ranges: [[{ subnet: podCidr }]] },
+      ipam: { type: ipam, ...(ipam === 'host-local' && { ranges: [[{ subnet: podCidr }]] }) },
       policy: { type: 'k8s' },
       kubernetes: { kubeconfig },
     },

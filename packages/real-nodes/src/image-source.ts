@@ -24,23 +24,27 @@ export type ImageSource = {
 /** The name that a kubelet makes of one without a registry. */
 const completed = (name: string): string => `docker.io/library/${name}`;
 
+/** An image of podman's store, by its complete name there. @param aliases other names by which manifests call it */
+export function podmanImage(name: string, aliases: readonly string[] = []): ImageSource {
+  return {
+    name,
+    aliases,
+    digest: async () => (await podman(['image', 'inspect', '--format={{.Id}}', name])).trim(),
+    write: async (archive) => {
+      // This format isn't compressed.
+      await podman(['save', '--quiet', '--format=docker-archive', `--output=${archive}`, name]);
+      return name;
+    },
+  };
+}
+
 /**
  * An image that `npm run images` built. Manifests call it by the name that it has there.
  *
  * @param aliases other names by which manifests call it
  */
-export function builtImage(name: string, aliases: readonly string[] = []): ImageSource {
-  return {
-    name: completed(name),
-    aliases: aliases.map(completed),
-    digest: async () => (await podman(['image', 'inspect', '--format={{.Id}}', name])).trim(),
-    write: async (archive) => {
-      // This format isn't compressed.
-      await podman(['save', '--quiet', '--format=docker-archive', `--output=${archive}`, `localhost/${name}`]);
-      return `localhost/${name}`;
-    },
-  };
-}
+export const builtImage = (name: string, aliases: readonly string[] = []): ImageSource =>
+  podmanImage(`localhost/${name}`, [name, ...aliases].map(completed));
 
 export type FileImageOptions = {
   readonly name: string;

@@ -1,6 +1,6 @@
-import { findBinaries, type RealCluster, startRealCluster, Supervision } from '@kube-semaphore/testkit';
+import { findBinaries, type RealCluster, startRealCluster, Supervision, type Tool } from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
-import { prepareCalico } from './calico.ts';
+import { type Ipam, nodePool, prepareCalico } from './calico.ts';
 import { type ImageSource, pauseImage } from './image-source.ts';
 import { ImageStore } from './image-store.ts';
 import type { KubeletTimes } from './node-files.ts';
@@ -20,8 +20,8 @@ export type NodeClusterOptions = {
   /** The images of each node, besides that of Pods' own namespaces. */
   readonly images: readonly ImageSource[];
   readonly times?: KubeletTimes;
-  /** Let Calico connect Pods and enforce policies. Default false. */
-  readonly calico?: boolean;
+  /** Lets Calico connect Pods and enforce policies, with addresses from this plugin. Default: a bridge, and no policies. */
+  readonly calico?: Ipam;
   /** Flags of kube-controller-manager, names without dashes to values. */
   readonly controllerManagerFlags?: Readonly<Record<string, string>>;
 };
@@ -73,7 +73,7 @@ export class NodeCluster {
       },
     });
     try {
-      if (options.calico === true) await prepareCalico(cluster, clusterCidr);
+      if (options.calico !== undefined) await prepareCalico(cluster);
       return new NodeCluster(options, cluster, await Supervision.start());
     } catch (error) {
       await cluster.stop();
@@ -87,8 +87,9 @@ export class NodeCluster {
 
   /** Adds nodes, with routes between their Pods. Resolves when they are ready. */
   async addNodes(count: number): Promise<readonly RealNode[]> {
-    const { name, network, clusterCidr, serviceCidr, times = {}, calico = false } = this.#options;
-    const binaries = findBinaries(['kubelet', 'kube-proxy', ...(calico ? (['calico', 'calico-felix'] as const) : [])]);
+    const { name, network, clusterCidr, serviceCidr, times = {}, calico } = this.#options;
+    const engines: readonly Tool[] = calico === undefined ? [] : ['calico', 'calico-felix'];
+    const binaries = findBinaries(['kubelet', 'kube-proxy', ...engines]);
     if (!binaries.ok) throw new Error(binaries.reason);
     const images = await ImageStore.open([pauseImage(), ...this.#options.images]);
     const added: RealNode[] = [];
@@ -102,7 +103,7 @@ export class NodeCluster {
         times,
         images,
         paths: binaries.paths,
-        calico: calico ? binaries.paths : undefined,
+        calico,
       });
       this.#nodes.push(node);
       added.push(node);
@@ -132,6 +133,9 @@ export class NodeCluster {
     const podCidr = await node.podCidr();
     const others = this.#nodes.filter((each) => each !== node).map(({ machine }) => machine);
     for (const machine of [controlPlane, ...others, ...this.#callers]) await addRoute(machine, podCidr, node);
+    if (this.#options.calico !== undefined) {
+      await this.cluster.admin.create('/apis/crd.projectcalico.org/v1/ippools', nodePool(node.name, podCidr));
+    }
     await node.configurePods(podCidr);
     await node.ready();
   }

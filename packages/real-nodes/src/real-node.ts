@@ -4,9 +4,16 @@ import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type KubeObject, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
-import { inPlace, type RealCluster, type Running, startComponent, type Supervision } from '@kube-semaphore/testkit';
+import {
+  inPlace,
+  type RealCluster,
+  type Running,
+  startComponent,
+  type Supervision,
+  type Tool,
+} from '@kube-semaphore/testkit';
 import type { NetworkNode, Place } from '@kube-semaphore/testnet';
-import { calicoNetwork, felixVariables } from './calico.ts';
+import { calicoNetwork, felixVariables, type Ipam } from './calico.ts';
 import type { ImageStore } from './image-store.ts';
 import { INIT } from './init.ts';
 import {
@@ -37,9 +44,9 @@ export type RealNodeOptions = {
   readonly times: KubeletTimes;
   /** The images that it has. */
   readonly images: ImageStore;
-  readonly paths: { readonly kubelet: string; readonly 'kube-proxy': string };
-  /** The programs of Calico, which connect Pods and enforce policies. Default: a bridge, and no policies. */
-  readonly calico?: { readonly calico: string; readonly 'calico-felix': string } | undefined;
+  readonly paths: Readonly<Record<Tool, string>>;
+  /** As in NodeClusterOptions. */
+  readonly calico?: Ipam | undefined;
 };
 
 /** A node of a cluster: containerd, a kubelet and kube-proxy, in namespaces of their own. */
@@ -77,7 +84,6 @@ export class RealNode {
     await this.#linkPlugins();
     if (calico !== undefined) {
       const variables = Object.entries(felixVariables(name, join(dir, 'calico.kubeconfig')));
-      await this.#writeKubeconfig('calico', 'calico', ['system:masters']);
       await writeFile(join(dir, 'felix.env'), variables.map(([variable, value]) => `${variable}=${value}`).join('\n'));
     }
     await this.#run();
@@ -98,7 +104,7 @@ export class RealNode {
     const network =
       this.#options.calico === undefined
         ? podNetwork(podCidr)
-        : calicoNetwork(this.name, podCidr, join(this.dir, 'calico.kubeconfig'));
+        : calicoNetwork(this.name, podCidr, join(this.dir, 'calico.kubeconfig'), this.#options.calico);
     await writeFile(`${file}.new`, JSON.stringify(network));
     await rename(`${file}.new`, file);
   }
@@ -132,10 +138,10 @@ export class RealNode {
     await this.run('pkill', ['-KILL', '-x', 'kubelet']);
   }
 
-  /** Gives the kubelet and kube-proxy new certificates and the cluster's CAs as they are now, and restarts both. */
+  /** Gives the kubelet, kube-proxy and Calico new certificates and the cluster's CAs as they are now, and restarts them. */
   async renewCertificates(): Promise<void> {
     await this.#writeKubeconfigs();
-    await this.run('pkill', ['-KILL', '-x', 'kubelet|kube-proxy']);
+    await this.run('pkill', ['-KILL', '-x', 'kubelet|kube-proxy|calico-felix']);
   }
 
   /** Takes it off the network and kills all that runs on it, as when a machine loses power. The API server isn't told. */
@@ -154,7 +160,8 @@ export class RealNode {
   async #run(): Promise<void> {
     const { supervision, machine, paths, calico } = this.#options;
     const { dir, name } = this;
-    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy'], calico?.['calico-felix'] ?? ''];
+    const felix = calico === undefined ? '' : paths['calico-felix'];
+    const args = [dir, name, machine.ipv4, paths.kubelet, paths['kube-proxy'], felix];
     // Not `ip netns exec`, which mounts /sys anew, without control groups.
     const component = inPlace(machine, {
       name,
@@ -171,11 +178,11 @@ export class RealNode {
 
   /** containerd has one folder for plugins. */
   async #linkPlugins(): Promise<void> {
-    const plugins = (await readdir(CNI_PLUGINS)).map((plugin) => join(CNI_PLUGINS, plugin));
-    const { calico } = this.#options;
-    for (const plugin of calico === undefined ? plugins : [...plugins, calico.calico]) {
-      await symlink(plugin, join(this.dir, 'plugins', basename(plugin)));
-    }
+    const { calico, paths } = this.#options;
+    const plugins = new Map((await readdir(CNI_PLUGINS)).map((name) => [name, join(CNI_PLUGINS, name)]));
+    // It is both, and knows by its name which one.
+    if (calico !== undefined) for (const name of ['calico', 'calico-ipam']) plugins.set(name, paths.calico);
+    for (const [name, file] of plugins) await symlink(file, join(this.dir, 'plugins', name));
   }
 
   /** Has the pid of its first process once all of its programs have been started. */
@@ -191,6 +198,7 @@ export class RealNode {
   async #writeKubeconfigs(): Promise<void> {
     await this.#writeKubeconfig('kubelet', `system:node:${this.name}`, ['system:nodes']);
     await this.#writeKubeconfig('kube-proxy', 'system:kube-proxy', []);
+    await this.#writeKubeconfig('calico', 'calico', ['system:masters']);
   }
 
   async #writeKubeconfig(program: string, user: string, groups: readonly string[]): Promise<void> {

@@ -115,7 +115,7 @@ async function startSystem(): Promise<void> {
   stops.unshift(() => network.stop());
   cluster = await startRealCluster({ name: 'c1', controllerManager: true });
   stops.unshift(() => cluster.stop());
-  await prepareCalico(cluster, '10.1.0.0/16');
+  await prepareCalico(cluster);
   await cluster.admin.create('/api/v1/namespaces', {
     apiVersion: 'v1',
     kind: 'Namespace',

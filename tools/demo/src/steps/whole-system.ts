@@ -1,4 +1,4 @@
-import { inspect, missing, Scenarios, System, type Tally, WEB_URL } from '@kube-semaphore/e2e';
+import { DocumentedPolicies, inspect, missing, Scenarios, System, type Tally, WEB_URL } from '@kube-semaphore/e2e';
 import { table } from '../text/table.ts';
 import type { Demo, Step } from './start.ts';
 
@@ -76,6 +76,11 @@ export const wholeSystem: Step = async (demo) => {
   out.step('Another CA', 'Clients of c2 trust a second CA. Then its API server gets a certificate of that CA.');
   reportNoLoss('The API server of c2 gets another CA', await scenarios.changeCa());
 
+  out.step('Policies', 'In c1, the policies of docs/policy.md select pods of c2. One of these pods is replaced.');
+  const policies = await DocumentedPolicies.start(scenarios.system);
+  await policies.apply();
+  out.result('From its first call on, until it got an answer from c1', await policies.rollOut());
+
   const outage = 'The API server of c2 is down for a minute';
   out.step(outage, 'The API server of c2 is killed, and started again a minute later.');
   reportNoLoss(outage, await scenarios.loseApiserver(OUTAGE_MS));
@@ -114,7 +119,7 @@ async function install({ out, started }: Demo): Promise<Scenarios> {
   const wire = inspect(await capture.stop(), SECRET);
   const isSecret = wire.encrypted > 0 && wire.readable === 0;
   if (!isSecret || answer.seen !== callerIp) throw new Error(JSON.stringify({ wire, answer }));
-  const nets = await system.netsOf('c1-shop-checkout');
+  const nets = await system.c2.netsOf('c1-shop-checkout');
   out.say(
     `Between the nodes, ${wire.encrypted} packets were encrypted, and none was readable. In c2, the caller is
     in a set that policies select:`,
