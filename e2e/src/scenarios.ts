@@ -144,7 +144,7 @@ export class Scenarios {
     });
   }
 
-  /** Gives the API server of c2 another CA, as docs/operations.md says. Then a Pod of the app is replaced. */
+  /** Gives c2 another CA, and removes the old one, as docs/operations.md says. Then a Pod of the app is replaced. */
   changeCa(): Promise<Tally> {
     const { c1, c2 } = this.system;
     return this.#during(async () => {

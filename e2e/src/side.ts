@@ -198,19 +198,33 @@ export class Side {
     await node.ready();
   }
 
-  /** Gives the API server another CA, whose clients trust both before. @param distribute gives the CAs to other clusters */
+  /** Gives the cluster another CA, and removes the old one. @param distribute gives the CAs to other clusters */
   async changeCa(distribute: () => Promise<void>): Promise<void> {
-    await this.cluster.announceCa();
-    await Promise.all(this.nodes.map((node) => node.renewCertificates()));
-    const bundle = (await readFile(this.cluster.caFile)).toString('base64');
-    const secret = `-n kube-system get secret semaphore-policy-watcher -o jsonpath='{.data.ca\\.crt}'`;
-    await eventually(() => this.kubectl(secret), bundle, { what: 'both CAs in the Secrets of accounts' });
+    const { cluster } = this;
+    await cluster.announceCa();
+    await this.#renewCertificates();
+    await this.#hasCaInSecrets();
     // It reads its CA once.
     await this.kubectl('-n kube-system rollout restart deployment/coredns');
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
     await distribute();
-    await this.cluster.changeCa();
+    await cluster.changeCa();
+    await this.#renewCertificates();
+    await cluster.removeOldCa();
+    await this.#hasCaInSecrets();
+    await distribute();
+  }
+
+  async #renewCertificates(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.renewCertificates()));
     await Promise.all(this.nodes.map((node) => node.ready()));
+  }
+
+  /** Resolves when the Secrets of accounts have the CAs as they are now. */
+  async #hasCaInSecrets(): Promise<void> {
+    const ca = (await readFile(this.cluster.caFile)).toString('base64');
+    const secret = `-n kube-system get secret semaphore-policy-watcher -o jsonpath='{.data.ca\\.crt}'`;
+    await eventually(() => this.kubectl(secret), ca, { what: 'the CAs in the Secrets of accounts' });
   }
 
   /** The node of the Pod by which service-mirror writes; undefined while none leads. */

@@ -99,7 +99,7 @@ it('loses no call when API servers and etcd restart', async () => {
   expect(failedIn(await scenarios.restartControlPlanes())).toEqual([]);
 }, 120_000);
 
-it('loses no call when c2 gets another CA', async () => {
+it('loses no call when c2 gets another CA, and the old one is removed', async () => {
   expect(failedIn(await scenarios.changeCa())).toEqual([]);
 }, 180_000);
 

@@ -19,7 +19,7 @@ import { filesIn } from './components.ts';
 import { ControlPlane } from './control-plane.ts';
 import { defineResource } from './define-resource.ts';
 import { backdateEstablished } from './established.ts';
-import { writeIdentity, writeServingCertificate } from './identity.ts';
+import { writeIdentity, writeServerCertificates } from './identity.ts';
 import { Supervision } from './supervision.ts';
 
 /** What a real cluster is to be like. */
@@ -65,8 +65,10 @@ export interface RealCluster extends TestCluster {
   restartEtcd(): Promise<void>;
   /** Lets the cluster trust another CA, too: `caFile` has both. Who read the file before must read it again. */
   announceCa(): Promise<void>;
-  /** Restarts the API server with a certificate of the CA that was announced. */
+  /** Restarts the API server with certificates of the CA that was announced, which issues all later ones. */
   changeCa(): Promise<void>;
+  /** Lets the cluster trust only the CA that was announced. */
+  removeOldCa(): Promise<void>;
   /** Copies what etcd holds. Writes fail for the moment that it takes. */
   snapshotEtcd(): Promise<string>;
   /**
@@ -148,6 +150,13 @@ async function bringUp(
     await writeKubeconfig(files.controllerKubeconfig, { ...common, url: plane.internalUrl });
   };
   await writeKubeconfigs(caPem);
+  const trust = async (ca: string) => {
+    agent.options.ca = ca;
+    await writeFile(files.ca, ca);
+    await writeKubeconfigs(ca);
+    await plane.restartClients();
+  };
+  let issuer = authority;
   let next: Authority | undefined;
   if (controllerManager !== false) {
     const others = controllerManager === true ? [] : controllerManager;
@@ -175,7 +184,7 @@ async function bringUp(
     },
     clientFor: (token) => createTestClient({ url, agent, token }),
     issueClientCertificate: (user, groups = []) =>
-      authority.issue({ usage: 'client', commonName: user, organizations: groups }),
+      issuer.issue({ usage: 'client', commonName: user, organizations: groups }),
     clientWith: (certificate) => createTestClient({ url, agent, certificate }),
     async defineResource(crd) {
       await defineResource(admin, crd);
@@ -188,17 +197,15 @@ async function bringUp(
     async announceCa() {
       // OpenSSL finds an issuer by its name.
       next = await createAuthority('kube-semaphore other test CA');
-      const both = caPem + next.caPem;
-      agent.options.ca = both;
-      await writeFile(files.ca, both);
-      await writeKubeconfigs(both);
-      await plane.restartClients();
+      await trust(caPem + next.caPem);
     },
     async changeCa() {
       if (next === undefined) throw new Error('no CA was announced');
-      await writeServingCertificate(files, next, ips);
+      issuer = next;
+      await writeServerCertificates(files, issuer, ips);
       await plane.restartApiserver();
     },
+    removeOldCa: () => trust(issuer.caPem),
     snapshotEtcd: () => plane.snapshot(),
     restoreEtcd: (snapshot) => plane.restore(snapshot),
     async stop() {

@@ -73,8 +73,11 @@ export const wholeSystem: Step = async (demo) => {
   out.step('API servers restart', 'API server and etcd of c1 are killed and start again, then those of c2.');
   reportNoLoss('API servers and etcd restart', await scenarios.restartControlPlanes());
 
-  out.step('Another CA', 'Clients of c2 trust a second CA. Then its API server gets a certificate of that CA.');
-  reportNoLoss('The API server of c2 gets another CA', await scenarios.changeCa());
+  out.step(
+    'Another CA',
+    'Clients of c2 trust a second CA, its servers get certificates of that CA, and the first CA goes.',
+  );
+  reportNoLoss('c2 gets another CA', await scenarios.changeCa());
 
   out.step('Policies', 'In c1, the policies of docs/policy.md select pods of c2. One of these pods is replaced.');
   const policies = await DocumentedPolicies.start(scenarios.system);
