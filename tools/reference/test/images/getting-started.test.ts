@@ -22,6 +22,7 @@ async function tokenInUse(type: Type): Promise<string> {
 }
 
 it('leads from two clusters to a mirrored Service with a policy on it', testTimeout, async ({ type, clusters }) => {
+  const startMs = performance.now();
   const [c1, c2] = [clusters.c1.internalUrl, clusters.c2.internalUrl];
   const before = commandsIn(page, ['The manifests', 'The tokens'])
     .replace('https://c1-control-plane:6443', c1)
@@ -40,6 +41,7 @@ it('leads from two clusters to a mirrored Service with a policy on it', testTime
     { spec: { cidr: '10.4.0.0/16', disabled: true } },
   ]);
   expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
+  console.log(`typed in ${Math.round((performance.now() - startMs) / 1_000)} s`);
 
   await type(commandsIn(page, ['Clean up']));
 });
