@@ -14,9 +14,13 @@ export async function prepareCluster(server: TestCluster, number: number) {
     ),
   ]);
   const [policy, mirror, wireguard, history] = await Promise.all([
-    createAccounts(server, ['policy/base'], 'policy/remote'),
-    createAccounts(server, ['service-mirror/base', 'service-mirror/components/global'], 'service-mirror/remote'),
-    createAccounts(server, ['wireguard/base'], 'wireguard/remote'),
+    createAccounts(
+      server,
+      ['policy/base', 'policy/components/network-policies'],
+      ['policy/remote', 'policy/components/remote-namespaces'],
+    ),
+    createAccounts(server, ['service-mirror/base', 'service-mirror/components/global'], ['service-mirror/remote']),
+    createAccounts(server, ['wireguard/base'], ['wireguard/remote']),
     watchCopies(server),
   ]);
   let pods = 0;
@@ -43,7 +47,7 @@ export async function prepareCluster(server: TestCluster, number: number) {
 }
 
 /** The accounts from deploy/, so that the demo shows that their rights are enough. */
-async function createAccounts(server: TestCluster, own: readonly string[], remote: string) {
-  const [writer, reader] = await Promise.all([deployAccount(server, ...own), deployAccount(server, remote)]);
+async function createAccounts(server: TestCluster, own: readonly string[], remote: readonly string[]) {
+  const [writer, reader] = await Promise.all([deployAccount(server, ...own), deployAccount(server, ...remote)]);
   return { writer, reader };
 }

@@ -2,6 +2,7 @@ import { keepRunning } from './keep.ts';
 import { faults } from './steps/faults.ts';
 import { globals } from './steps/globals.ts';
 import { mirrors } from './steps/mirrors.ts';
+import { networkPolicies } from './steps/network-policies.ts';
 import { sets } from './steps/sets.ts';
 import { type Demo, start, type Step } from './steps/start.ts';
 import { tunnels } from './steps/tunnels.ts';
@@ -36,7 +37,8 @@ export async function run({ real, keep, ...rest }: Options): Promise<void> {
   );
   const demo = await start({ ...rest, real });
   const hasSystem = real && ability.lacks.length === 0;
-  const steps: Step[] = [...sets, ...faults, ...mirrors, ...globals, tunnels, ...(hasSystem ? [wholeSystem] : [])];
+  const connections = [...mirrors, ...globals, tunnels, ...(hasSystem ? [wholeSystem] : [])];
+  const steps: readonly Step[] = [...sets, ...faults, networkPolicies, ...connections];
   for (const step of steps) await step(demo);
   if (keep) await keepRunning(demo);
   await started.close();

@@ -55,6 +55,8 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
     'the pod that started in between is in the set',
     'the new leader has written the next change',
     'c1 has no set c2-shop-checkout; c2 still has c1-payments-ledger',
+    'a companion of the NetworkPolicy has the addresses of all 3 pods',
+    'the companion is deleted, too',
     'semaphore-service-mirror is ready',
     'c1 has a Service c2-shop-73736d-checkout',
     'all 3 pods of c2 are ready behind it',
@@ -106,7 +108,7 @@ it.each([
   { name: 'by SIGTERM while pods start', signal: 'SIGTERM', text: '3. It grows' },
   { name: 'by SIGHUP while a cluster is not reached', signal: 'SIGHUP', text: '8. The other cluster' },
   { name: 'while no replica leads', signal: 'SIGINT', text: 'kill -9' },
-  { name: 'while an app restarts', signal: 'SIGINT', text: '14. One Service' },
+  { name: 'while an app restarts', signal: 'SIGINT', text: '15. One Service' },
   { name: 'while a cluster of a global Service is down', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
 ] as const)(
   'ends soon and leaves nothing when it is interrupted $name',

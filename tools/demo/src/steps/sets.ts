@@ -74,7 +74,9 @@ const otherDirection: Step = async ({ out, c1, c2, ledger }) => {
   );
   const { rightMs } = await observe(c2, setOf(ledger), () => ledger.scale(1));
   out.result(`c2 has a set ${ledger.setName}`, rightMs);
-  out.say(`semaphore-policy of c2 reads c1 with a token. Look at the answers of c1: this token can only read Pods.`);
+  out.say(
+    `semaphore-policy of c2 reads c1 with a token. Look at the answers of c1: this token can only read Pods and namespaces.`,
+  );
   const client = c1.server.clientFor(c1.policy.reader.token);
   const pods = `/api/v1/namespaces/${ledger.namespace}/pods`;
   const answers = {

@@ -56,7 +56,11 @@ export async function start({ out, started, ability, real }: Input) {
         'listen-address': '127.0.0.1:0',
       },
     });
-  const inC1 = startPolicy(c1, c2, { 'target-kube-config': await line.kubeconfig(c2.policy.reader) });
+  const inC1 = startPolicy(c1, c2, {
+    'target-kube-config': await line.kubeconfig(c2.policy.reader),
+    'network-policies': true,
+    'allowed-pod-cidrs': c2.podNetworks.join(','),
+  });
   const inC2 = startPolicy(c2, c1, {
     'remote-api-url': c1.server.url,
     'remote-ca-url': pathToFileURL(c1.server.caFile).href,
