@@ -43,6 +43,10 @@ it('leads from two clusters to a mirrored Service with a policy on it', testTime
   expect(await clusters.c2.admin.list('/apis/projectcalico.org/v3/namespaces/shop/networkpolicies')).toHaveLength(1);
   console.log(`typed in ${Math.round((performance.now() - startMs) / 1_000)} s`);
 
+  const companion = await type(commandsIn(page, ['A NetworkPolicy that names the other cluster']));
+  expect(companion.stdout).toMatch(/cidr: 10\.2\.0\.\d+\/32\n/);
+  expect(companion.stdout).toMatch(/name: web-c1-ingress-/);
+
   await type(commandsIn(page, ['Clean up']));
 });
 
