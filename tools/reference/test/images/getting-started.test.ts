@@ -83,9 +83,3 @@ it('restarts the apps, and removes a cluster', testTimeout, async ({ type, clust
     ),
   ).not.toContain('semaphore-policy-watcher');
 });
-
-it('gives a Go program its rights', async ({ type }) => {
-  const roles = blocksOf('migration.md').filter(({ language }) => language === 'yaml');
-  expect(roles).toHaveLength(2);
-  for (const { text } of roles) await type(`kubectl --context c1 apply --dry-run=server -f - <<'YAML'\n${text}YAML\n`);
-});
