@@ -14,11 +14,7 @@ export type SinkName = keyof typeof sinks;
 
 export const sinkNames = Object.keys(sinks) as readonly SinkName[];
 
-/** @param options those of a `calico` sink name the API of Calico */
-export const sinkOf = ({
-  networkPolicySink: name,
-  calicoApi,
-}: {
-  readonly networkPolicySink: SinkName;
-  readonly calicoApi: CalicoApi | 'auto';
-}): Sink => sinks[name](calicoApi as CalicoApi);
+/** The sink that the options choose; with `calico` they name its API. */
+export function sinkOf(options: { networkPolicySink: SinkName; calicoApi: CalicoApi | 'auto' }): Sink {
+  return sinks[options.networkPolicySink](options.calicoApi as CalicoApi);
+}
