@@ -7,7 +7,7 @@ const K = 'cluster.clusterset.k8s.io';
 const labels = (matchLabels: LabelSelector['matchLabels']): LabelSelector => ({ matchLabels, matchExpressions: [] });
 const requirement = (operator: string, ...values: string[]): Requirement => ({ key: K, operator, values });
 const expressions = (...matchExpressions: Requirement[]): LabelSelector => ({ matchLabels: {}, matchExpressions });
-const peer = (namespaceSelector = labels({}), podSelector = labels({})): NetworkPolicyPeer => ({
+const peer = (namespaceSelector = labels({}), podSelector = labels({})): NetworkPolicyPeer & RemotePeer => ({
   namespaceSelector,
   podSelector,
   ipBlock: { cidr: '', except: [] },
