@@ -15,8 +15,6 @@ export type ClusterSetId =
 
 /**
  * Compares the id of a cluster in our config with its ClusterProperty `cluster.clusterset.k8s.io` (About API, KEP-2149).
- *
- * @throws the signal's reason, and nothing else
  */
 export async function compareClusterSetId(
   client: Pick<KubeClient, 'getRaw'>,
@@ -35,7 +33,6 @@ export async function compareClusterSetId(
     if (typeof id !== 'string') return { kind: 'unknown', error: new Error('the ClusterProperty has no value') };
     return id === configured ? { kind: 'same' } : { kind: 'different', id: id.slice(0, 253) };
   } catch (error) {
-    signal.throwIfAborted();
     return { kind: 'unknown', error };
   }
 }
@@ -61,6 +58,7 @@ export async function reportClusterSetId(
   let warnedOf: string | undefined;
   while (!signal.aborted) {
     const answer = await compareClusterSetId(client, id, { signal });
+    if (signal.aborted) return;
     const theirs = answer.kind === 'different' ? answer.id : undefined;
     if (theirs !== undefined && theirs !== warnedOf)
       log.warn({ cluster, id: theirs }, 'the remote has another id in its ClusterSet');
