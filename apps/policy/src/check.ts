@@ -60,6 +60,7 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
     return {
       name: remote.name,
       id: remote.clusterSetId,
+      labels: remote.labels,
       addresses: { allowed: remote.allowedPodCidrs, local: settings.localCidrs, services },
       objects: reading.ok ? reading.value : undefined,
     };

@@ -4,6 +4,7 @@ import { addressRefusal } from '@kube-semaphore/net';
 import { ConfigError } from '@kube-semaphore/runtime';
 import { type FlowWord, parseFlowEnd, parseFlowPort } from './config/flow.ts';
 import { type Direction, remoteNamespaceLabels } from './desired/network-policies/cross-cluster-rules.ts';
+import type { Labels } from './desired/network-policies/selector.ts';
 import { namedPortsOf } from './desired/network-policies/peer-pod.ts';
 import {
   type FlowPeer,
@@ -46,6 +47,8 @@ type Cluster = {
   readonly client: KubeClient;
   /** Its value of the cluster label; undefined: not configured. */
   readonly id: string | undefined;
+  /** `remotes[].labels`; the configs of other clusters, which may label the local one, are not known. */
+  readonly labels: Labels;
   readonly refusalOf: (ip: string) => string | undefined;
 };
 
@@ -102,9 +105,11 @@ function parseWords([from = '', to = '', port = '']: readonly string[]) {
 /** By name; the local one first. */
 function clustersOf({ settings, options, local, remotes }: Input): readonly Cluster[] {
   const { localClusterName } = options;
-  const here = { name: localClusterName ?? 'local', client: local, id: localClusterName, refusalOf: () => undefined };
-  const others = settings.remotes.map(({ name, clusterSetId, allowedPodCidrs }, i) => ({
-    name,
+  const name = localClusterName ?? 'local';
+  const here = { name, client: local, id: localClusterName, labels: {}, refusalOf: () => undefined };
+  const others = settings.remotes.map(({ clusterSetId, allowedPodCidrs, ...remote }, i) => ({
+    name: remote.name,
+    labels: remote.labels,
     client: remotes[i]!,
     id: clusterSetId,
     refusalOf: (ip: string) => addressRefusal(ip, { allowed: allowedPodCidrs, local: settings.localCidrs })?.detail,
@@ -217,11 +222,13 @@ function peerOf(end: End, subject: End, ip: string | undefined, { key }: Context
   if (end.kind === 'address') return { ip, pod: undefined, remote: undefined };
   const { at, pod } = end;
   if (subject.kind !== 'address' && subject.at.name === at.name) return { ip, pod, remote: undefined };
-  const { name, id } = at;
+  const { name, id, labels } = at;
   const refusal = ip === undefined ? undefined : at.refusalOf(ip);
   const namespaceLabels =
-    id === undefined ? pod.namespaceLabels : remoteNamespaceLabels(pod.namespace, pod.namespaceLabels, { key, id });
-  return { ip, pod: { ...pod, namespaceLabels }, remote: { name, id, refusal } };
+    id === undefined
+      ? pod.namespaceLabels
+      : remoteNamespaceLabels(pod.namespace, pod.namespaceLabels, { key, id, labels });
+  return { ip, pod: { ...pod, namespaceLabels }, remote: { name, id, labels, refusal } };
 }
 
 /** None of an address that is no known Pod. */

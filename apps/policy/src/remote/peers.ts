@@ -18,7 +18,6 @@ import type { RemoteView } from '../desired/network-policies/companions.ts';
 import type { CrossClusterRule } from '../desired/network-policies/cross-cluster-rules.ts';
 import { isAllowedHost, type PeerPod, peerPodOf } from '../desired/network-policies/peer-pod.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
-import { configLabelPrefix } from '../names.ts';
 import { PodIdentities } from './pod-identities.ts';
 import { UNFINISHED } from './pods.ts';
 
@@ -86,8 +85,9 @@ export class RemotePeers {
     this.cluster = settings.name;
     this.selectorKeys = options.selectorKeys;
     this.#identities = new PodIdentities({
-      clusterKey: clusterSetKey,
-      clusterId: settings.clusterSetId,
+      key: clusterSetKey,
+      id: settings.clusterSetId,
+      labels: settings.labels,
       onChange: (sources) => {
         if (this.synced) options.onChange(sources);
       },
@@ -231,10 +231,7 @@ export class RemotePeers {
 
   #namespaceChanged(name: string, current: KnownNamespace | undefined): void {
     const { settings, options } = this.#options;
-    this.#identities.setNamespace(
-      name,
-      current?.labels && { ...withoutConfigLabels(current.labels), ...settings.labels },
-    );
+    this.#identities.setNamespace(name, current?.labels);
     const value = current?.labels?.[options.clusterSetKey];
     const differs = value !== undefined && value !== settings.clusterSetId;
     const detail = `the namespace says that its cluster is ${quoted(value ?? '')}; ${settings.clusterSetId} counts, as the config says`;
@@ -252,10 +249,6 @@ export class RemotePeers {
 export function unknownView({ settings, addresses }: Pick<PeersInput, 'settings' | 'addresses'>): RemoteView {
   return { cluster: settings.name, known: false, isAllowed: (cidr) => isAllowedHost(cidr, addresses) };
 }
-
-/** Only our config says these, never a remote. */
-const withoutConfigLabels = (labels: Labels): Labels =>
-  Object.fromEntries(Object.entries(labels).filter(([key]) => !key.startsWith(configLabelPrefix)));
 
 const seedOf = (cidr: string): KnownPod => ({ uid: '', pod: undefined, skipped: NOTHING_SKIPPED, granted: cidr });
 

@@ -35,8 +35,9 @@ function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string;
 function start() {
   const reported: string[][] = [];
   const identities = new PodIdentities({
-    clusterKey: K,
-    clusterId: 'c2',
+    key: K,
+    id: 'c2',
+    labels: {},
     onChange: (sources) => void reported.push([...sources].toSorted()),
   });
   /** What was reported since the last call. */

@@ -1,7 +1,8 @@
 import {
-  type ClusterKey,
+  type ConfigLabels,
   type CrossClusterRule,
   peerText,
+  remoteNamespaceLabels,
   type RemotePeer,
   selectsPod,
 } from '../desired/network-policies/cross-cluster-rules.ts';
@@ -9,11 +10,7 @@ import type { PeerPod, PodIdentity } from '../desired/network-policies/peer-pod.
 import type { SelectedPod } from '../desired/network-policies/ports.ts';
 import { type Labels, selects } from '../desired/network-policies/selector.ts';
 
-export type PodIdentitiesOptions = {
-  /** Key of the label that names the cluster of a namespace. */
-  readonly clusterKey: ClusterKey;
-  /** Its value for this remote, whatever the remote says. */
-  readonly clusterId: string;
+export type PodIdentitiesOptions = ConfigLabels & {
   /** The peers of these sources select other Pods now, or Pods with other addresses. */
   readonly onChange: (sources: ReadonlySet<string>) => void;
 };
@@ -80,7 +77,7 @@ export class PodIdentities {
   setNamespace(name: string, labels: Labels | undefined): void {
     const entry = this.#namespace(name);
     const before = entry.labels;
-    const after = labels && this.#labelsOf(name, labels);
+    const after = labels && remoteNamespaceLabels(name, labels, this.#options);
     const isIn = ({ peer }: Selection, each: Labels | undefined) =>
       each !== undefined && selects(peer.namespaceSelector, each);
     const moved = new Set([...this.#selections.values()].filter((each) => isIn(each, before) !== isIn(each, after)));
@@ -215,16 +212,7 @@ export class PodIdentities {
     this.#unplaced.add(name);
     return entry;
   }
-
-  /** A remote has no say in how its cluster and its namespaces are called. */
-  #labelsOf(namespace: string, labels: Labels): Labels {
-    const { clusterKey, clusterId } = this.#options;
-    return { ...labels, [NAMESPACE_NAME]: namespace, [clusterKey]: clusterId };
-  }
 }
-
-/** The API server sets it on every namespace (KEP-2161). */
-const NAMESPACE_NAME = 'kubernetes.io/metadata.name';
 
 const NO_ANCHOR = '';
 

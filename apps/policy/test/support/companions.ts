@@ -63,7 +63,7 @@ export class Companions {
 }
 
 function identitiesOf({ name, allowedPodCidrs, namespaces, pods }: Remote): PodIdentities {
-  const identities = new PodIdentities({ clusterKey: K, clusterId: name, onChange: () => {} });
+  const identities = new PodIdentities({ key: K, id: name, labels: {}, onChange: () => {} });
   const addresses = { allowed: allowedPodCidrs.map(mustParseCidr), local: [] };
   for (const { metadata } of namespaces) identities.setNamespace(metadata.name, metadata.labels ?? {});
   for (const object of pods) {

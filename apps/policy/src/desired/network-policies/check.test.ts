@@ -33,6 +33,7 @@ const policy = (spec: object, metadata: object = {}) =>
 const remote = (name: string, octet: number, isRead = true): CheckedRemote => ({
   name,
   id: name,
+  labels: {},
   addresses: { allowed: [mustParseCidr(`10.${octet}.0.0/16`)], local: [] },
   objects: isRead
     ? {
@@ -156,6 +157,17 @@ describe('checkOf', () => {
     const found = checkOf(inputOf(from({}), { local }));
     expect(found.unlabelled).toEqual(['aaa', 'alpha']);
     expect(found.diagnostics).toMatchObject([{ subject: 'namespace wrong', reason: 'local-namespace-of-remote' }]);
+  });
+
+  it('finds remotes by the labels that the config gives them', () => {
+    const key = 'labels.policy.semaphore.uw.io/region';
+    const input = inputOf(from({ ...names('Exists'), matchLabels: { [key]: 'eu' } }));
+    const [c2, c3] = input.remotes;
+    const remotes = [
+      { ...c2!, labels: { [key]: 'eu' } },
+      { ...c3!, labels: { [key]: 'us' } },
+    ];
+    expect(checkOf({ ...input, remotes }).rules[0]?.remotes).toEqual([{ cluster: 'c2', pods: ['beta/web'] }]);
   });
 
   it('leaves companions out', () => {

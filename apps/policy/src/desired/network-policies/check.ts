@@ -22,6 +22,8 @@ export type CheckedRemote = {
   readonly name: string;
   /** Its value of the cluster label. */
   readonly id: string;
+  /** `remotes[].labels`. */
+  readonly labels: Labels;
   /** Which addresses it may bring in. */
   readonly addresses: AddressRules;
   /** Undefined if it was not read: unknown is not empty. */
@@ -86,7 +88,7 @@ export function checkOf({ ids, policies, namespaces, remotes, ...limits }: Check
     const networkPolicy = `${source.namespace}/${source.name}`;
     const naming = views.map((view) => ({
       ...view,
-      rules: rules.filter(({ peers }) => peers.some((peer) => namesCluster(peer, ids.key, view.id))),
+      rules: rules.filter(({ peers }) => peers.some((peer) => namesCluster(peer, ids.key, view.id, view.labels))),
     }));
     const known = naming.flatMap(({ name, select, rules: named }) =>
       select === undefined ? [] : [{ view: { cluster: name, known: true, podsOf: select } as const, rules: named }],
@@ -120,11 +122,11 @@ type NamedPod = SelectedPod & { readonly name: string };
 
 /** Finds the Pods of a remote that a rule selects, sorted by name. Selectors are compared once for equal Pods. */
 function selection(remote: CheckedRemote, key: string): (rule: CrossClusterRule) => readonly NamedPod[] {
-  const { id, addresses, objects } = remote;
+  const { addresses, objects } = remote;
   const labels = new Map(
     objects!.namespaces.map(({ metadata }) => [
       metadata.name,
-      remoteNamespaceLabels(metadata.name, metadata.labels, { key, id }),
+      remoteNamespaceLabels(metadata.name, metadata.labels, { key, ...remote }),
     ]),
   );
   const groups = new Map<string, { readonly identity: PodIdentity; readonly pods: NamedPod[] }>();

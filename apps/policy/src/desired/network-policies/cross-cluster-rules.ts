@@ -92,12 +92,14 @@ export function selectsPod({ namespaceSelector, podSelector }: RemotePeer, names
   return selects(namespaceSelector, namespace) && selects(podSelector, pod);
 }
 
+/** What our config says of all namespaces of a remote: the cluster label, and `remotes[].labels`. */
+export type ConfigLabels = { readonly key: ClusterKey; readonly id: string; readonly labels: Labels };
+
 /** The labels of a Namespace of a remote: it has no say in how its cluster and its Namespaces are called. */
-export const remoteNamespaceLabels = (
-  name: string,
-  labels: Labels,
-  { key, id }: { readonly key: ClusterKey; readonly id: string },
-): Labels => ({ ...labels, [NAMESPACE_NAME]: name, [key]: id });
+export function remoteNamespaceLabels(name: string, own: Labels, { key, id, labels }: ConfigLabels): Labels {
+  const others = Object.entries(own).filter(([each]) => !each.startsWith(configLabelPrefix));
+  return { ...Object.fromEntries(others), ...labels, [NAMESPACE_NAME]: name, [key]: id };
+}
 
 /** The API server sets it on every namespace (KEP-2161). */
 const NAMESPACE_NAME = 'kubernetes.io/metadata.name';

@@ -31,11 +31,11 @@ function localHalf(peer: RemotePeer, { key, remotes, local }: ClusterIds, values
       each.operator === 'NotIn' ? each.values : [],
     );
     const us = excluded.find((id) => (local === undefined ? !remotes.has(id) : id === local));
-    return us === undefined ? undefined : everybody(key, us);
+    return us === undefined ? undefined : unlabelledToo(key, us);
   }
   const isForUs = local === undefined ? isOpen(peer, key) : allowsValue(peer, key, local);
   const isSelected = (value: string | undefined): boolean => value !== undefined && allowsValue(peer, key, value);
-  return isForUs && ![...values].some(isSelected) ? nobody(key, local) : undefined;
+  return isForUs && ![...values].some(isSelected) ? noLocalPod(key, local) : undefined;
 }
 
 function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: string | undefined): boolean {
@@ -43,13 +43,13 @@ function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: 
   return selects(selector, value === undefined ? {} : { [key]: value });
 }
 
-const everybody = (key: ClusterKey, us: string): PolicyDiagnostic => ({
+const unlabelledToo = (key: ClusterKey, us: string): PolicyDiagnostic => ({
   kind: 'problem',
   reason: 'local-namespaces-unlabelled',
   detail: `it excludes the cluster ${us}, but also selects every local namespace without the label ${key}: label them`,
 });
 
-const nobody = (key: ClusterKey, us = 'of this cluster'): PolicyDiagnostic => ({
+const noLocalPod = (key: ClusterKey, us = 'of this cluster'): PolicyDiagnostic => ({
   kind: 'expected',
   reason: 'local-namespaces-unlabelled',
   detail: `it selects no local Pod, as no local namespace has the label ${key} with the value ${us}`,

@@ -47,7 +47,7 @@ const web: FlowPod = {
   namedPorts: [{ name: 'http', protocol: 'TCP', port: 8080 }],
 };
 
-const c2 = { name: 'c2', id: 'c2', refusal: undefined };
+const c2 = { name: 'c2', id: 'c2', labels: {}, refusal: undefined };
 const ip = '10.2.0.20';
 
 const input: SideInput = {
@@ -173,6 +173,12 @@ describe('sideVerdict', () => {
     {
       name: 'another cluster',
       policies: [policy('db', allow({ [K]: 'c3' }))],
+      want: 'rule 1, peer 1: it names other clusters than c2',
+    },
+    {
+      name: 'a label that the config gives to other clusters',
+      policies: [policy('db', allow({ [K]: 'c2', 'labels.policy.semaphore.uw.io/region': 'eu' }))],
+      peer: { remote: { ...c2, labels: { 'labels.policy.semaphore.uw.io/region': 'us' } } },
       want: 'rule 1, peer 1: it names other clusters than c2',
     },
     {

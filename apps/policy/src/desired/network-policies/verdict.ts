@@ -25,7 +25,13 @@ export type FlowPeer = {
   readonly pod: FlowPod | undefined;
   /** Undefined: the cluster of the policies. */
   readonly remote:
-    | { readonly name: string; readonly id: string | undefined; readonly refusal: string | undefined }
+    | {
+        readonly name: string;
+        readonly id: string | undefined;
+        /** `remotes[].labels`. */
+        readonly labels: Labels;
+        readonly refusal: string | undefined;
+      }
     | undefined;
 };
 
@@ -231,7 +237,7 @@ function missOfRemote(
       nearness: 'cluster',
       detail: `it names clusters, and which is ${remote.name} is not known: set -local-cluster-name`,
     };
-  if (!namesCluster({ namespaceSelector, podSelector }, key, remote.id))
+  if (!namesCluster({ namespaceSelector, podSelector }, key, remote.id, remote.labels))
     return { nearness: 'cluster', detail: `it names other clusters than ${remote.id}` };
   if (pod.finished) return { nearness: 'pod', detail: 'it selects no Pod that has finished' };
   return missOfSelectors({ namespaceSelector, podSelector }, pod);
