@@ -8,8 +8,17 @@ export type CalicoSelector = {
 };
 
 /** Labels, texts, operators, and the words that look like functions. */
-const TOKEN =
-  /\s*(?:(has|all|global)\s*\(\s*([A-Za-z0-9_./-]*)\s*\)|(==|!=|&&|\|\||[!(){},])|(not\s+in|in|contains|starts\s+with|ends\s+with)(?![A-Za-z0-9_./-])|'([^']*)'|"([^"]*)"|([A-Za-z0-9_./-]+))/y;
+const TOKEN = new RegExp(
+  `\\s*(?:${[
+    /(has|all|global)\s*\(\s*([A-Za-z0-9_./-]*)\s*\)/,
+    /(==|!=|&&|\|\||[!(){},])/,
+    /(not\s+in|in|contains|starts\s+with|ends\s+with)(?![A-Za-z0-9_./-])/,
+    /'([^']*)'|"([^"]*)"|([A-Za-z0-9_./-]+)/,
+  ]
+    .map(({ source }) => source)
+    .join('|')})`,
+  'y',
+);
 
 type Token = {
   readonly kind: 'call' | 'sign' | 'word' | 'text' | 'label';

@@ -131,4 +131,5 @@ function facts(
 }
 
 const bareWritesFact = ({ creationSeconds, updates: { p50, p99 } }: BareWrites): string =>
-  `bare writes of companions: all created in ${creationSeconds.toFixed(2)} s; 20 updates/s seen after ${p50.toFixed(1)} ms (p50), ${p99.toFixed(1)} ms (p99)`;
+  `bare writes of companions: all created in ${creationSeconds.toFixed(2)} s; ` +
+  `20 updates/s seen after ${p50.toFixed(1)} ms (p50), ${p99.toFixed(1)} ms (p99)`;

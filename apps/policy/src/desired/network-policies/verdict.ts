@@ -286,7 +286,7 @@ function companionMiss(source: NetworkPolicy, { policies, peer, direction }: Sid
   if (companions.length === 0) return `it allows this, but has no companion for ${name}: is -network-policies on?`;
   const generation = String(source.metadata.generation);
   const behind = companions.find((companion) => generationOf(companion) !== generation);
-  return behind === undefined
-    ? `it allows this, but its companion for ${name} does not have ${peer.ip} yet`
-    : `it allows this, but its companion for ${name} is of generation ${generationOf(behind) ?? 'unknown'}, and the policy of ${generation}`;
+  if (behind === undefined) return `it allows this, but its companion for ${name} does not have ${peer.ip} yet`;
+  const older = generationOf(behind) ?? 'unknown';
+  return `it allows this, but its companion for ${name} is of generation ${older}, and the policy of ${generation}`;
 }

@@ -9,7 +9,10 @@ let missing = ports.length;
 for (const port of ports) createServer((socket) => socket.end()).listen(+port, '::', () => --missing || console.log('ready'));
 `;
 
-/** Tries to connect to all of \`[address, port]\` at once. A policy drops packets, so nothing answers. The kernel would try again after 1 s. */
+/**
+ * Tries to connect to all of `[address, port]` at once. A policy drops packets, so nothing answers. The kernel would try
+ * again after 1 s.
+ */
 const CLIENT = `
 const { connect } = require('node:net');
 const isOpen = ([host, port]) => new Promise((resolve) => {

@@ -75,21 +75,21 @@ export class McsClusters {
       const own = diagnostics.filter(
         (each) => (each.cluster === IMPORT ? this.#local.cluster : each.cluster) === cluster,
       );
-      this.#skip(cluster, subject, own);
+      this.#setSkipped(cluster, subject, own);
     }
   }
 
   /** Nothing can be decided, as the local objects can't be listed. */
   unavailable(error: unknown): void {
     const detail = `ServiceImports, Services, EndpointSlices and Namespaces of the local cluster can't be listed: ${wordsOf(error)}`;
-    this.#skip(this.#local.cluster, 'imports', [{ kind: 'problem', reason: 'imports-unknown', detail }]);
+    this.#setSkipped(this.#local.cluster, 'imports', [{ kind: 'problem', reason: 'imports-unknown', detail }]);
     for (const each of this.all) each.unavailable();
   }
 
   /** Watches all clusters until `signal` is aborted. To be called once, when the local imports are listed. */
   async run(running: RunOptions): Promise<void> {
     const { imports, options } = this.#options;
-    this.#skip(this.#local.cluster, 'imports', []);
+    this.#setSkipped(this.#local.cluster, 'imports', []);
     for (const each of options.deletionGuardPercent === 100 ? [] : this.all) {
       const { exports, services } = seedOf(each.cluster, imports.imports(), (key) => imports.slices(key));
       each.seed(exports, services);
@@ -108,12 +108,12 @@ export class McsClusters {
       isHere: ({ namespace, name }) =>
         imports.slices(importKey(namespace, name)).some(({ labels }) => labels[importClusterLabel] === cluster),
       onKnown: () => onKeys(this.keys(), performance.now()),
-      onSkipped: (subject, skipped) => this.#skip(cluster, subject, skipped),
+      onSkipped: (subject, skipped) => this.#setSkipped(cluster, subject, skipped),
       onHeld: (held) => sources.get(cluster)?.setHeld(held, 'mcs'),
     });
   }
 
-  #skip(cluster: string, subject: string, skipped: readonly Diagnostic[]): void {
+  #setSkipped(cluster: string, subject: string, skipped: readonly Diagnostic[]): void {
     const source = this.#options.sources.get(cluster);
     if (source === undefined) this.#skipped.replace(subject, skipped);
     else source.diagnose(subject, skipped);
