@@ -21,6 +21,7 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 /** A compiler that writes what it was asked for into the file after `-o`, and has a module in the folder GO_MODULE. */
 const compiler = `#!/bin/sh
 [ "$1" != list ] || echo "$GO_MODULE"
+[ "$1" != mod ] || echo "{\\"Dir\\":\\"$GO_MODULE\\"}"
 [ "$1" = build ] || exit 0
 echo "$@" >> "$GO_LOG"
 echo "half a program" > "$3"
@@ -42,6 +43,10 @@ beforeEach(() => {
     GO_LOG: join(dir, 'go.log'),
     GO_MODULE: join(dir, 'module'),
   };
+  for (const path of crdsOfCilium()) {
+    mkdirSync(dirname(join(dir, 'module', path)), { recursive: true });
+    writeFileSync(join(dir, 'module', path), `# ${path}\n`);
+  }
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
@@ -56,6 +61,7 @@ function run(overrides: Record<string, string> = {}, args: readonly string[] = [
 }
 
 const file = (tool: (typeof tools)[number]) => recipe(tool, env).file;
+const crdsOfCilium = () => recipe('cilium-crds.yaml', env).files?.paths ?? [];
 const builds = () => readFileSync(join(dir, 'go.log'), 'utf8').trimEnd().split('\n');
 const withoutEngines = tools.filter((tool) => !engines.includes(tool));
 
@@ -87,6 +93,13 @@ it('puts the CRDs of Calico beside its programs', async () => {
   await run({}, ['--engines']);
   const crds = join(dirname(file('calico')), 'crds.yaml');
   expect(readFileSync(crds, 'utf8')).toBe('kind: CustomResourceDefinition\n');
+});
+
+it('writes the CRDs of Cilium into one file', async () => {
+  await run({}, ['--engines']);
+  const lines = crdsOfCilium().map((path) => `# ${path}\n`);
+  expect(lines).toHaveLength(2);
+  expect(readFileSync(file('cilium-crds.yaml'), 'utf8')).toBe(lines.join('\n'));
 });
 
 it('builds only what is missing', async () => {
