@@ -55,7 +55,6 @@ export function lookAround(env: Readonly<Record<string, string | undefined>>) {
     hasKernelWireGuard: worksInside('ip', 'link', 'add', 'dev', 'wg0', 'type', 'wireguard'),
     // A container may have the device, and still not be allowed to open it.
     hasTun: works(() => closeSync(openSync('/dev/net/tun', 'r+'))),
-    /** Where it was built. */
     wireguardGo: built.ok ? built.paths['wireguard-go'] : undefined,
   };
 }

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { startRealCluster } from '@kube-semaphore/testkit';
 import type { Ability } from '../ability.ts';
@@ -12,8 +12,6 @@ import { table } from '../text/table.ts';
 import { Workload } from '../workload.ts';
 
 type Input = { readonly out: Printer; readonly started: Started; readonly ability: Ability; readonly real: boolean };
-
-type Start = (options: { readonly name: string }) => Promise<TestCluster>;
 
 /** The state that all steps share. */
 export type Demo = Awaited<ReturnType<typeof start>>;
@@ -32,7 +30,7 @@ export async function start({ out, started, ability, real }: Input) {
     and gives each its addresses, as a kubelet does. The rest is the work of kube-semaphore.`,
   );
   const startMs = performance.now();
-  const startServer: Start = real ? startRealCluster : startEmbeddedCluster;
+  const startServer = real ? startRealCluster : startEmbeddedCluster;
   const startCluster = async (name: string, number: number) => {
     const server = await started.server(() => startServer({ name }));
     const cluster = await prepareCluster(server, number);

@@ -5,9 +5,6 @@ import type { Demo, Step } from './start.ts';
 /** The content of a call, to search for on the wire. */
 const SECRET = 'hello from a pod of c1';
 
-/** Time for which the API server of c2 is down. */
-const OUTAGE_MS = 60_000;
-
 const title = 'The whole system';
 
 /** Two whole clusters, with real programs in place of the demo's own. */
@@ -29,15 +26,13 @@ export const wholeSystem: Step = async (demo) => {
 
   out.step(
     'A rollout',
-    `The pod in c1 calls the app twenty times a second, each time by its name and with a new
-    connection. In c2, a new version of the app rolls out.`,
+    'Twenty times a second, the pod in c1 calls the app by its name. In c2, a new version of the app rolls out.',
   );
   reportNoLoss('A rollout', await scenarios.rollOut('v2'));
 
   out.step(
     'A node is added, lost, and back',
-    `c2 gets a third node, and the app a pod on it. The agent announces the node,
-    and the nodes of c1 make it a peer.`,
+    'c2 gets a third node, and the app a pod on it. The nodes of c1 make that node a peer.',
   );
   const added = await scenarios.addNode();
   reportNoLoss('A node is added', added);
@@ -52,8 +47,7 @@ export const wholeSystem: Step = async (demo) => {
 
   out.step(
     'Nodes are drained',
-    `First, kubectl drain removes the pods of the node in c1 on which semaphore-service-mirror leads; then, of a node in c2
-    with pods of the app.`,
+    'First, the node in c1 on which semaphore-service-mirror leads; then, a node in c2 with pods of the app.',
   );
   reportNoLoss('The node of the leader is drained', await scenarios.drainLeader());
   reportNoLoss('A node of the app is drained', await scenarios.drainApp());
@@ -73,10 +67,7 @@ export const wholeSystem: Step = async (demo) => {
   out.step('API servers restart', 'API server and etcd of c1 are killed and start again, then those of c2.');
   reportNoLoss('API servers and etcd restart', await scenarios.restartControlPlanes());
 
-  out.step(
-    'Another CA',
-    'Clients of c2 trust a second CA, its servers get certificates of that CA, and the first CA goes.',
-  );
+  out.step('Another CA', 'Clients of c2 trust a second CA, its servers get certificates of it, and the first CA goes.');
   reportNoLoss('c2 gets another CA', await scenarios.changeCa());
 
   out.step('Policies', 'In c1, the policies of docs/policy.md select pods of c2. One of these pods is replaced.');
@@ -86,7 +77,7 @@ export const wholeSystem: Step = async (demo) => {
 
   const outage = 'The API server of c2 is down for a minute';
   out.step(outage, 'The API server of c2 is killed, and started again a minute later.');
-  reportNoLoss(outage, await scenarios.loseApiserver(OUTAGE_MS));
+  reportNoLoss(outage, await scenarios.loseApiserver(60_000));
   out.step('All calls', 'All calls from c1 to c2, by what happened:', table(rows));
 };
 
@@ -103,8 +94,7 @@ async function install({ out, started }: Demo): Promise<Scenarios> {
   out.result('two clusters with nodes and DNS', performance.now() - startMs, ': each has two nodes');
   const installMs = performance.now();
   await system.install();
-  const detail = ', by kubectl apply and a Secret for each app';
-  out.result('kube-semaphore is installed and ready in both', performance.now() - installMs, detail);
+  out.result('kube-semaphore is installed and ready in both', performance.now() - installMs);
   const scenarios = await Scenarios.start(system);
   const { ip: callerIp, node } = scenarios.caller;
   const capture = await node.machine.capture();
@@ -115,10 +105,7 @@ async function install({ out, started }: Demo): Promise<Scenarios> {
     ${callerIp} calls it:`,
     [`fetch('${WEB_URL}', { headers: { 'x-said': '${SECRET}' } })`, JSON.stringify(answer)],
   );
-  out.result(
-    'CoreDNS resolved the name, kube-proxy chose a pod, and the tunnel carried the call',
-    performance.now() - callMs,
-  );
+  out.result('CoreDNS, kube-proxy and the tunnel carried the call to a pod', performance.now() - callMs);
   const wire = inspect(await capture.stop(), SECRET);
   const isSecret = wire.encrypted > 0 && wire.readable === 0;
   if (!isSecret || answer.seen !== callerIp) throw new Error(JSON.stringify({ wire, answer }));
