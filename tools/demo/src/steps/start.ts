@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url';
-import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { startRealCluster } from '@kube-semaphore/testkit';
 import type { Ability } from '../ability.ts';
@@ -32,7 +32,7 @@ export async function start({ out, started, ability, real }: Input) {
   const startMs = performance.now();
   const startServer = real ? startRealCluster : startEmbeddedCluster;
   const startCluster = async (name: string, number: number) => {
-    const server = await started.server(() => startServer({ name }));
+    const server = await started.server<TestCluster>(() => startServer({ name }));
     const cluster = await prepareCluster(server, number);
     await started.server(async () => cluster.history);
     return cluster;
