@@ -103,6 +103,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/src/remote/read/slice.test.ts', 'of a remote Pod has no namespace'],
   ],
   'pass on mirrors': [['apps/service-mirror/src/remote/read/read.test.ts', 'ignores our own objects, by the label %s']],
+  'have a ServiceImport outside': [
+    [
+      'apps/service-mirror/test/mcs/app.test.ts',
+      'is not imported to a namespace that mcs.namespaces lacks, and says so',
+    ],
+    [
+      'apps/service-mirror/src/desired/mcs/exported-keys.test.ts',
+      'has only keys with an allowed beginning, and never a reserved one',
+    ],
+  ],
   'delay or delete what other clusters have': [
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],

@@ -11,8 +11,8 @@ const deployed = [
     'policy/components/network-policies-calico',
   ],
   ['policy/remote', 'policy/components/remote-namespaces'],
-  ['service-mirror/base', 'service-mirror/components/global'],
-  ['service-mirror/remote'],
+  ['service-mirror/base', 'service-mirror/components/global', 'service-mirror/components/mcs'],
+  ['service-mirror/remote', 'service-mirror/components/remote-mcs'],
   ['wireguard/base'],
   ['wireguard/remote', 'wireguard/components/calico-blocks'],
 ].map((folders) => deployedRights(...folders));
