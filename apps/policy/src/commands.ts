@@ -100,7 +100,7 @@ export async function runCleanup(command: PolicyCommand, run: RunOptions): Promi
   });
 }
 
-/** Gives the cluster label to local Namespaces, with the rights of whoever runs it: the controller has none to. */
+/** Gives the cluster label to local Namespaces, with the rights of its caller: the controller may not do this. */
 export async function runLabelNamespaces(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent } = command;
   const { clusterSetKey: key, localClusterName, overwrite } = options;

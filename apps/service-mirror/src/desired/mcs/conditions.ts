@@ -104,7 +104,7 @@ function readiness(own: OwnExport): DesiredCondition {
   const type = 'Ready';
   switch (own.service) {
     case 'exported':
-      // Each importer reads by itself: nobody knows which have.
+      // Each importer reads by itself: no cluster knows which have.
       return { type, status: 'True', reason: 'Ready', message: 'other clusters can read the export' };
     case 'skipped':
       return { type, status: 'False', reason: 'Failed', message: own.detail };
