@@ -48,13 +48,14 @@ class Spread extends BaseSequencer {
 
 /**
  * Real API servers can't change the result of these files. They start no cluster of the run's kind, or a fault proxy answers
- * in the server's place; `random-schedule.test.ts` has the same faults between a program and real servers. `explain` reads as
- * `check` does.
+ * in the server's place; `random-schedule.test.ts` has the same faults between a program and real servers. What `check`,
+ * `explain` and `label-namespaces` send, others send, too.
  */
 const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
   'apps/cli/test/*.test.ts',
-  'apps/policy/test/{explain,usage}.test.ts',
+  'apps/policy/test/{check,explain,label-namespaces,usage}.test.ts',
+  'apps/service-mirror/test/mcs/unknown.test.ts',
   'apps/*/test/faults/{error-answers,half-open}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
   'packages/embedded-apiserver/test/*.test.ts',

@@ -33,7 +33,7 @@ describe('a cluster that is lost', () => {
     await proxies.get('c1')!.set({ kind: 'refuse' });
     await proxies.get('c1')!.set({ kind: 'reset', connections: 'open' });
     await c3.stop();
-    await c3.start();
+    await c3.start({ ready: false });
     await c2.setEndpoints('web', ['10.4.2.1', '10.4.2.2']);
     await eventually(() => c3.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1', '10.4.2.2'] });
     expect(await c3.importedFrom('web')).toEqual(['c1', 'c2']);

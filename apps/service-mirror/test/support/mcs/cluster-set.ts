@@ -145,6 +145,8 @@ export type Start = {
   /** Fields of all remotes. */
   readonly ofRemotes?: object;
   readonly flags?: readonly string[];
+  /** Whether to wait until it is ready, which a lost remote delays by 30 s. Default: true. */
+  readonly ready?: boolean;
 };
 
 export type SetOptions = {
@@ -172,7 +174,7 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
   );
   const members = each.map(({ cluster, writer }) => {
     const others = each.filter((other) => other.cluster !== cluster);
-    return new SetMember(cluster, async ({ mcs = {}, ofRemotes = {}, flags = [] } = {}) => {
+    return new SetMember(cluster, async ({ mcs = {}, ofRemotes = {}, flags = [], ready = true } = {}) => {
       const file = {
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
         localCluster: { name: cluster.name, kubeConfigPath: writer.kubeconfig },
@@ -188,7 +190,7 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
       await writeFile(path, JSON.stringify(file));
       const mirror = spawnMirror([`-config=${path}`, '-listen-address=127.0.0.1:0', '-log-level=debug', ...flags]);
       processes.push(mirror);
-      await mirror.ready();
+      await (ready ? mirror.ready() : mirror.logged('started'));
       return mirror;
     });
   });
