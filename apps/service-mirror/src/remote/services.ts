@@ -1,15 +1,14 @@
 import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { endpointSliceKind, serviceKind, type TooLarge } from '@kube-semaphore/kube-objects';
+import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
 import { readService, type ServiceRules } from './read/service.ts';
 import { readSlice, type SliceRules } from './read/slice.ts';
 import type { MirrorOptions } from '../config/options.ts';
 import { SliceIndex } from '../desired/slice-index.ts';
-import { type Reading, type SourceService, type SourceSlice, YOUNGEST } from '../desired/source.ts';
-
-type Stored<T> = Reading<T> & { readonly uid: string };
+import { type SourceService, type SourceSlice } from '../desired/source.ts';
+import { asYoungest, heldSlices, readTooLarge, type Stored } from './stored.ts';
 
 /** What a cluster had before the process started, as our local objects show. */
 export type Seed = { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] };
@@ -86,12 +85,7 @@ export class ServiceSource {
           onSlices({ namespace, name });
         }
       },
-      holding: {
-        guard,
-        hold: (slice) => slice,
-        claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [],
-        withoutClaim,
-      },
+      holding: { guard, ...heldSlices },
     });
     this.#reflectors = [
       new Reflector({
@@ -195,23 +189,7 @@ export class ServiceSource {
   }
 }
 
-function readTooLarge({ metadata, tooLarge: detail }: TooLarge): Stored<never> {
-  return { uid: metadata.uid, value: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
-}
-
 /** A mirror doesn't depend on UIDs and versions. */
 function isSame<T>(a: Stored<T>, b: Stored<T>): boolean {
   return isDeepStrictEqual(a.value, b.value) && isDeepStrictEqual(a.skipped, b.skipped);
-}
-
-/** A held Service loses every conflict with a listed one, as the oldest wins. */
-function asYoungest(stored: Stored<SourceService>): Stored<SourceService> {
-  return stored.value === undefined ? stored : { ...stored, value: { ...stored.value, createdAt: YOUNGEST } };
-}
-
-/** A held slice without an address that another slice has; undefined if no endpoint remains. */
-function withoutClaim(stored: Stored<SourceSlice>, address: string): Stored<SourceSlice> | undefined {
-  if (stored.value === undefined) return undefined;
-  const endpoints = stored.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
-  return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
 }

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { type Condition, type ServiceExport, serviceExportKind, type TooLarge } from '@kube-semaphore/kube-objects';
+import { type Condition, type ServiceExport, serviceExportKind } from '@kube-semaphore/kube-objects';
 import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Identity } from '../../desired/observed.ts';
-import { type Reading, YOUNGEST } from '../../desired/source.ts';
 import { readExport, type SourceExport } from '../read/export.ts';
+import { asYoungest, readTooLarge, type Stored } from '../stored.ts';
 
 /** The status of an export of the local cluster, which we write. */
 type OwnStatus = { readonly resourceVersion: string; readonly conditions: readonly Condition[] };
 
-type Stored = Reading<SourceExport> & Partial<OwnStatus> & { readonly uid: string };
+type StoredExport = Stored<SourceExport> & Partial<OwnStatus>;
 
 export type ExportSourceOptions = {
   readonly client: KubeClient;
@@ -35,12 +35,12 @@ export type ExportSourceOptions = {
  * cluster has no definition of them (404), or not in our version, or forbids to list them (403).
  */
 export class ExportSource {
-  readonly #store: Store<Stored>;
-  readonly #reflector: Reflector<typeof serviceExportKind, Stored>;
+  readonly #store: Store<StoredExport>;
+  readonly #reflector: Reflector<typeof serviceExportKind, StoredExport>;
 
   constructor({ client, options, budget, isLocal, hooks, onChange, onSkipped }: ExportSourceOptions) {
     const guard = { percent: options.deletionGuardPercent, min: options.deletionGuardMin };
-    this.#store = new Store<Stored>({
+    this.#store = new Store<StoredExport>({
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {
         onSkipped(`export ${key}`, current?.skipped ?? []);
@@ -54,7 +54,7 @@ export class ExportSource {
       kind: serviceExportKind,
       watchList: 'auto',
       project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
-      projectTooLarge,
+      projectTooLarge: readTooLarge,
       store: this.#store,
       ...(budget !== undefined && { budget }),
       idleTimeoutMs: options.watchIdleTimeoutMs,
@@ -125,13 +125,3 @@ const statusOf = ({ metadata, status }: ServiceExport): OwnStatus => ({
   resourceVersion: metadata.resourceVersion,
   conditions: status.conditions,
 });
-
-const projectTooLarge = ({ metadata, tooLarge: detail }: TooLarge): Stored => ({
-  uid: metadata.uid,
-  value: undefined,
-  skipped: [{ kind: 'problem', reason: 'too-large', detail }],
-});
-
-/** A held export loses every conflict with a listed one, as the oldest wins. */
-const asYoungest = (stored: Stored): Stored =>
-  stored.value === undefined ? stored : { ...stored, value: { ...stored.value, createdAt: YOUNGEST } };

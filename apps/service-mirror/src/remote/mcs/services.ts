@@ -9,13 +9,10 @@ import type { Reading, SourceSlice } from '../../desired/source.ts';
 import { serviceNameLabel } from '../../names.ts';
 import { type ExportedService, readExportedService } from '../read/export.ts';
 import { readSlice, type SliceRules } from '../read/slice.ts';
+import { heldSlices, readTooLarge, type Stored } from '../stored.ts';
 
 type StoredService = ExportedService & { readonly uid: string };
-type StoredSlice = Reading<SourceSlice> & {
-  readonly uid: string;
-  readonly namespace: string;
-  readonly service: string;
-};
+type StoredSlice = Stored<SourceSlice> & { readonly namespace: string; readonly service: string };
 
 /** What a cluster had before the process started, as our imports show. */
 export type ServiceSeed = {
@@ -66,12 +63,7 @@ export class ExportedServices {
         onSkipped(`slice ${key}`, current?.service === '' ? current.skipped : []);
         for (const service of this.#byService.move(change)) changed(service);
       },
-      holding: {
-        guard,
-        hold: (slice) => slice,
-        claims: ({ value }) => value?.endpoints.flatMap(({ addresses }) => addresses) ?? [],
-        withoutClaim,
-      },
+      holding: { guard, ...heldSlices },
     });
     const common = {
       client,
@@ -99,12 +91,10 @@ export class ExportedServices {
         kind: endpointSliceKind,
         store: this.#slices,
         project: (slice) => storedSlice(slice, rules),
-        projectTooLarge: ({ metadata, tooLarge: detail }): StoredSlice => ({
-          uid: metadata.uid,
-          namespace: metadata.namespace,
+        projectTooLarge: (slice): StoredSlice => ({
+          ...readTooLarge(slice),
+          namespace: slice.metadata.namespace,
           service: '',
-          value: undefined,
-          skipped: [{ kind: 'problem', reason: 'too-large', detail }],
         }),
         hooks: hooks('EndpointSlices'),
       }),
@@ -157,11 +147,4 @@ function storedSlice(slice: EndpointSlice, rules: SliceRules): StoredSlice | und
   const { uid, namespace, labels } = slice.metadata;
   if (value === undefined && skipped.length === 0) return undefined;
   return { uid, namespace, service: labels[serviceNameLabel] ?? '', value, skipped };
-}
-
-/** A held slice without an address that another slice has; undefined if no endpoint remains. */
-function withoutClaim(stored: StoredSlice, address: string): StoredSlice | undefined {
-  if (stored.value === undefined) return undefined;
-  const endpoints = stored.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
-  return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
 }

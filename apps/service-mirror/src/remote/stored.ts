@@ -1,0 +1,26 @@
+import type { TooLarge } from '@kube-semaphore/kube-objects';
+import { type Reading, type SourceSlice, YOUNGEST } from '../desired/source.ts';
+
+/** What the store of a source keeps of an object. */
+export type Stored<T> = Reading<T> & { readonly uid: string };
+
+export function readTooLarge({ metadata, tooLarge: detail }: TooLarge): Stored<never> {
+  return { uid: metadata.uid, value: undefined, skipped: [{ kind: 'problem', reason: 'too-large', detail }] };
+}
+
+/** A held Service or export loses every conflict with a listed one, as the oldest wins. */
+export function asYoungest<S extends Reading<{ readonly createdAt: number }>>(stored: S): S {
+  return stored.value === undefined ? stored : { ...stored, value: { ...stored.value, createdAt: YOUNGEST } };
+}
+
+/** How a store holds slices: without the addresses that another slice has, until no endpoint remains. */
+export const heldSlices = {
+  hold: <S>(slice: S): S => slice,
+  claims: ({ value }: Reading<SourceSlice>): readonly string[] =>
+    value?.endpoints.flatMap(({ addresses }) => addresses) ?? [],
+  withoutClaim: <S extends Reading<SourceSlice>>(stored: S, address: string): S | undefined => {
+    if (stored.value === undefined) return undefined;
+    const endpoints = stored.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
+    return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
+  },
+};
