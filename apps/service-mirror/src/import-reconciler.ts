@@ -151,8 +151,8 @@ export class ImportReconciler {
   }
 
   /** Whether the import is headless now. */
-  #isHeadless(at: ImportAt): boolean {
-    return this.#options.imports.observed(at, false).serviceImport?.spec.type === 'Headless';
+  #isHeadless({ namespace, name }: ImportAt): boolean {
+    return this.#options.imports.import(namespace, name)?.spec.type === 'Headless';
   }
 }
 

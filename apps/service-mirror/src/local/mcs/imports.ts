@@ -55,7 +55,7 @@ const OURS = {
   services: `${managedByLabel}=${sliceManager},${importNameLabel}`,
 };
 
-/** The local objects of ServiceImports: imports, whoever wrote them, our Services and slices for them, and all namespaces. */
+/** The local objects of ServiceImports: all imports, our Services and slices for them, and all namespaces. */
 export class LocalImports {
   readonly #options: LocalImportsOptions;
   readonly #listed = Promise.withResolvers<void>();
@@ -78,7 +78,13 @@ export class LocalImports {
     this.#imports = store(({ key }) => onKeys([importKeyOf(key)]));
     this.#services = store((change) => onKeys(this.#servicesByImport.move(change)));
     this.#slices = store((change) => onKeys(this.#slicesByImport.move(change)));
-    this.#namespaces = new Store({ equal: () => true, onChange: ({ key }) => onNamespace(key) });
+    this.#namespaces = new Store({
+      equal: () => true,
+      // Before, nothing can be decided, and each cluster enqueues its keys once it is listed.
+      onChange: ({ key }) => {
+        if (this.isSynced()) onNamespace(key);
+      },
+    });
     this.#reflectors = {
       imports: this.#reflector({
         kind: serviceImportKind,
@@ -130,6 +136,12 @@ export class LocalImports {
       : [];
   }
 
+  /** Ours or not; undefined if there is no such import, or none is known. */
+  import(namespace: string, name: string): LocalImport | undefined {
+    const { view } = this.#imports;
+    return view.synced ? view.objects.get(`${namespace}/${name}`) : undefined;
+  }
+
   /** Our slices of an import, wherever they are. */
   slices(key: string): readonly LocalSlice[] {
     return this.#slicesByImport.slices(key);
@@ -152,13 +164,12 @@ export class LocalImports {
     isHeadless: boolean,
   ): ObservedObjects & { readonly misplaced: readonly (LocalDerived | LocalSlice)[] } {
     const key = importKey(namespace, name);
-    const { view } = this.#imports;
     const services = this.#servicesByImport.slices(key);
     const slices = this.slices(key).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const service = services.find((each) => each.name === derivedName && each.namespace === derivedNamespace);
     const isPlaced = (slice: LocalSlice): boolean => slice.namespace === (isHeadless ? namespace : derivedNamespace);
     return {
-      serviceImport: view.synced ? view.objects.get(`${namespace}/${name}`) : undefined,
+      serviceImport: this.import(namespace, name),
       service,
       slices: slices.filter(isPlaced),
       misplaced: [...services.filter((each) => each !== service), ...slices.filter((each) => !isPlaced(each))],
