@@ -3,13 +3,12 @@ import { calicoPolicyKind, Codec, globalNetworkSetKind } from '@kube-semaphore/k
 import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicluster';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PolicyOptions } from './config/options.ts';
-import type { Settings } from './config/settings.ts';
+import { clusterIdsOf, type Settings } from './config/settings.ts';
 import { accidentalRules } from './desired/accidental-selectors.ts';
 import { readOwner } from './desired/labels.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { labelDomains } from './names.ts';
-import type { ClusterIds } from './desired/network-policies/cross-cluster-rules.ts';
 import { type Check, checkOf, type RuleCheck } from './desired/network-policies/check.ts';
 import type { PolicyInput } from './policy.ts';
 import { listPods, listPolicies, readInTime } from './remote/snapshot.ts';
@@ -24,13 +23,6 @@ export type CheckReport = Check & {
     readonly failure: string | undefined;
   }[];
 };
-
-/** The cluster label and its values, from the config. */
-const clusterIdsOf = ({ options, settings }: Pick<PolicyInput, 'options' | 'settings'>): ClusterIds => ({
-  key: options.clusterSetKey,
-  remotes: new Set(settings.remotes.map(({ clusterSetId }) => clusterSetId)),
-  local: options.localClusterName,
-});
 
 /**
  * Checks the NetworkPolicies that name other clusters, whether `-network-policies` is on or not.
@@ -66,7 +58,7 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
     };
   });
   const { maxAddressesPerPolicy, maxAddressesPerSource } = options;
-  const ids = clusterIdsOf(input);
+  const ids = clusterIdsOf(options, settings.remotes);
   const found = checkOf({ ...objects, ids, remotes, maxAddressesPerPolicy, maxAddressesPerSource });
   return {
     ...found,

@@ -2,6 +2,7 @@ import { durationOf, localReference, Problems, referenceOfFlags, remoteReference
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { type Cidr, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
+import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
 import { configLabelPrefix } from '../names.ts';
 import { clusterName, labelKey, labelValue } from './option-types.ts';
@@ -28,6 +29,16 @@ export type Settings = {
   readonly localCidrs: readonly Cidr[];
   readonly remotes: readonly RemoteSettings[];
 };
+
+/** The cluster label, and its values. */
+export const clusterIdsOf = (
+  { clusterSetKey, localClusterName }: Pick<PolicyOptions, 'clusterSetKey' | 'localClusterName'>,
+  remotes: readonly Pick<RemoteSettings, 'clusterSetId'>[],
+): ClusterIds => ({
+  key: clusterSetKey,
+  remotes: new Set(remotes.map(({ clusterSetId }) => clusterSetId)),
+  local: localClusterName,
+});
 
 /** Settings of the flags for one remote, which were validated to be complete. */
 export function settingsOfOptions(options: PolicyOptions): Settings {

@@ -12,7 +12,7 @@ import { globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from '../config/options.ts';
-import type { RemoteSettings } from '../config/settings.ts';
+import { clusterIdsOf, type RemoteSettings } from '../config/settings.ts';
 import type { Change } from '../desired/sets/change.ts';
 import { changeEvent } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
@@ -104,11 +104,7 @@ export class LocalCluster {
     this.#setHooks = this.#watches.hooks();
     this.skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
     if (!options.options.networkPolicies) return;
-    const ids = {
-      key: options.options.clusterSetKey,
-      remotes: new Set(options.remotes.map(({ clusterSetId }) => clusterSetId)),
-      local: options.options.localClusterName,
-    };
+    const ids = clusterIdsOf(options.options, options.remotes);
     const companions = this.#companionsOf(options, ids);
     this.companions = companions;
     this.#namespaces = new LocalNamespaces({
