@@ -5,13 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, scaled } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
+import { onTestFinished } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** An interrupted demo gives up after 4 s what takes longer. A busy machine needs more time. */
 export const END_MS = 10_000;
+
+/** A whole demo takes half a minute where nothing else runs. */
+export const TIMEOUT_MS = scaled(120_000);
 
 /** How a demo ended, and all that it printed. */
 type End = { readonly code: number | null; readonly signal: string | null; readonly output: string };
@@ -34,18 +38,21 @@ export class DemoProcess {
     }
   }
 
+  /** Without another PATH, as on a machine without `wg`, where no tunnel can be had. The end of the test ends it. */
   static async start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
     const dir = await mkdtemp(join(tmpdir(), 'demo-'));
     const kind = clusterKind() === 'real' ? ['--real'] : [];
     // vitest's own variables would switch colours on.
-    const { PATH, HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS } = process.env;
+    const { HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS } = process.env;
     const child = spawn(process.execPath, [main, ...kind, ...args], {
-      env: { PATH, HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS, TMPDIR: dir, ...env },
+      env: { PATH: '/nonexistent', HOME, XDG_CACHE_HOME, KUBEBUILDER_ASSETS, TMPDIR: dir, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A process group of its own, as a shell gives it to what it starts.
       detached: true,
     });
-    return new DemoProcess(child, dir);
+    const demo = new DemoProcess(child, dir);
+    onTestFinished(() => demo.#dispose());
+    return demo;
   }
 
   /** Sends a signal as a terminal does: to the demo, and to the processes that it has started in its group. */
@@ -69,8 +76,13 @@ export class DemoProcess {
     return [...(await readdir(this.dir)), ...(await this.processes())];
   }
 
+  /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
+  leavesNothing(): Promise<void> {
+    return eventually(() => this.leftovers(), []);
+  }
+
   /** Ends it however that goes, for tests that failed half-way. */
-  async dispose(): Promise<void> {
+  async #dispose(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.ended;
     await rm(this.dir, { recursive: true, force: true });

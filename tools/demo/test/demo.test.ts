@@ -3,26 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, scaled } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { docBlocks, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
-import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { DemoProcess, END_MS } from './demo-process.ts';
-
-const demos: DemoProcess[] = [];
-afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
-
-/** As on a machine without `wg`, where no tunnel can be had. */
-async function start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<DemoProcess> {
-  const demo = await DemoProcess.start(args, { PATH: '/nonexistent', ...env });
-  demos.push(demo);
-  return demo;
-}
-
-/** A whole demo takes half a minute where nothing else runs. */
-const TIMEOUT_MS = scaled(120_000);
-
-/** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
-const leavesNothing = (demo: DemoProcess): Promise<void> => eventually(() => demo.leftovers(), []);
+import { expect, it, onTestFinished } from 'vitest';
+import { DemoProcess, TIMEOUT_MS } from './demo-process.ts';
 
 /** Without line breaks, durations and numbers of writes: these differ from run to run. */
 const withoutMeasures = (text: string): string =>
@@ -32,7 +16,7 @@ const withoutMeasures = (text: string): string =>
     .replace(/\d+ writes?\b/g, '… writes');
 
 it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
-  const demo = await start();
+  const demo = await DemoProcess.start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(await demo.leftovers()).toEqual([]);
   expect(demo.output).not.toContain('\u001B');
@@ -92,7 +76,7 @@ it('shows what an agent would do if no tunnel is possible', { timeout: TIMEOUT_M
     { mode: 0o755 },
   );
   await writeFile(join(path, 'ip'), '#!/bin/sh\necho "[]"\n', { mode: 0o755 });
-  const demo = await start([], { PATH: path });
+  const demo = await DemoProcess.start([], { PATH: path });
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(demo.output).toMatch(/✓ .* the agent would do this here\n/);
   expect(demo.output).toMatch(/create {2}device {6}wireguard\.c2 {2}port 51820, /);
@@ -102,57 +86,13 @@ it('shows what an agent would do if no tunnel is possible', { timeout: TIMEOUT_M
   expect(await demo.leftovers()).toEqual([]);
 });
 
-it.each([
-  { name: 'before it starts anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
-  { name: 'while the apps start', signal: 'SIGINT', text: 'both clusters serve' },
-  { name: 'by SIGTERM while pods start', signal: 'SIGTERM', text: '3. It grows' },
-  { name: 'by SIGHUP while a cluster is not reached', signal: 'SIGHUP', text: '8. The other cluster' },
-  { name: 'while no replica leads', signal: 'SIGINT', text: 'kill -9' },
-  { name: 'while an app restarts', signal: 'SIGINT', text: '15. One Service' },
-  { name: 'while a cluster of a global Service is down', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
-] as const)(
-  'ends soon and leaves nothing when it is interrupted $name',
-  { timeout: TIMEOUT_MS },
-  async ({ signal, text }) => {
-    // With --keep, it runs until it is interrupted.
-    const demo = await start(['--keep']);
-    await demo.says(text);
-    demo.signal(signal);
-    // npm forwards a Ctrl-C like this.
-    demo.child.kill(signal);
-    const startMs = performance.now();
-    expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
-    expect(performance.now() - startMs).toBeLessThan(scaled(END_MS));
-    await leavesNothing(demo);
-  },
-);
-
-it('ends when its output is closed', async () => {
-  const demo = await start();
-  await demo.says('kube-semaphore connects');
-  demo.child.stdout?.destroy();
-  expect(await demo.ended).toMatchObject({ code: 0 });
-  await leavesNothing(demo);
-});
-
-it('fails with the end of the logs when an app dies', async () => {
-  const demo = await start();
-  await demo.says('2. A workload starts');
-  const app = (await demo.processes()).find((line) => line.includes('-target-cluster-name c2'));
-  process.kill(Number.parseInt(app ?? '', 10), 'SIGKILL');
-  expect(await demo.ended).toMatchObject({ code: 1 });
-  expect(demo.output).toContain('The demo failed: semaphore-policy of c1 exited unexpectedly: SIGKILL');
-  expect(demo.output).toMatch(/The last lines of semaphore-policy of c1:\n\{"level":"info",.*"msg":"started"\}/);
-  await leavesNothing(demo);
-});
-
 const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
 it.skipIf(goesWithoutKubectl)(
   'continues with --keep, and the commands that it prints work',
   { timeout: TIMEOUT_MS },
   async () => {
-    const demo = await start(['--keep']);
+    const demo = await DemoProcess.start(['--keep']);
     await demo.says('Your turn');
     // The metrics of the three apps come last.
     await eventually(() => demo.output.split('/metrics\n').length - 1, 3);
@@ -168,21 +108,6 @@ it.skipIf(goesWithoutKubectl)(
 
     demo.signal('SIGINT');
     expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-    await leavesNothing(demo);
+    await demo.leavesNothing();
   },
 );
-
-it.each([
-  { name: 'helps', args: ['--help'], env: {}, code: 0, output: /^Usage: npm run demo/ },
-  { name: 'refuses unknown flags', args: ['--kep'], env: {}, code: 2, output: /^Unknown option '--kep'\n\nUsage:/ },
-  {
-    name: 'says in one line that real API servers are missing',
-    args: ['--real'],
-    env: { KUBEBUILDER_ASSETS: '', XDG_CACHE_HOME: '/nonexistent' },
-    code: 1,
-    output: /^--real: .*"npm run binaries".*\n$/,
-  },
-])('$name', async ({ args, env, code, output }) => {
-  const demo = await start(args, env);
-  expect(await demo.ended).toEqual({ code, signal: null, output: expect.stringMatching(output) });
-});

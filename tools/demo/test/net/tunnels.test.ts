@@ -2,21 +2,13 @@ import { execFile } from 'node:child_process';
 import { readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { eventually, scaled } from '@kube-semaphore/eventually';
-import { afterEach, expect, it } from 'vitest';
-import { DemoProcess, END_MS } from '../demo-process.ts';
+import { expect, it } from 'vitest';
+import { DemoProcess, END_MS, TIMEOUT_MS } from '../demo-process.ts';
 
 const run = promisify(execFile);
-/** Includes the whole demo before the tunnels. */
-const TIMEOUT_MS = scaled(120_000);
 
-const demos: DemoProcess[] = [];
-afterEach(() => Promise.all(demos.splice(0).map((demo) => demo.dispose())));
-
-async function start(args: readonly string[] = []): Promise<DemoProcess> {
-  const demo = await DemoProcess.start(args);
-  demos.push(demo);
-  return demo;
-}
+/** Runs the whole demo before the tunnels. */
+const start = (): Promise<DemoProcess> => DemoProcess.start(['--keep'], { PATH: process.env['PATH'] ?? '' });
 
 type Process = { readonly parent: number; readonly namespace: string };
 
@@ -48,7 +40,7 @@ async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<stri
 }
 
 it('carries packets between the clusters, and with --keep continues to do so', { timeout: TIMEOUT_MS }, async () => {
-  const demo = await start(['--keep']);
+  const demo = await start();
   await demo.says('Your turn');
   // The metrics of the three apps and the two agents come last.
   await eventually(() => demo.output.split('/metrics\n').length - 1, 5);
@@ -84,7 +76,7 @@ it.each([
   { name: 'during a ping, after an agent was killed', text: 'It starts again' },
 ])('ends soon and leaves nothing when it is interrupted $name', { timeout: TIMEOUT_MS }, async ({ text }) => {
   // With --keep, it runs until it is interrupted.
-  const demo = await start(['--keep']);
+  const demo = await start();
   await demo.says(text);
   const namespaces = await namespacesOf(demo);
   expect(namespaces.size).toBe(5);
