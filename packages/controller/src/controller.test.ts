@@ -53,6 +53,27 @@ describe('Controller', () => {
     await stopped;
   });
 
+  it('gives way to the event loop while many keys need no write', async () => {
+    vi.useRealTimers();
+    let ms = 0;
+    const runsOfTurns = [0];
+    const { controller, stop } = start({
+      now: () => ms,
+      reconcile: async () => {
+        runsOfTurns[runsOfTurns.length - 1]!++;
+        ms += 4;
+        return { wrote: false };
+      },
+    });
+    for (let key = 0; key < 100; key++) controller.enqueue(`set ${key}`);
+    while (ms < 400) {
+      await new Promise((resolve) => setImmediate(resolve));
+      runsOfTurns.push(0);
+    }
+    expect(Math.max(...runsOfTurns)).toBe(3);
+    await stop();
+  });
+
   it('retries a failed key, later each time, with the time of its oldest event', async () => {
     const since: (number | undefined)[] = [];
     const { controller, failures, stop } = start({
@@ -126,7 +147,7 @@ describe('Controller', () => {
   });
 });
 
-function start(options: Pick<ControllerOptions, 'reconcile' | 'observer'>) {
+function start(options: Pick<ControllerOptions, 'reconcile' | 'observer' | 'now'>) {
   const failures: { key: string; retryInMs: number }[] = [];
   const controller = new Controller({
     workers: 3,

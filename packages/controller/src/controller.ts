@@ -1,5 +1,6 @@
 import { backoffMs } from './backoff.ts';
 import { Pace } from './pace.ts';
+import { Turns } from './turns.ts';
 import { type Now, Workqueue } from './workqueue.ts';
 
 /** What a reconcile did: a key that writes often rests after a write. */
@@ -46,6 +47,7 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: Workqueue;
   readonly #pace: Pace;
+  readonly #turns: Turns;
   readonly #now: Now;
   readonly #started = new Set<{ at: number }>();
 
@@ -54,6 +56,7 @@ export class Controller {
     this.#now = options.now ?? (() => performance.now());
     this.#queue = new Workqueue({ now: this.#now });
     this.#pace = new Pace({ burst: WRITE_BURST, intervalMs: options.minWriteIntervalMs, now: this.#now });
+    this.#turns = new Turns(this.#now);
   }
 
   /** Keys that wait for a worker. */
@@ -84,6 +87,8 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let task = await this.#queue.take(); task !== undefined; task = await this.#queue.take()) {
+      // Without it, keys that need no write would follow each other without a pause.
+      await this.#turns.next();
       const { key, since } = task;
       const run = { at: this.#now() };
       this.#started.add(run);
