@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { scheduler } from 'node:timers/promises';
 import {
   type Codec,
   DecodeError,
@@ -18,8 +19,13 @@ import { connectionErrorOf } from './transport.ts';
  */
 const MAX_FRAME_BYTES = { protobuf: 4 * 1024 * 1024, json: 10 * 1024 * 1024 };
 
+/** So many events are handled without a look at the clock. */
+const BATCH = 4;
+/** How long events may hold up the event loop. A socket may have some megabytes of them, which Node.js reads in one turn. */
+const LONGEST_TURN_MS = 10;
+
 /**
- * An open watch. Iterate it once: it yields the events that each chunk of the stream completes. It ends when the server
+ * An open watch. Iterate it once: it yields the events that each chunk of the stream completes, a few at a time. It ends when the server
  * ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop closes the
  * connection.
  */
@@ -61,14 +67,18 @@ export class WatchStream<K extends Kind> {
         protobuf ? codec.eventFromProtobuf(bytes, start, end) : codec.eventFromJson(parseJson(bytes, start, end)),
       );
     };
+    let turnBeganAt = performance.now();
     try {
       for await (const chunk of this.#response as AsyncIterable<Buffer>) {
         batch = [];
         splitter.push(chunk, onFrame);
         if (batch.length === 0) this.#checkSilence();
-        else {
-          yield batch;
+        for (let from = 0; from < batch.length; from += BATCH) {
+          yield batch.slice(from, from + BATCH);
           this.#lastEventAt = performance.now();
+          if (this.#lastEventAt - turnBeganAt < LONGEST_TURN_MS) continue;
+          await scheduler.yield();
+          turnBeganAt = performance.now();
         }
       }
     } catch (error) {

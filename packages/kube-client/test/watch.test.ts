@@ -192,6 +192,25 @@ describe('a watch of a broken server', () => {
     expect(error).toMatchObject({ code: 'KUBE_DECODE' });
   });
 
+  it('gives way to the event loop while it has many events', async () => {
+    const stream = await watched(sends(Array.from({ length: 200 }, (_, i) => added(`pod-${i}`)).join('')));
+    let most = 0;
+    let inTurn = 0;
+    let counting = setImmediate(function count() {
+      inTurn = 0;
+      counting = setImmediate(count);
+    });
+    for await (const batch of stream) {
+      most = Math.max(most, ++inTurn);
+      const beganAt = performance.now();
+      while (performance.now() - beganAt < 6);
+      if (batch.some((event) => told(event as Event) === 'ADDED pod-199')) break;
+    }
+    clearImmediate(counting);
+    // Two batches take 12 ms; the count of a turn begins before or after them.
+    expect(most).toBeLessThanOrEqual(4);
+  });
+
   it('yields an event that arrives in pieces once', async () => {
     const text = added('a');
     const { events } = await read(await watched(sends(text.slice(0, 9), text.slice(9), added('b'))), 'ADDED b');
