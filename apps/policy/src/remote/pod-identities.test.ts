@@ -9,15 +9,18 @@ import { PodIdentities } from './pod-identities.ts';
 const K = 'cluster.clusterset.k8s.io';
 const labels = (matchLabels: Labels): LabelSelector => ({ matchLabels, matchExpressions: [] });
 
-function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string; apps?: string[] }[]) {
-  const selectors = peers.map(({ namespace = {}, pod = {}, without, apps }) => ({
+function rulesOf(...peers: { namespace?: Labels; pod?: Labels; without?: string; apps?: string[]; has?: string }[]) {
+  const selectors = peers.map(({ namespace = {}, pod = {}, without, apps, has }) => ({
     namespaceSelector: {
       matchLabels: { [K]: 'c2', ...namespace },
       matchExpressions: without === undefined ? [] : [{ key: without, operator: 'DoesNotExist', values: [] }],
     },
     podSelector: {
       matchLabels: pod,
-      matchExpressions: apps === undefined ? [] : [{ key: 'app', operator: 'In', values: apps }],
+      matchExpressions: [
+        ...(apps === undefined ? [] : [{ key: 'app', operator: 'In', values: apps }]),
+        ...(has === undefined ? [] : [{ key: has, operator: 'Exists', values: [] }]),
+      ],
     },
     ipBlock: { cidr: '', except: [] },
   }));
@@ -141,6 +144,26 @@ describe('PodIdentities', () => {
     expect(cidrsOf(identities, [...rules, ...other])).toEqual([]);
   });
 
+  it('compares no identity with a peer that asks for a label which it lacks', () => {
+    const readsFor = (peers: number): number => {
+      const { identities } = start();
+      let reads = 0;
+      const getOwnPropertyDescriptor = (target: Labels, key: string) => {
+        reads++;
+        return Reflect.getOwnPropertyDescriptor(target, key);
+      };
+      for (let i = 0; i < peers; i++) identities.setSource(`alpha/${i}`, rulesOf({ has: `key-${i}` }));
+      const of = {
+        ...WEB,
+        labels: new Proxy<Labels>(WEB.labels, { getOwnPropertyDescriptor } as ProxyHandler<Labels>),
+      };
+      identities.setPod('p', undefined, at(of, '10.2.0.20'));
+      identities.setNamespace('beta', {});
+      return reads;
+    };
+    expect(readsFor(100)).toBe(readsFor(1));
+  });
+
   it('forgets the identities of Pods that are gone, and peers that no source has', () => {
     const { identities, changes } = start();
     const rules = rulesOf({});
@@ -170,6 +193,7 @@ describe('PodIdentities', () => {
         pod: fc.record({ app: apps }),
         without: fc.constant('closed'),
         apps: fc.array(apps, { minLength: 1, maxLength: 2 }),
+        has: fc.constantFrom('app', 'tier'),
       },
       { requiredKeys: [] },
     );

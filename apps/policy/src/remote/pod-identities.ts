@@ -36,7 +36,7 @@ type Namespace = {
 /**
  * Finds the Pods of a remote that a peer selects. Selectors are compared with identities, of which there are few, and each
  * pair once: a change of a Pod costs what the peers cost that select it. A peer whose podSelector asks for a label is only
- * compared with identities that have it.
+ * compared with identities that have it, and a change of a namespace concerns only peers whose namespaceSelector it changes.
  */
 export class PodIdentities {
   readonly #options: PodIdentitiesOptions;
@@ -85,9 +85,12 @@ export class PodIdentities {
     if (labels === undefined) this.#unplaced.add(name);
     else this.#unplaced.delete(name);
     const changed = new Set<string>();
-    for (const group of moved.size === 0 ? [] : entry.groups.values())
-      for (const selection of this.#candidates(group))
-        if (moved.has(selection) && this.#select(selection, group)) addAll(changed, selection.sources);
+    const unanchored = [...(this.#anchored.get(NO_ANCHOR) ?? [])].filter((each) => moved.has(each));
+    for (const group of moved.size === 0 ? [] : entry.groups.values()) {
+      const anchored = [...this.#anchoredIn(group)].filter((each) => moved.has(each));
+      for (const selection of [...unanchored, ...anchored])
+        if (this.#select(selection, group)) addAll(changed, selection.sources);
+    }
     this.#forgetIfGone(name);
     this.#report(changed);
   }
@@ -159,9 +162,16 @@ export class PodIdentities {
   }
 
   /** The selections that may select a group, whatever its namespace is. */
-  *#candidates({ identity: { labels } }: Group): Generator<Selection> {
+  *#candidates(group: Group): Generator<Selection> {
     yield* this.#anchored.get(NO_ANCHOR) ?? [];
-    for (const key in labels) yield* this.#anchored.get(`${key}=${labels[key]!}`) ?? [];
+    yield* this.#anchoredIn(group);
+  }
+
+  *#anchoredIn({ identity: { labels } }: Group): Generator<Selection> {
+    for (const key in labels) {
+      yield* this.#anchored.get(key) ?? [];
+      yield* this.#anchored.get(`${key}=${labels[key]!}`) ?? [];
+    }
   }
 
   /** @returns whether anything changed */
@@ -216,11 +226,12 @@ export class PodIdentities {
 
 const NO_ANCHOR = '';
 
-/** Labels of which every Pod has one that the peer selects, or `NO_ANCHOR`. */
+/** Labels, or keys of labels, of which every Pod has one that the peer selects; or `NO_ANCHOR`. */
 function anchorsOf({ podSelector: { matchLabels, matchExpressions } }: RemotePeer): readonly string[] {
   for (const key in matchLabels) return [`${key}=${matchLabels[key]!}`];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');
-  return oneOf?.values.map((value) => `${oneOf.key}=${value}`) ?? [NO_ANCHOR];
+  if (oneOf !== undefined) return oneOf.values.map((value) => `${oneOf.key}=${value}`);
+  return [matchExpressions.find(({ operator }) => operator === 'Exists')?.key ?? NO_ANCHOR];
 }
 
 function addAll<T>(to: Set<T>, from: Iterable<T>): void {
