@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { hash } from 'node:crypto';
 import {
   type CustomResource,
   type customResourceKind,
@@ -70,7 +70,17 @@ export type ObservedCompanion = Companion & {
   readonly part: 'whole' | 'policy' | 'group';
 };
 
-export type CompanionObject = Pick<CustomResource, 'metadata' | 'spec'> & { readonly specs?: unknown };
+/** What is kept of an object: of its spec only a digest, as `rules` has the addresses. */
+export type CompanionObject = Pick<CustomResource, 'metadata'> & { readonly digest: string };
+
+export const keptObject = ({
+  metadata,
+  spec,
+  specs,
+}: Pick<CustomResource, 'metadata'> & { readonly spec: unknown; readonly specs?: unknown }): CompanionObject => ({
+  metadata,
+  digest: digestOf({ spec, specs }),
+});
 
 /** An object to write for a companion, or for a part of it. */
 export type WrittenObject = { readonly metadata: WrittenMetadata; readonly spec: unknown };
@@ -95,7 +105,7 @@ export type Sink = {
 };
 
 /** Whether an object is a companion, or a part of one: ours, and never a source. */
-export const isCompanion = ({ metadata }: Pick<CompanionObject, 'metadata'>): boolean =>
+export const isCompanion = ({ metadata }: Pick<CustomResource, 'metadata'>): boolean =>
   metadata.labels[companionLabel] === MANAGER;
 
 /** Reads a companion. What somebody broke by hand reads as a companion without rules, which is then written anew. */
@@ -116,7 +126,7 @@ export function observedCompanion(object: NetworkPolicy): ObservedCompanion {
     rules,
     shard: shardOf(name),
     source: annotations[companionSourceKey] ?? '',
-    object,
+    object: keptObject(object),
     resource: networkPolicyKind,
     part: 'whole',
   };
@@ -152,24 +162,24 @@ export function isWritten({ metadata, spec }: WrittenObject, observed: Companion
     has(observed.metadata.annotations, metadata.annotations) &&
     observed.metadata.ownerReferences.length === owners.length &&
     observed.metadata.ownerReferences.every(({ uid }, i) => uid === owners[i]?.uid) &&
-    isDeepStrictEqual(withoutZeros(observed.spec), withoutZeros(spec)) &&
-    observed.specs === undefined
+    observed.digest === digestOf({ spec })
   );
 }
 
-/** Absent and empty mean the same in every field of a spec that we write. */
-function withoutZeros(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutZeros);
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([key, inner]) => [key, withoutZeros(inner)] as const);
-  return Object.fromEntries(fields.filter(([, inner]) => !isZero(inner)));
+const digestOf = (value: unknown): string => hash('sha256', canonicalText(value), 'base64');
+
+/** Equal for values that differ in the order of keys, or in fields that are absent or empty: these mean the same in a spec. */
+function canonicalText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).flatMap(([key, inner]) => {
+    const text = inner === undefined ? '' : canonicalText(inner);
+    return ZEROS.has(text) ? [] : [`${JSON.stringify(key)}:${text}`];
+  });
+  return `{${fields.toSorted().join()}}`;
 }
 
-const isZero = (value: unknown): boolean =>
-  value === undefined ||
-  value === 0 ||
-  value === '' ||
-  (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
 
 /** The metadata of a companion, or of its policy. */
 export function companionMetadata(

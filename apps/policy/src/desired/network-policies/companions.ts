@@ -79,7 +79,7 @@ export function desiredCompanions(input: CompanionsInput): DesiredCompanions {
   return { companions, diagnostics };
 }
 
-/** What one rule grants to a remote: groups of addresses, each on its ports. */
+/** What one rule grants to a remote: groups of addresses, each on its ports, in the order of `mergedByPorts`. */
 type Grant = {
   readonly rule: CrossClusterRule;
   readonly text: string;
@@ -109,12 +109,8 @@ function partOf(
   observed: readonly Present[],
 ): Part {
   const present = observed.filter((each) => each.remote === view.cluster && each.direction === direction);
-  const grants = rules
-    .filter((rule) => rule.direction === direction)
-    .map((rule) => (view.known ? grantedAndHeld(rule, present, view) : retained(rule, present, view.isAllowed)));
-  const items = grants.flatMap(({ rule, groups }) =>
-    [...new Set(groups.flatMap((group) => group.cidrs))].toSorted(compareCidrs).map((cidr) => itemOf(rule, cidr)),
-  );
+  const grants = rules.filter((rule) => rule.direction === direction).map((rule) => grantOf(rule, present, view));
+  const items = grants.flatMap(({ rule, groups }) => sortedCidrs(groups).map((cidr) => itemOf(rule, cidr)));
   const held = new Map(present.map(({ shard, rules: of }) => [shard, new Set(of.flatMap(itemsOfRule))]));
   const shards = [...held.values()];
   return {
@@ -128,37 +124,39 @@ function partOf(
   };
 }
 
-function grantedAndHeld(
-  rule: CrossClusterRule,
-  present: readonly Present[],
-  { podsOf, isHeld }: Extract<RemoteView, { known: true }>,
-): Grant {
-  const now = granted(rule, podsOf(rule));
-  if (isHeld === undefined) return now;
-  return { ...now, groups: [...now.groups, ...retained(rule, present, isHeld).groups] };
+function grantOf(rule: CrossClusterRule, present: readonly Present[], view: RemoteView): Grant {
+  const { groups, missing } = view.known ? granted(rule, view.podsOf(rule)) : { groups: [], missing: [] };
+  const stays = view.known ? view.isHeld : view.isAllowed;
+  const before = stays === undefined ? [] : retained(rule, present, stays);
+  return { rule, text: ruleText(rule), groups: mergedByPorts([...groups, ...before]), missing };
 }
 
 /** A name of a port means one of the subject's ports on ingress, and one of the peer's on egress. */
-function granted(rule: CrossClusterRule, pods: readonly SelectedPod[]): Grant {
-  const text = ruleText(rule);
-  if (rule.direction === 'egress' && hasNamedPort(rule.ports)) return { rule, text, ...resolvePorts(rule.ports, pods) };
-  return { rule, text, groups: [{ ports: rule.ports, cidrs: pods.flatMap(({ cidrs }) => cidrs) }], missing: [] };
+function granted(
+  { direction, ports }: CrossClusterRule,
+  pods: readonly SelectedPod[],
+): Pick<Grant, 'groups' | 'missing'> {
+  if (direction === 'egress' && hasNamedPort(ports)) return resolvePorts(ports, pods);
+  return { groups: [{ ports, cidrs: pods.flatMap(({ cidrs }) => cidrs) }], missing: [] };
 }
 
 /**
- * What stays granted to a remote that is not known. Which number a named port of egress has can't be known either, so the
+ * What of the grants of before stays. Which number a named port of egress has can't be known either, so the
  * numbers of before stay while the ports of the rule are the same; if they changed, only the numbers of the rule count.
  */
-function retained(rule: CrossClusterRule, present: readonly Present[], isAllowed: (cidr: string) => boolean): Grant {
+function retained(
+  rule: CrossClusterRule,
+  present: readonly Present[],
+  stays: (cidr: string) => boolean,
+): readonly PortGroup[] {
   const text = ruleText(rule);
   const before = present.flatMap(({ rules }) => rules.filter((each) => peersOf(each.text) === rule.peersHash));
   const isResolved = text !== rule.peersHash;
-  const groups = before.flatMap(({ text: textBefore, ports, cidrs }) => {
+  return before.flatMap(({ text: textBefore, ports, cidrs }) => {
     const now = !isResolved ? rule.ports : textBefore === text ? ports : numbersOf(rule.ports);
     // A rule without ports would open all of them.
-    return isResolved && now.length === 0 ? [] : [{ ports: now, cidrs: cidrs.filter(isAllowed) }];
+    return isResolved && now.length === 0 ? [] : [{ ports: now, cidrs: cidrs.filter(stays) }];
   });
-  return { rule, text, groups, missing: [] };
 }
 
 const numbersOf = (ports: readonly NetworkPolicyPort[]): readonly NetworkPolicyPort[] =>
@@ -179,7 +177,7 @@ const itemsOfRule = ({ text, cidrs }: CompanionRule): readonly string[] =>
 
 function companionOf({ remote, direction, grants }: Part, name: string, items: ReadonlySet<string>): Companion {
   const rules = grants.flatMap(({ rule, text, groups }) =>
-    mergedByPorts(groups).flatMap(({ ports, cidrs }) => {
+    groups.flatMap(({ ports, cidrs }) => {
       const here = cidrs.filter((cidr) => items.has(itemOf(rule, cidr)));
       return here.length === 0 ? [] : [{ text, ports, cidrs: here }];
     }),
@@ -196,6 +194,12 @@ function mergedByPorts(groups: readonly PortGroup[]): readonly PortGroup[] {
       ports: same[0]!.ports,
       cidrs: [...new Set(same.flatMap(({ cidrs }) => cidrs))].toSorted(compareCidrs),
     }));
+}
+
+/** @param groups merged, so that the addresses of one group are in order already */
+function sortedCidrs(groups: readonly PortGroup[]): readonly string[] {
+  if (groups.length === 1) return groups[0]!.cidrs;
+  return [...new Set(groups.flatMap(({ cidrs }) => cidrs))].toSorted(compareCidrs);
 }
 
 /** Finds a name for each shard, and tells which names others have. */

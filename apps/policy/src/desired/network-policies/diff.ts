@@ -148,7 +148,12 @@ const isSubset = (part: ReadonlySet<string>, of: ReadonlySet<string>): boolean =
 
 /** What a companion allows: each address with its ports. */
 const entriesOf = ({ rules }: Companion): Set<string> =>
-  new Set(rules.flatMap(({ ports, cidrs }) => cidrs.map((cidr) => `${cidr} ${JSON.stringify(ports)}`)));
+  new Set(
+    rules.flatMap(({ ports, cidrs }) => {
+      const on = JSON.stringify(ports);
+      return cidrs.map((cidr) => `${cidr} ${on}`);
+    }),
+  );
 
 function update(from: ObservedCompanion, part: CompanionPart): CompanionChange {
   const { uid, resourceVersion, labels, annotations, finalizers } = from.object.metadata;

@@ -12,6 +12,7 @@ import {
   companionMetadata,
   type CompanionPart,
   isCompanion,
+  keptObject,
   MANAGER,
   type ObservedCompanion,
   parsed,
@@ -81,7 +82,8 @@ export function groupedSink({ groups, policies, addresses, policyName, policySpe
     read: (resource, object) => {
       if (!isCompanion(object)) return undefined;
       const { name, labels, annotations } = object.metadata;
-      const common = { source: annotations[companionSourceKey] ?? '', object, resource, shard: shardOf(name) };
+      const source = annotations[companionSourceKey] ?? '';
+      const common = { source, object: keptObject(object), resource, shard: shardOf(name) };
       if (resource === groups) {
         const cidrs = stringsOf(asRecord(object.spec)[addresses]);
         const rules = cidrs.length === 0 ? [] : [{ text: '', ports: [], cidrs }];
