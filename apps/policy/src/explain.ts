@@ -1,10 +1,13 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { asRecord, type Namespace, type NetworkPolicy, type PodWithOwners } from '@kube-semaphore/kube-objects';
-import { addressRefusal } from '@kube-semaphore/net';
+import type { Namespace, NetworkPolicy, PodWithOwners } from '@kube-semaphore/kube-objects';
+import { localServiceRanges } from '@kube-semaphore/multicluster';
+import { addressRefusal, type Cidr } from '@kube-semaphore/net';
 import { ConfigError } from '@kube-semaphore/runtime';
 import { type FlowWord, parseFlowEnd, parseFlowPort } from './config/flow.ts';
 import { type Direction, remoteNamespaceLabels } from './desired/network-policies/cross-cluster-rules.ts';
 import type { Labels } from './desired/network-policies/selector.ts';
+import { isFinished } from './desired/member.ts';
+import { sinkOf } from './desired/network-policies/sinks.ts';
 import { namedPortsOf } from './desired/network-policies/peer-pod.ts';
 import {
   type FlowPeer,
@@ -13,6 +16,7 @@ import {
   type SideVerdict,
   sideVerdict,
 } from './desired/network-policies/verdict.ts';
+import { servedGroups } from './local/other-sinks.ts';
 import type { PolicyInput } from './policy.ts';
 import { listOwnedPods, listPoliciesIn, type Reading, readInTime } from './remote/snapshot.ts';
 
@@ -73,9 +77,12 @@ type End =
  */
 export async function explain(input: Input, words: readonly string[], run: RunOptions): Promise<Explanation> {
   const { from, to, port } = parseWords(words);
-  const clusters = clustersOf(input);
+  const { options, local, log } = input;
+  const inTime = { ...run, timeoutMs: options.timeoutMs };
+  const services = await readInTime((running) => localServiceRanges(local, { ...running, log }), inTime);
+  const clusters = clustersOf(input, services.ok ? services.value : []);
   const [source, destination] = await Promise.all([read(from, clusters, input, run), read(to, clusters, input, run)]);
-  const key = input.options.clusterSetKey;
+  const key = options.clusterSetKey;
   const flows = source.flatMap((a) => destination.map((b) => explainFlow(a, b, { port, key })));
   const involved = new Map(
     [...source, ...destination].flatMap((end) => (end.kind === 'address' ? [] : [[end.at.name, end.at]])),
@@ -103,7 +110,7 @@ function parseWords([from = '', to = '', port = '']: readonly string[]) {
 }
 
 /** By name; the local one first. */
-function clustersOf({ settings, options, local, remotes }: Input): readonly Cluster[] {
+function clustersOf({ settings, options, local, remotes }: Input, services: readonly Cidr[]): readonly Cluster[] {
   const { localClusterName } = options;
   const name = localClusterName ?? 'local';
   const here = { name, client: local, id: localClusterName, labels: {}, refusalOf: () => undefined };
@@ -112,7 +119,8 @@ function clustersOf({ settings, options, local, remotes }: Input): readonly Clus
     labels: remote.labels,
     client: remotes[i]!,
     id: clusterSetId,
-    refusalOf: (ip: string) => addressRefusal(ip, { allowed: allowedPodCidrs, local: settings.localCidrs })?.detail,
+    refusalOf: (ip: string) =>
+      addressRefusal(ip, { allowed: allowedPodCidrs, local: settings.localCidrs, services })?.detail,
   }));
   return [here, ...others];
 }
@@ -132,7 +140,7 @@ async function read(
   const inTime = { signal, timeoutMs: options.timeoutMs };
   const [pods, policies] = await Promise.all([
     readInTime((run) => listOwnedPods(client, { ...run, namespace }), inTime),
-    readInTime((run) => listPoliciesIn(client, { ...run, namespace }), inTime),
+    readInTime((run) => listPoliciesIn(client, { ...run, namespace, sink: sinkOf(options) }), inTime),
   ]);
   const at = { ...cluster, pods, policies };
   const name = `${cluster.name}/${namespace}/${word.kind}/${word.name}`;
@@ -151,7 +159,7 @@ async function read(
       namespaceLabels: labels,
       namedPorts: namedPortsOf(spec),
       hostNetwork: spec.hostNetwork,
-      finished: isFinished(status.phase),
+      finished: isFinished(status),
     },
     ips: status.podIPs.map(({ ip }) => ip),
   }));
@@ -162,7 +170,7 @@ async function read(
 
 function isMeant({ metadata: { name, ownerReferences }, status }: PodWithOwners, word: WorkloadWord): boolean {
   if (word.kind === 'pod') return name === word.name;
-  if (isFinished(status.phase)) return false;
+  if (isFinished(status)) return false;
   if (word.kind === 'namespace') return true;
   const owner = OWNERS[word.kind];
   const workloadOf = word.kind === 'deployment' ? ofReplicaSet : (replicas: string): string => replicas;
@@ -173,8 +181,6 @@ const OWNERS = { deployment: 'ReplicaSet', statefulset: 'StatefulSet', daemonset
 
 /** A ReplicaSet has the name of its Deployment, and a hash. */
 const ofReplicaSet = (name: string): string => name.slice(0, Math.max(0, name.lastIndexOf('-')));
-
-const isFinished = (phase: string): boolean => phase === 'Succeeded' || phase === 'Failed';
 
 type Context = { readonly port: FlowPort; readonly key: string };
 
@@ -253,8 +259,6 @@ const OTHER_POLICIES = [
 ];
 
 async function otherGroups(client: KubeClient, { options: { timeoutMs } }: Input, { signal }: RunOptions) {
-  const reading = await readInTime((run) => client.getRaw('/apis', run), { signal, timeoutMs });
-  const { groups } = asRecord(reading.ok ? reading.value : undefined);
-  const names = Array.isArray(groups) ? groups.map((group) => asRecord(group)['name']) : [];
-  return OTHER_POLICIES.filter((group) => names.includes(group));
+  const reading = await readInTime((run) => servedGroups(client, run), { signal, timeoutMs });
+  return OTHER_POLICIES.filter((group) => reading.ok && reading.value.has(group));
 }

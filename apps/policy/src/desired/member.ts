@@ -71,7 +71,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   if (!isDnsLabel(namespace)) {
     return noMember(skip('problem', 'bad-namespace', `${quoted(namespace)} is not a valid namespace name`));
   }
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return noMember(FINISHED);
+  if (isFinished(status)) return noMember(FINISHED);
   if (status.podIPs.length === 0) return noMember(NO_ADDRESS);
 
   const { hostNetwork } = spec;
@@ -93,6 +93,10 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const member = { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork };
   return { member, skipped };
 }
+
+/** Whether a Pod ran to its end, so that another one may get its address. */
+export const isFinished = ({ phase }: Pick<Pod['status'], 'phase'>): boolean =>
+  phase === 'Succeeded' || phase === 'Failed';
 
 /** Whether two versions of one Pod (same UID) make no difference to its sets. */
 export function isSameMember(a: Member, b: Member): boolean {

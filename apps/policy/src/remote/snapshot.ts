@@ -2,12 +2,17 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   Codec,
   namespaceKind,
+  type NetworkPolicy,
   networkPolicyKind,
   podWithOwnersKind,
   podWithPortsKind,
 } from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
 import { wordsOf } from '@kube-semaphore/runtime';
+import type { Sink } from '../desired/network-policies/companion.ts';
+import { wholeCompanions } from '../desired/network-policies/grouped-sink.ts';
+import { companionsAsPolicies } from '../desired/network-policies/verdict.ts';
+import { servedGroups } from '../local/other-sinks.ts';
 
 /** What was read of a cluster. `failure`: why it was not, in words; undefined: it gave no answer. */
 export type Reading<T> =
@@ -65,6 +70,28 @@ export async function listOwnedPods(client: KubeClient, { signal, namespace }: I
   return { namespaces, pods };
 }
 
-/** Lists the NetworkPolicies of a namespace. */
-export const listPoliciesIn = (client: KubeClient, selection: InNamespace) =>
-  listAll(client, codecs.policies, selection);
+/** Lists the NetworkPolicies of a namespace; companions of another sink are among them as NetworkPolicies. */
+export async function listPoliciesIn(
+  client: KubeClient,
+  { sink, ...selection }: InNamespace & { readonly sink: Sink },
+): Promise<readonly NetworkPolicy[]> {
+  const [policies, companions] = await Promise.all([
+    listAll(client, codecs.policies, selection),
+    listCompanionsIn(client, sink, selection),
+  ]);
+  return [...policies, ...companionsAsPolicies(policies, companions)];
+}
+
+/** Lists the companions of a sink in a namespace; none if the cluster doesn't serve its objects. */
+async function listCompanionsIn(client: KubeClient, { resources, read }: Sink, { signal, namespace }: InNamespace) {
+  if (resources.length === 0) return [];
+  const groups = await servedGroups(client, { signal });
+  const objects = await Promise.all(
+    resources.map(async (resource) => {
+      if (!groups.has(resource.group)) return [];
+      const found = await listAll(client, new Codec(resource), { signal });
+      return found.flatMap((object) => read(resource, object) ?? []);
+    }),
+  );
+  return wholeCompanions(objects.flat()).filter(({ object }) => object.metadata.namespace === namespace);
+}

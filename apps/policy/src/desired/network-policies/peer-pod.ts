@@ -3,7 +3,7 @@ import type { PodWithPorts } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, hostCidr, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
-import type { PodDiagnostic } from '../member.ts';
+import { isFinished, type PodDiagnostic } from '../member.ts';
 import type { NamedPort } from './ports.ts';
 import type { Labels } from './selector.ts';
 
@@ -45,8 +45,7 @@ export function peerPodOf(
   { metadata, spec, status }: PodWithPorts,
   { addresses, selectorKeys, intern }: PeerPodRules,
 ): { readonly pod: PeerPod | undefined; readonly skipped: readonly PodDiagnostic[] } {
-  if (spec.hostNetwork || status.phase === 'Succeeded' || status.phase === 'Failed')
-    return { pod: undefined, skipped: NOTHING_SKIPPED };
+  if (spec.hostNetwork || isFinished(status)) return { pod: undefined, skipped: NOTHING_SKIPPED };
   if (!isDnsLabel(metadata.namespace)) {
     const detail = `${quoted(metadata.namespace)} is not a valid namespace name`;
     return { pod: undefined, skipped: [{ kind: 'problem', reason: 'bad-namespace', detail }] };

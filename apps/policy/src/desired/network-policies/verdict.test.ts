@@ -1,7 +1,10 @@
-import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import { Codec, type customResourceKind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { writtenCompanion } from './companion.ts';
-import { type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
+import { calicoSink } from './calico-sink.ts';
+import { ciliumSink } from './cilium-sink.ts';
+import { sourceOf, writtenCompanion } from './companion.ts';
+import { wholeCompanions } from './grouped-sink.ts';
+import { companionsAsPolicies, type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const codec = new Codec(networkPolicyKind);
@@ -87,6 +90,38 @@ describe('sideVerdict', () => {
       by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: 'alpha/db-c2' },
       misses: [],
     });
+  });
+
+  it.each([
+    ['Calico', calicoSink('crd.projectcalico.org/v1')],
+    ['Cilium', ciliumSink],
+  ])('allows what a companion of %s has the address of', (_, sink) => {
+    const source = sourceOf(policy('db', allow()));
+    const parts = sink.partsOf(source, {
+      name: 'db-c2',
+      remote: 'c2',
+      direction: 'ingress',
+      rules: [{ text: 'x', ports: [{ protocol: 'TCP', port: 5432, endPort: 0 }], cidrs: [`${ip}/32`] }],
+    });
+    const objects = parts.flatMap(({ resource, to }) => {
+      const { group, version, kind } = resource as ReturnType<typeof customResourceKind>;
+      const object = new Codec(resource as ReturnType<typeof customResourceKind>).objectFromJson({
+        apiVersion: `${group}/${version}`,
+        kind,
+        ...to,
+      });
+      return sink.read(resource, object) ?? [];
+    });
+    const policies = [policy('db', allow()), policy('deny', {})];
+    const companions = companionsAsPolicies(policies, wholeCompanions(objects));
+    expect(verdict({ policies: [...policies, ...companions] })).toMatchObject({
+      allowed: true,
+      by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: `alpha/${sink.policyName('db-c2')}` },
+    });
+    expect(verdict({ policies: [...policies, ...companions], port: { port: 5433, protocol: 'TCP' } }).allowed).toBe(
+      false,
+    );
+    expect(companionsAsPolicies([], wholeCompanions(objects))).toEqual([]);
   });
 
   it('names a rule for everybody, without a peer', () => {

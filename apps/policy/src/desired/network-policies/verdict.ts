@@ -1,6 +1,6 @@
 import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 import { contains, parseCidr } from '@kube-semaphore/net';
-import { isCompanion, observedCompanion } from './companion.ts';
+import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
 import { type ClusterKey, type Direction, namesCluster } from './cross-cluster-rules.ts';
 import { generationOf } from './diff.ts';
 import { type NamedPort, portsText } from './ports.ts';
@@ -56,6 +56,35 @@ export type AllowedBy = {
   /** The companion that lets the address in, if one does. Its NetworkPolicy is `networkPolicy`. */
   readonly companion: string | undefined;
 };
+
+/** Companions of another sink, as NetworkPolicies that allow the same. One whose source is gone selects nobody knows whom. */
+export function companionsAsPolicies(
+  policies: readonly NetworkPolicy[],
+  companions: readonly ObservedCompanion[],
+): readonly NetworkPolicy[] {
+  return companions.flatMap(({ source, direction, rules, object: { metadata } }) => {
+    const { namespace } = metadata;
+    const of = policies.find((policy) => nameOf(policy) === `${namespace}/${source}`);
+    if (of === undefined) return [];
+    const { podSelector } = of.spec;
+    const written = rules.map(({ ports, cidrs }) => ({ ports, peers: cidrs.map(addressPeer) }));
+    const [ingress, egress] = [
+      written.map(({ ports, peers }) => ({ ports, from: peers })),
+      written.map(({ ports, peers }) => ({ ports, to: peers })),
+    ];
+    const spec =
+      direction === 'ingress'
+        ? { podSelector, policyTypes: ['Ingress'], ingress, egress: [] }
+        : { podSelector, policyTypes: ['Egress'], ingress: [], egress };
+    return [{ metadata: { ...metadata, generation: 0 }, spec }];
+  });
+}
+
+const addressPeer = (cidr: string): NetworkPolicyPeer => ({
+  podSelector: EVERYTHING,
+  namespaceSelector: undefined,
+  ipBlock: { cidr, except: [] },
+});
 
 /** What the NetworkPolicies of one cluster say about a flow. */
 export type SideVerdict = {
