@@ -4,12 +4,17 @@ import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicl
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { PolicyOptions } from './config/options.ts';
 import { clusterIdsOf, type Settings } from './config/settings.ts';
-import { accidentalRules } from './desired/accidental-selectors.ts';
+import { accidentalRules, type SelectingPolicy, selectingPolicy } from './desired/accidental-selectors.ts';
 import { readOwner } from './desired/labels.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { calicoApiOf } from './local/calico-api.ts';
-import { labelDomains } from './names.ts';
+import { listClusterPolicies } from './local/cluster-policies.ts';
+import { companionLabel, labelDomains } from './names.ts';
+import { asSelectingPolicies, notExtended } from './desired/network-policies/cluster-policies.ts';
+import { MANAGER } from './desired/network-policies/companion.ts';
+import { sinkOf } from './desired/network-policies/sinks.ts';
 import { type Check, checkOf, type RuleCheck } from './desired/network-policies/check.ts';
+import type { StringMap } from './desired/string-map.ts';
 import type { PolicyInput } from './policy.ts';
 import { listPods, listPolicies, readInTime } from './remote/snapshot.ts';
 
@@ -34,8 +39,9 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
   const { timeoutMs, remotePodSelector } = options;
   const inTime = { signal, timeoutMs };
   const selection = remotePodSelector === undefined ? {} : { labelSelector: remotePodSelector };
-  const [calico, here, ...readings] = await Promise.all([
+  const [calico, cluster, here, ...readings] = await Promise.all([
     readInTime((run) => calicoObjects(local, options, run), inTime),
+    readInTime((run) => listClusterPolicies(local, run), inTime),
     readInTime(
       async (run) => ({
         ...(await listPolicies(local, run)),
@@ -59,12 +65,24 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
   });
   const { maxAddressesPerPolicy, maxAddressesPerSource } = options;
   const ids = clusterIdsOf(options, settings.remotes);
-  const found = checkOf({ ...objects, ids, remotes, maxAddressesPerPolicy, maxAddressesPerSource });
+  const found = checkOf({
+    ...objects,
+    ids,
+    remotes,
+    sink: sinkOf(options),
+    maxAddressesPerPolicy,
+    maxAddressesPerSource,
+  });
+  const ofCluster = cluster.ok ? cluster.value : [];
+  const { policies, sets } = calico.ok ? calico.value : { policies: [], sets: [] };
   return {
     ...found,
     diagnostics: [
       ...found.diagnostics,
-      ...(calico.ok ? ofCalico(calico.value, settings) : [calicoUnread(calico.failure)]),
+      ...notExtended(ofCluster, ids.key),
+      ...accidental([...policies.map(selectingPolicy), ...asSelectingPolicies(ofCluster)], sets, settings),
+      ...(calico.ok ? [] : [unread('policies of Calico', calico.failure)]),
+      ...(cluster.ok ? [] : [unread('ClusterNetworkPolicies', cluster.failure)]),
     ],
     key: ids.key,
     remotes: settings.remotes.map(({ name }, i) => {
@@ -89,17 +107,20 @@ async function calicoObjects(client: KubeClient, { calicoApi }: PolicyOptions, {
   return { policies: policies.flat(), sets: sets.map((set) => observedSet(set).labels) };
 }
 
-function ofCalico({ policies, sets }: Awaited<ReturnType<typeof calicoObjects>>, { remotes }: Settings) {
+/** @param sets labels of each set of the cluster; those of companions are ours, too */
+function accidental(policies: readonly SelectingPolicy[], sets: readonly StringMap[], { remotes }: Settings) {
   const names = new Set(remotes.map(({ name }) => name));
-  const ours = sets.filter((labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? ''));
+  const ours = sets.filter(
+    (labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? '') || labels[companionLabel] === MANAGER,
+  );
   return accidentalRules(policies, ours).map((rule) => ({ kind: 'problem', reason: 'selects-sets', ...rule }) as const);
 }
 
-const calicoUnread = (failure: string | undefined) =>
+const unread = (subject: string, failure: string | undefined) =>
   ({
     kind: 'expected',
     reason: 'not-read',
-    subject: 'policies of Calico',
+    subject,
     detail: `they were not read, so whether they select our sets is unknown: ${failure ?? 'no answer'}`,
   }) as const;
 

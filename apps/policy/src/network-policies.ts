@@ -1,7 +1,7 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { PolicyOptions } from './config/options.ts';
-import type { ObservedCompanion } from './desired/network-policies/companion.ts';
+import { networkPolicySink, type ObservedCompanion } from './desired/network-policies/companion.ts';
 import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
 import {
   type CompanionPhase,
@@ -105,7 +105,8 @@ export class NetworkPolicies {
       isTaken: (name) => local.isTaken(key, name),
     });
     this.#report(key, diagnostics);
-    return diffCompanions(found.source, observed, companions, local.sink);
+    const sink = local.sink.accepts(found.source) ? local.sink : networkPolicySink;
+    return diffCompanions(found.source, observed, companions, sink);
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */

@@ -1,30 +1,12 @@
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { describe, expect } from 'vitest';
 import { it } from './support/it-with-network-policies.ts';
+import { clusterPolicyCrds, permissiveCrd } from './support/permissive-crd.ts';
 import { labelsOf } from './support/sets.ts';
 import { fromApp, K } from './support/user-policies.ts';
 
-/** As permissive as Calico's own. */
-function calicoPolicyCrd(kind: 'GlobalNetworkPolicy' | 'NetworkPolicy'): KubeObject {
-  const [group, plural] = [
-    'crd.projectcalico.org',
-    kind === 'NetworkPolicy' ? 'networkpolicies' : 'globalnetworkpolicies',
-  ];
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: kind === 'NetworkPolicy' ? 'Namespaced' : 'Cluster',
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  };
-}
-
+const CALICO = { group: 'crd.projectcalico.org', version: 'v1' };
+const LACKS_TEAM = { key: 'team', operator: 'DoesNotExist' };
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 
 describe('check', () => {
@@ -74,16 +56,17 @@ describe('check', () => {
   });
 
   it('names policies of Calico that select our sets by accident', async ({ local, sets, ask }) => {
-    await local.defineResource(calicoPolicyCrd('GlobalNetworkPolicy'));
+    const global = { ...CALICO, kind: 'GlobalNetworkPolicy', plural: 'globalnetworkpolicies' };
+    await local.defineResource(permissiveCrd(global));
     await sets.add({ name: 'c2-shop-web', labels: labelsOf('web'), nets: ['10.4.0.9/32'] });
-    const rules = ['globalnetworksets', 'globalnetworkpolicies', 'networkpolicies', 'namespaces', 'servicecidrs'];
     const { kubeconfig } = await local.account('administrator', [
-      { apiGroups: ['*'], resources: rules, verbs: ['list'] },
+      { apiGroups: ['*'], resources: ['*'], verbs: ['list'] },
     ]);
     const flags = { 'local-kube-config': kubeconfig };
     // The API of the other kind isn't there.
     expect((await ask(['check'], flags)).stdout).toMatch(/^note {5}policies of Calico: they were not read, /m);
-    await local.defineResource(calicoPolicyCrd('NetworkPolicy'));
+    const namespaced = { ...CALICO, kind: 'NetworkPolicy', plural: 'networkpolicies', scope: 'Namespaced' } as const;
+    await local.defineResource(permissiveCrd(namespaced));
     const spec = { ingress: [{ action: 'Allow', source: { selector: "app != 'x'" } }] };
     await local.admin.create('/apis/crd.projectcalico.org/v1/globalnetworkpolicies', {
       apiVersion: 'crd.projectcalico.org/v1',
@@ -96,6 +79,30 @@ describe('check', () => {
       /^problem {2}GlobalNetworkPolicy open: ingress rule 1 \(Allow\): its source also selects 1 of our sets: /m,
     );
     expect(code).toBe(1);
+  });
+
+  it('names policies for the whole cluster that name clusters in vain, as plan does', async ({ local, sets, ask }) => {
+    for (const definition of clusterPolicyCrds) await local.defineResource(definition);
+    await sets.add({ name: 'c2-shop-web', labels: labelsOf('web'), nets: ['10.4.0.9/32'] });
+    const from = [{ namespaces: { matchLabels: { [K]: 'c2' } } }, { namespaces: { matchExpressions: [LACKS_TEAM] } }];
+    const path = '/apis/policy.networking.k8s.io/v1alpha2/clusternetworkpolicies';
+    await local.admin.create(path, {
+      apiVersion: 'policy.networking.k8s.io/v1alpha2',
+      kind: 'ClusterNetworkPolicy',
+      metadata: { name: 'open' },
+      spec: { ingress: [{ action: 'Accept', from }] },
+    });
+    const { kubeconfig } = await local.account('reader', [{ apiGroups: ['*'], resources: ['*'], verbs: ['list'] }]);
+    try {
+      const { code, stdout } = await ask(['check'], { 'local-kube-config': kubeconfig });
+      expect(stdout).toMatch(/^problem {2}ClusterNetworkPolicy open: ingress rule 1 \(Accept\) names /m);
+      expect(stdout).toMatch(/^problem {2}ClusterNetworkPolicy open: .*: its peer 2 also selects 1 of our sets: /m);
+      expect(code).toBe(1);
+      const plan = await ask(['plan'], { 'network-policies': 'true' });
+      expect(plan.stdout).toMatch(/^skip! {3}ClusterNetworkPolicy open: ingress rule 1 \(Accept\) names /m);
+    } finally {
+      await local.admin.delete(`${path}/open`);
+    }
   });
 
   it('demands the CIDRs of remotes, as the controller does', async ({ ask, configFile }) => {

@@ -1,10 +1,11 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
-import { calicoCrds, ciliumCrds, goesWithoutEngines } from '@kube-semaphore/testkit';
+import { calicoCrds, ciliumCrds, deployedRights, goesWithoutEngines, rulesOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from './support/accounts.ts';
-import { argvOf } from './support/command-line.ts';
+import { argvOf, type PolicyFlags } from './support/command-line.ts';
 import { it as itWithNetworkPolicies } from './support/it-with-network-policies.ts';
+import { Pods } from './support/pods.ts';
 import { fromApp, peer } from './support/user-policies.ts';
 
 type Opened = { readonly ports: readonly (string | number)[]; readonly group: string | undefined };
@@ -88,35 +89,100 @@ async function opened(client: TestClient, name: SinkName): Promise<readonly stri
 }
 
 /** A test on a cluster with the real CustomResourceDefinitions of Cilium and Calico. */
-const it = itWithNetworkPolicies
+const itOnSinks = itWithNetworkPolicies
   .extend('components', { scope: 'file' }, () => [folders.cilium, folders.calico])
   .extend('local', { scope: 'file' }, async ({ clusters: { local } }) => {
     for (const definition of [...ciliumCrds(), ...calicoCrds('networkpolicies')])
       await local.defineResource(definition);
     return local;
   })
-  .extend('using', ({ local: { admin }, start }, { onCleanup }) => (name: SinkName) => {
-    const { policies, groups, flags } = sinks[name];
+  .extend('using', ({ local: { admin }, start }, { onCleanup }) => {
+    const used = new Set<SinkName>();
     onCleanup(async () => {
-      for (const path of [policies, groups])
+      for (const path of [...used].flatMap((name) => [sinks[name].policies, sinks[name].groups]))
         await eventually(async () => {
           await admin.request('DELETE', path);
           return admin.list(path);
         }, []);
     });
-    return {
-      start: () => start(flags),
-      open: (...lines: string[]) => eventually(() => opened(admin, name), lines.toSorted()),
-      policies: () => admin.list(policies),
-      groups: () => admin.list(groups),
-      all: async () => [...(await admin.list(policies)), ...(await admin.list(groups))],
-      edit: async (path: 'policies' | 'groups', { metadata }: KubeObject, patch: object) =>
-        expect((await admin.request('PATCH', `${sinks[name][path]}/${metadata.name}`, patch)).status).toBe(200),
+    return (name: SinkName) => {
+      used.add(name);
+      const { policies, groups, flags } = sinks[name];
+      return {
+        start: () => start(flags),
+        open: (...lines: string[]) => eventually(() => opened(admin, name), lines.toSorted()),
+        policies: () => admin.list(policies),
+        groups: () => admin.list(groups),
+        all: async () => [...(await admin.list(policies)), ...(await admin.list(groups))],
+        edit: async (path: 'policies' | 'groups', { metadata }: KubeObject, patch: object) =>
+          expect((await admin.request('PATCH', `${sinks[name][path]}/${metadata.name}`, patch)).status).toBe(200),
+      };
     };
+  });
+
+/** Says whether a Pod of c2 may talk to the Pod db, as `explain` prints it for an administrator. */
+const it = itOnSinks
+  .extend('db', async ({ local }, { onCleanup }) => {
+    const pods = new Pods(local);
+    onCleanup(() => pods.clear());
+    await pods.add({ ...WEB, name: 'db', namespace: 'alpha', labels: { ...SELECTOR.matchLabels, app: 'db' } });
+  })
+  .extend('readers', { scope: 'file' }, async ({ clusters: { local, remote } }) => {
+    const rules = ['', 'networking.k8s.io', 'crd.projectcalico.org', 'cilium.io'].map((group) => ({
+      apiGroups: [group],
+      resources: ['*'],
+      verbs: ['list'],
+    }));
+    const [here, there] = await Promise.all([local.account('reader', rules), remote.account('reader', rules)]);
+    return { 'local-kube-config': here.kubeconfig, 'target-kube-config': there.kubeconfig };
+  })
+  .extend('allows', ({ readers, ask, db: _db }) => async (pod: string, flags: PolicyFlags) => {
+    const words = ['explain', `c2/beta/pod/${pod}`, 'alpha/pod/db', '5432'];
+    return (await ask(words, { ...flags, ...readers })).stdout;
   });
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 const LINE = 'db ingress 5432: 10.4.0.20/32';
+
+describe.skipIf(goesWithoutEngines)('-network-policy-sink', () => {
+  it('replaces what another sink wrote as soon as it has the rights', async ({
+    local,
+    using,
+    pods,
+    policies,
+    start,
+  }) => {
+    const { kubeconfig } = await local.account(
+      'narrow',
+      rulesOf(deployedRights(folders.local, folders.networkPolicies)),
+    );
+    const calico = using('calico');
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const values = Array.from({ length: 20 }, (_, i) => `${i}-${'x'.repeat(60)}`);
+    const podSelector = { matchExpressions: [{ key: 'app', operator: 'In', values }] };
+    await policies.add('long', { ...fromApp('c2'), podSelector });
+    const long = 'long c2 ingress 5432: 10.4.0.20/32';
+    const before = await calico.start();
+    await calico.open(LINE);
+    await policies.open(long);
+    await before.logged('skipped', { reason: 'selector-too-long' });
+    await before.stop();
+    const policy = await start({ 'local-kube-config': kubeconfig });
+    await policies.open('db c2 ingress 5432: 10.4.0.20/32', long);
+    await calico.open(LINE);
+    const said = policy.log().filter(({ msg }) => msg === 'companions of another sink are not looked for');
+    expect(said.map(({ resources }) => resources)).toEqual([
+      ['globalnetworksets.crd.projectcalico.org', 'networkpolicies.crd.projectcalico.org'],
+      ['ciliumcidrgroups.cilium.io', 'ciliumnetworkpolicies.cilium.io'],
+    ]);
+    expect(policy.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+    await policy.stop();
+    await start();
+    await eventually(calico.all, []);
+    await policies.open('db c2 ingress 5432: 10.4.0.20/32', long);
+  });
+});
 
 describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-network-policy-sink=%s', (name) => {
   it('writes a policy and groups of addresses that the CNI accepts', async ({ using, pods, policies }) => {
@@ -154,7 +220,7 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     expect(policy.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   });
 
-  it('follows a Pod by its group alone, and a NetworkPolicy by both', async ({ using, pods, policies }) => {
+  it('follows a Pod by its group alone, and a NetworkPolicy by both', async ({ using, pods, policies, allows }) => {
     const sink = using(name);
     await pods.add(WEB);
     await policies.add('db', fromApp('c2'));
@@ -163,6 +229,9 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     const [before] = await sink.policies();
     await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
     await sink.open(`${LINE} 10.4.0.22/32`);
+    expect(await allows('web-2', sinks[name].flags)).toMatch(
+      /^into local: allowed by alpha\/db, rule 1, peer 1\n {2}its companion alpha\/\S+ has the address$/m,
+    );
     expect((await sink.policies())[0]!.metadata['resourceVersion']).toBe(before!.metadata['resourceVersion']);
     await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
     await sink.open('db ingress 5433: 10.4.0.20/32 10.4.0.22/32');
@@ -190,23 +259,22 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     expect([restored!['spec'], restored!['specs']]).toEqual([companion!['spec'], undefined]);
   });
 
-  it('takes the place of NetworkPolicies, and cleanup removes it', async ({
+  it('takes the place of another one, and cleanup removes it', async ({
     accounts,
     using,
     pods,
     policies,
-    start,
     startWith,
   }) => {
-    const sink = using(name);
+    const [sink, other] = [using(name), using(name === 'calico' ? 'cilium' : 'calico')];
     await pods.add(WEB);
     await policies.add('db', fromApp('c2'));
-    const before = await start();
-    await policies.open('db c2 ingress 5432: 10.4.0.20/32');
+    const before = await other.start();
+    await other.open(LINE);
     await before.stop();
     const policy = await sink.start();
     await sink.open(LINE);
-    await policies.open();
+    await eventually(other.all, []);
     await policy.stop();
     const flags = { ...sinks[name].flags, 'network-policies': 'true', 'local-kube-config': accounts.local.kubeconfig };
     const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(flags)], { ready: false });

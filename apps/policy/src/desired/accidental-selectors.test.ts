@@ -1,6 +1,6 @@
 import { calicoPolicyKind, Codec } from '@kube-semaphore/kube-objects';
 import { expect, it } from 'vitest';
-import { accidentalRules } from './accidental-selectors.ts';
+import { accidentalRules, selectingPolicy } from './accidental-selectors.ts';
 import { setLabels } from './labels.ts';
 
 const codec = new Codec(calicoPolicyKind('projectcalico.org/v3', 'GlobalNetworkPolicy'));
@@ -11,7 +11,7 @@ const found = (source: object, namespace = '') => {
   const metadata = { name: 'p', namespace };
   const spec = { ingress: [{ action: 'Allow', source }] };
   const object = { apiVersion: 'projectcalico.org/v3', kind: 'GlobalNetworkPolicy', metadata, spec };
-  return accidentalRules([codec.objectFromJson(object)], sets);
+  return accidentalRules([selectingPolicy(codec.objectFromJson(object))], sets);
 };
 
 it.each<[string, object, boolean]>([

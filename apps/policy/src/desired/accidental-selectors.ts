@@ -2,14 +2,40 @@ import type { CalicoPolicy } from '@kube-semaphore/kube-objects';
 import { parseCalicoSelector } from './calico-selector.ts';
 import type { StringMap } from './string-map.ts';
 
-/** A rule of a Calico policy that selects sets of ours, though nothing in it is about them. */
-export type AccidentalRule = {
-  /** `GlobalNetworkPolicy name` or `Calico NetworkPolicy namespace/name`. */
+/** A rule that selects sets of ours, though nothing in it is about them. */
+export type AccidentalRule = { readonly subject: string; readonly detail: string };
+
+/** What the rules of a policy select, as Calico reads them. */
+export type SelectingPolicy = {
+  /** Kind and name. */
   readonly subject: string;
-  readonly detail: string;
+  readonly isGlobal: boolean;
+  readonly rules: readonly {
+    /** `ingress rule 1 (Allow): its source`. */
+    readonly where: string;
+    readonly selector: string;
+    readonly namespaceSelector: string;
+  }[];
 };
 
-type Entity = CalicoPolicy['spec']['ingress'][number]['source'];
+/** The rules of a policy of Calico that are about Pods; one about service accounts isn't about sets. */
+export function selectingPolicy({ metadata: { namespace, name }, spec }: CalicoPolicy): SelectingPolicy {
+  const isGlobal = namespace === '';
+  const rules = (['ingress', 'egress'] as const).flatMap((direction) =>
+    spec[direction].flatMap(({ action, source, destination }, i) =>
+      Object.entries({ source, destination }).flatMap(([end, { selector, namespaceSelector, serviceAccounts }]) =>
+        serviceAccounts.names.length === 0 && serviceAccounts.selector === ''
+          ? [{ where: `${direction} rule ${i + 1} (${action}): its ${end}`, selector, namespaceSelector }]
+          : [],
+      ),
+    ),
+  );
+  return {
+    subject: isGlobal ? `GlobalNetworkPolicy ${name}` : `Calico NetworkPolicy ${namespace}/${name}`,
+    isGlobal,
+    rules,
+  };
+}
 
 /**
  * Finds rules that select remote Pods by accident. A set has no namespace and none of the labels of Pods, so `!has(app)` or
@@ -19,33 +45,25 @@ type Entity = CalicoPolicy['spec']['ingress'][number]['source'];
  * @param sets labels of each set of ours
  */
 export function accidentalRules(
-  policies: readonly CalicoPolicy[],
+  policies: readonly SelectingPolicy[],
   sets: readonly StringMap[],
 ): readonly AccidentalRule[] {
-  return policies.flatMap(({ metadata: { namespace, name }, spec }) => {
-    const isGlobal = namespace === '';
-    const subject = isGlobal ? `GlobalNetworkPolicy ${name}` : `Calico NetworkPolicy ${namespace}/${name}`;
-    return (['ingress', 'egress'] as const).flatMap((direction) =>
-      spec[direction].flatMap(({ action, source, destination }, i) =>
-        Object.entries({ source, destination }).flatMap(([end, entity]) => {
-          const count = sets.filter((labels) => isHit(entity, isGlobal, labels)).length;
-          const where = `${direction} rule ${i + 1} (${action}): its ${end}`;
-          const what = `${where} also selects ${count} of our sets: name a label of Pods that has to be there`;
-          return count === 0 ? [] : [{ subject, detail: what }];
-        }),
-      ),
-    );
-  });
+  return policies.flatMap(({ subject, isGlobal, rules }) =>
+    rules.flatMap((rule) => {
+      const count = sets.filter((labels) => isHit(rule, isGlobal, labels)).length;
+      const detail = `${rule.where} also selects ${count} of our sets: name a label that has to be there`;
+      return count === 0 ? [] : [{ subject, detail }];
+    }),
+  );
 }
 
 function isHit(
-  { selector, namespaceSelector, serviceAccounts }: Entity,
+  { selector, namespaceSelector }: SelectingPolicy['rules'][number],
   isGlobal: boolean,
   labels: StringMap,
 ): boolean {
-  const isOfNoPod = serviceAccounts.names.length === 0 && serviceAccounts.selector === '';
   // Without a selector, a rule is about addresses, or about everybody.
-  if (!isOfNoPod || (selector === '' && namespaceSelector === '')) return false;
+  if (selector === '' && namespaceSelector === '') return false;
   // Without a namespaceSelector, a rule of a NetworkPolicy is about its namespace.
   if (namespaceSelector === '' && !isGlobal) return false;
   const [ofNamespace, own] = [parse(namespaceSelector, false), parse(selector, true)];

@@ -1,3 +1,5 @@
+import type { LabelSelector } from '@kube-semaphore/kube-objects';
+import { compareText } from './labels.ts';
 import type { StringMap } from './string-map.ts';
 
 /** Whether labels match a selector. */
@@ -167,4 +169,18 @@ export function parseCalicoSelector(
     if (error instanceof SyntaxProblem) return undefined;
     throw error;
   }
+}
+
+/** What a selector of Kubernetes demands, as k8sSelectorToCalico of libcalico-go/lib/backend/k8s/conversion writes it. */
+export function calicoTerms({ matchLabels, matchExpressions }: LabelSelector): readonly string[] {
+  const labels = Object.entries(matchLabels)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([key, value]) => `${key} == '${value}'`);
+  const expressions = matchExpressions.map(({ key, operator, values }) => {
+    const list = `{ '${values.join("', '")}' }`;
+    if (operator === 'In') return `${key} in ${list}`;
+    if (operator === 'NotIn') return `${key} not in ${list}`;
+    return operator === 'Exists' ? `has(${key})` : `! has(${key})`;
+  });
+  return [...labels, ...expressions];
 }

@@ -4,11 +4,12 @@ import {
   LocalWrites,
   POLL_INTERVAL_MS,
   skippedIn,
+  untilAnswered,
 } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { Reflector, type ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import { type CalicoApi, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from '../config/options.ts';
@@ -17,13 +18,16 @@ import type { Change } from '../desired/sets/change.ts';
 import { changeEvent } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
-import { sinkOf } from '../desired/network-policies/sinks.ts';
+import { otherSinksOf, sinkOf } from '../desired/network-policies/sinks.ts';
+import { notExtended } from '../desired/network-policies/cluster-policies.ts';
 import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { calicoApiOf } from './calico-api.ts';
+import { listClusterPolicies } from './cluster-policies.ts';
 import { LocalCompanions } from './companions.ts';
 import { LocalNamespaces } from './namespaces.ts';
 import { LocalNetworkPolicies, type LocalNetworkPoliciesOptions } from './network-policies.ts';
+import { readableSinks } from './other-sinks.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
 import { changeSender, needsRecheck, type SendChange } from './writer.ts';
 
@@ -59,12 +63,16 @@ export class LocalCluster {
   readonly #options: LocalClusterOptions;
   readonly #watches: ClusterWatches;
   readonly #setHooks: ReflectorHooks;
+  /** Until it is known what other sinks left, and which policies aren't extended. */
+  readonly #startHooks: ReflectorHooks | undefined;
   readonly #writes: LocalWrites;
   readonly #listed = Promise.withResolvers<void>();
   /** Resolves when the sets are known. */
   readonly listed = this.#listed.promise;
   /** Undefined until the API is known. */
   #api: { readonly reflector: LocalSetReflector; readonly send: SendChange } | undefined;
+  #running: RunOptions | undefined;
+  #notExtended: readonly string[] = [];
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #isWatchForbidden = false;
@@ -107,6 +115,7 @@ export class LocalCluster {
     const ids = clusterIdsOf(options.options, options.remotes);
     const companions = this.#companionsOf(options, ids);
     this.companions = companions;
+    this.#startHooks = this.#watches.hooks();
     this.#namespaces = new LocalNamespaces({
       client: options.client,
       ids,
@@ -141,6 +150,7 @@ export class LocalCluster {
   relist(): void {
     this.#api?.reflector.relist();
     this.companions?.relist();
+    if (this.#running !== undefined) void this.#checkClusterPolicies(this.#running);
   }
 
   /** A reconcile failed. @returns whether a write did */
@@ -150,18 +160,28 @@ export class LocalCluster {
 
   /** Watches until `signal` is aborted. */
   async run(running: RunOptions): Promise<void> {
-    await Promise.all([this.#runSets(running), this.companions?.run(running), this.#namespaces?.run(running)]);
+    const api = this.#chooseApi(running);
+    await Promise.all([
+      this.#runSets(api, running),
+      this.companions?.run(running),
+      this.#runOtherSinks(api, running),
+      this.#namespaces?.run(running),
+    ]);
   }
 
-  async #runSets({ signal }: RunOptions): Promise<void> {
+  #chooseApi({ signal }: RunOptions): Promise<CalicoApi | undefined> {
     const { client, options, log } = this.#options;
     const onFailure = (error: unknown): void => {
       const level = this.#undiscovered === undefined ? 'warn' : 'debug';
       log[level]({ cluster: LOCAL, error }, 'API groups not listed, retrying');
       this.#undiscovered = error;
     };
-    const isOptional = options.networkPolicies;
-    const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });
+    return calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional: options.networkPolicies });
+  }
+
+  async #runSets(choice: Promise<CalicoApi | undefined>, { signal }: RunOptions): Promise<void> {
+    const { client, options, log } = this.#options;
+    const api = await choice;
     if (api === undefined) {
       this.#goWithoutSets();
       return;
@@ -180,6 +200,42 @@ export class LocalCluster {
     });
     this.#api = { reflector, send: changeSender(client, api) };
     await reflector.run({ signal });
+  }
+
+  /** Watches what a sink wrote that was chosen before, if we still may. */
+  async #runOtherSinks(choice: Promise<CalicoApi | undefined>, { signal }: RunOptions): Promise<void> {
+    const { companions } = this;
+    if (companions === undefined) return;
+    this.#running = { signal };
+    const { client, options, log } = this.#options;
+    const all = otherSinksOf(options.networkPolicySink, await choice);
+    const onFailure = (error: unknown): void => log.debug({ cluster: LOCAL, error }, 'other sinks not found, retrying');
+    const ask = () => readableSinks(all, client, { signal });
+    const { readable, forbidden } = await untilAnswered(ask, { signal, onFailure });
+    for (const sink of forbidden) {
+      const resources = sink.resources.map(({ plural, group }) => `${plural}.${group}`);
+      log.info({ cluster: LOCAL, resources }, 'companions of another sink are not looked for');
+    }
+    await this.#checkClusterPolicies({ signal });
+    const watches = readable.map((sink) => companions.replace(sink, { signal }));
+    const hooks = this.#startHooks!;
+    hooks.onSynced?.();
+    this.#watches.drop(hooks);
+    await Promise.all(watches);
+  }
+
+  /** What names other clusters, and isn't extended. */
+  async #checkClusterPolicies({ signal }: RunOptions): Promise<void> {
+    const { client, options, log } = this.#options;
+    try {
+      const found = notExtended(await listClusterPolicies(client, { signal }), options.clusterSetKey);
+      const bySubject = Map.groupBy(found, ({ subject }) => subject);
+      for (const subject of new Set([...this.#notExtended, ...bySubject.keys()]))
+        this.skipped.replace(subject, bySubject.get(subject) ?? []);
+      this.#notExtended = [...bySubject.keys()];
+    } catch (error) {
+      if (!signal.aborted) log.info({ cluster: LOCAL, error }, 'ClusterNetworkPolicies not read');
+    }
   }
 
   #countOrphans(what: 'sets' | 'companions', cluster: string, count: number): void {
@@ -221,10 +277,12 @@ export class LocalCluster {
     { client, options, remotes, metrics, onPolicyChange }: LocalClusterOptions,
     ids: ClusterIds,
   ): LocalCompanions {
+    const sink = sinkOf(options);
     return new LocalCompanions({
       client,
       policies: new LocalNetworkPolicies({
         ids,
+        sink,
         clusters: new Set(remotes.map(({ name }) => name)),
         onChange: onPolicyChange,
         onCount: (remote, { companions, addresses, behind }) => {
@@ -238,7 +296,7 @@ export class LocalCluster {
       }),
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      sink: sinkOf(options),
+      sink,
       hooks: () => this.#watches.hooks(),
       isWatchForbidden: () => this.#isWatchForbidden,
     });

@@ -38,55 +38,63 @@ type Watched = {
   readonly reflector: Pick<Reflector<Kind, SinkObject>, 'run' | 'relist' | 'recheck' | 'silentMs' | 'wrote'>;
 };
 
-/** Watches the local NetworkPolicies and the other objects of the sink, and writes companions. */
+/** Watches the local NetworkPolicies and the other objects of sinks, and writes companions. */
 export class LocalCompanions {
   readonly policies: LocalNetworkPolicies;
   readonly sink: Sink;
   readonly #options: LocalCompanionsOptions;
-  readonly #watched: readonly Watched[];
+  readonly #watched: Watched[];
   /** Of the sink's policies, unless these are NetworkPolicies. */
   readonly #names: Store<SinkObject> | undefined;
 
   constructor(options: LocalCompanionsOptions) {
-    const { client, policies, sink, idleTimeoutMs, hooks } = options;
+    const { policies, sink } = options;
     this.#options = options;
     this.policies = policies;
     this.sink = sink;
-    const shared = { client, watchList: 'auto', idleTimeoutMs, pollIntervalMs: POLL_INTERVAL_MS } as const;
     const reflector = new Reflector({
-      ...shared,
+      ...this.#shared(),
       kind: networkPolicyKind,
       project: (object) => policies.read(object),
       projectTooLarge: (object) => policies.readTooLarge(object),
       store: policies.store,
-      hooks: hooks(),
     });
-    const custom = sink.resources.map((resource) => {
+    const custom = this.#watchesOf(sink);
+    this.#names = custom.at(-1)?.store;
+    this.#watched = [{ resource: networkPolicyKind, store: policies.store, reflector } as Watched, ...custom];
+  }
+
+  #shared() {
+    const { client, idleTimeoutMs, hooks } = this.#options;
+    return { client, watchList: 'auto', idleTimeoutMs, pollIntervalMs: POLL_INTERVAL_MS, hooks: hooks() } as const;
+  }
+
+  #watchesOf(sink: Sink) {
+    const { policies } = this;
+    return sink.resources.map((resource) => {
       const store = new Store<SinkObject>({
         equal: (a, b) => a.resourceVersion === b.resourceVersion,
         onChange: ({ previous, current }) => policies.companionChanged(previous, current),
       });
-      const project = (object: CustomResource): SinkObject => this.#read(resource, object);
+      const project = (object: CustomResource): SinkObject => {
+        const { uid, resourceVersion } = object.metadata;
+        const companion = sink.read(resource, object);
+        return { uid, resourceVersion, ...(companion && policies.ownOrOrphan(companion)) };
+      };
       return {
         resource,
         store,
         reflector: new Reflector({
-          ...shared,
+          ...this.#shared(),
           // The group projectcalico.org is served by Calico's aggregated API server.
           ...(resource.group === 'projectcalico.org' && { watchList: 'never' }),
           kind: resource,
           project,
           projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),
           store,
-          hooks: hooks(),
         }),
       };
     });
-    this.#names = custom.at(-1)?.store;
-    this.#watched = [
-      { resource: networkPolicyKind, store: policies.store, reflector },
-      ...custom,
-    ] as readonly Watched[];
   }
 
   get synced(): boolean {
@@ -118,6 +126,13 @@ export class LocalCompanions {
     await Promise.all(this.#watched.map(({ reflector }) => reflector.run(running)));
   }
 
+  /** Watches what another sink wrote, too, so that it goes when the companions of this one are there. */
+  async replace(sink: Sink, running: RunOptions): Promise<void> {
+    const watches = this.#watchesOf(sink);
+    this.#watched.push(...watches);
+    await Promise.all(watches.map(({ reflector }) => reflector.run(running)));
+  }
+
   /**
    * Writes one change when it is its turn, and updates the store, so that the next reconcile finds what was written.
    *
@@ -143,12 +158,6 @@ export class LocalCompanions {
       if (needsRecheck(error, change, isWatchForbidden())) reflector.recheck();
       throw error;
     }
-  }
-
-  #read(resource: Kind, object: CustomResource): SinkObject {
-    const { uid, resourceVersion } = object.metadata;
-    const companion = this.sink.read(resource, object);
-    return { uid, resourceVersion, ...(companion && this.policies.ownOrOrphan(companion)) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { writtenCompanion } from '../desired/network-policies/companion.ts';
+import { networkPolicySink, writtenCompanion } from '../desired/network-policies/companion.ts';
 import { LocalNetworkPolicies } from './network-policies.ts';
 
 const K = 'cluster.clusterset.k8s.io';
@@ -43,6 +43,7 @@ function start() {
   const policies = new LocalNetworkPolicies({
     ids: { key: K, remotes: new Set(['c2']), local: undefined },
     clusters: new Set(['c2']),
+    sink: networkPolicySink,
     onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
     onCount: (remote, count) => void counts.set(remote, count),
     onOrphans: (cluster, count) => void counts.set(`orphans of ${cluster}`, count),

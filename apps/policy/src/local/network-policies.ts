@@ -4,6 +4,7 @@ import {
   isCompanion,
   type ObservedCompanion,
   observedCompanion,
+  type Sink,
   type Source,
   sourceKeyOf,
   sourceOf,
@@ -17,6 +18,7 @@ import { localHalfDiagnostics, type LocalValues } from '../desired/network-polic
 import {
   type PolicyDiagnostic,
   policyDiagnostics,
+  selectorDiagnostics,
   unknownClusters,
 } from '../desired/network-policies/policy-diagnostics.ts';
 import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
@@ -48,6 +50,7 @@ type LocalPolicy = {
 
 export type LocalNetworkPoliciesOptions = {
   readonly ids: ClusterIds;
+  readonly sink: Sink;
   /** Names of the remotes in the config: a companion for another one isn't ours. */
   readonly clusters: ReadonlySet<string>;
   /** The source `namespace/name`, or one of its companions, changed. */
@@ -135,13 +138,17 @@ export class LocalNetworkPolicies {
       const companion = observedCompanion(object);
       return { uid, resourceVersion, ...this.ownOrOrphan(companion) };
     }
-    const { ids } = this.#options;
+    const { ids, sink } = this.#options;
     const rules = crossClusterRules(object.spec, ids.key);
     const unknown = unknownClusters(rules, ids);
-    const diagnostics = policyDiagnostics(object.spec, ids.key, unknown);
+    const source = sourceOf(object);
+    const diagnostics = [
+      ...policyDiagnostics(object.spec, ids.key, unknown),
+      ...selectorDiagnostics(rules, source, sink),
+    ];
     const about = diagnostics.length === 0 ? {} : { unknown, diagnostics };
     if (rules.length === 0) return { uid, resourceVersion, generation, ...about };
-    return { uid, resourceVersion, generation, crossCluster: { source: sourceOf(object), rules }, ...about };
+    return { uid, resourceVersion, generation, crossCluster: { source, rules }, ...about };
   }
 
   readTooLarge({ metadata: { uid, resourceVersion } }: TooLarge): LocalPolicy {

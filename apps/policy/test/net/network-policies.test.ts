@@ -95,6 +95,8 @@ let c2: EmbeddedCluster;
 /** Between semaphore-policy and c2. */
 let proxy: FaultProxy;
 let controller: PolicyProcess;
+/** Of the controller. */
+let configFlag: string;
 /** By `engine/pod` of c1 and `cluster/namespace/pod` of the others. */
 const places = new Map<string, Place>();
 const stops: (() => Promise<void>)[] = [];
@@ -150,7 +152,7 @@ async function startRemote(name: (typeof remotes)[number]) {
 
 /** semaphore-policy of c1. */
 async function startController(): Promise<void> {
-  const local = await deployAccount(cluster, folders.local, folders.networkPolicies);
+  const local = await deployAccount(cluster, folders.local, folders.networkPolicies, folders.calico);
   await deployPolicies(cluster, folders.local);
   const [first, second] = [await startRemote('c2'), await startRemote('c3')];
   c2 = first.remote;
@@ -163,8 +165,14 @@ async function startController(): Promise<void> {
   };
   const entries = [entry('c2', await proxy.kubeconfig(first.account)), entry('c3', second.account.kubeconfig)];
   await writeFile(config, JSON.stringify({ local: { kubeConfigPath: local.kubeconfig }, remotes: entries }));
-  controller = spawnPolicy(['-network-policies', `-config=${config}`, '-listen-address=127.0.0.1:0']);
+  configFlag = `-config=${config}`;
   stops.unshift(async () => void (await controller.stop('SIGKILL')));
+  await spawnController('networkpolicy');
+}
+
+async function spawnController(sink: 'networkpolicy' | 'calico'): Promise<void> {
+  const flags = [`-network-policy-sink=${sink}`, '-calico-api=crd.projectcalico.org/v1'];
+  controller = spawnPolicy(['-network-policies', configFlag, '-listen-address=127.0.0.1:0', ...flags]);
   await controller.ready();
 }
 
@@ -216,25 +224,35 @@ async function openFlows(engine: Engine, flows: readonly Flow[]): Promise<readon
 const textOf = ([from, to, port]: Flow): string => `${from} -> ${to}:${port}`;
 
 /** The flows that are possible on the nodes of each engine, by both families. */
-async function openAmong(flows: readonly Flow[]): Promise<Readonly<Record<string, readonly string[]>>> {
-  const open = engines.map(async (engine) => [engine, await openFlows(engine, flows)] as const);
+async function openAmong(
+  flows: readonly Flow[],
+  on: readonly Engine[] = engines,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const open = on.map(async (engine) => [engine, await openFlows(engine, flows)] as const);
   return Object.fromEntries(await Promise.all(open));
 }
 
 /** Connects again and again while a change is under way. @returns what was possible, each state once */
-async function openDuring(flows: readonly Flow[], change: () => Promise<void>): Promise<readonly unknown[]> {
+async function openDuring(
+  flows: readonly Flow[],
+  change: () => Promise<void>,
+  on: readonly Engine[] = engines,
+): Promise<readonly unknown[]> {
   const states = new Set<string>();
   let isChanging = true;
   const attempts = async (): Promise<void> => {
-    while (isChanging) states.add(JSON.stringify(await openAmong(flows)));
+    while (isChanging) states.add(JSON.stringify(await openAmong(flows, on)));
   };
   await Promise.all([change().finally(() => (isChanging = false)), attempts()]);
   return Array.from(states, (state) => JSON.parse(state) as unknown);
 }
 
 /** What `openAmong` returns when exactly these flows are possible. */
-const everywhere = (flows: readonly Flow[]): Readonly<Record<string, readonly string[]>> =>
-  Object.fromEntries(engines.map((engine) => [engine, flows.map(textOf).toSorted()]));
+const everywhere = (
+  flows: readonly Flow[],
+  on: readonly Engine[] = engines,
+): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(on.map((engine) => [engine, flows.map(textOf).toSorted()]));
 
 const policy = (name: string, spec: object): KubeObject => ({
   apiVersion: 'networking.k8s.io/v1',
@@ -360,6 +378,32 @@ describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
       );
       const open = ['c2/beta/web -> db:8080', 'c2/beta/web-2 -> db:8080'];
       await eventually(() => openAmong(flows), everywhere(only(notSelected, ...open)));
+    });
+
+    it('opens the same by policies of Calico, and refuses no connection when these take the place of others', async () => {
+      const on = ['felix'] as const;
+      const egress = ['db -> c2/beta/web:8080', 'db -> c2/beta/web-2:8080', 'db -> c2/gamma/x:9090'];
+      const opened = (port: number) =>
+        only(notSelected, ...egress, `c2/beta/web -> db:${port}`, `c2/beta/web-2 -> db:${port}`);
+      await replaceSpec('db', dbPolicy(8080));
+      await eventually(() => openAmong(flows, on), everywhere(opened(8080), on));
+      for (const [sink, path, before, after] of [
+        ['calico', '/apis/networking.k8s.io/v1/networkpolicies', 8080, 5432],
+        ['networkpolicy', '/apis/crd.projectcalico.org/v1/networkpolicies', 5432, 8080],
+      ] as const) {
+        const change = async (): Promise<void> => {
+          await controller.stop();
+          await spawnController(sink);
+          await eventually(async () => {
+            const companions = (await cluster.admin.list(path)).map(({ metadata }) => metadata.name);
+            return companions.filter((name) => name.includes('db-c2-'));
+          }, []);
+        };
+        expect(await openDuring(opened(before), change, on)).toEqual([everywhere(opened(before), on)]);
+        // This is in force after the removal of the other companions is.
+        await replaceSpec('db', dbPolicy(after));
+        await eventually(() => openAmong(flows, on), everywhere(opened(after), on));
+      }
     });
 
     it('opens everything when the policy is deleted, and its companions with it', async () => {

@@ -18,6 +18,7 @@ import { folders } from '../support/accounts.ts';
 import { argvOf } from '../support/command-line.ts';
 import { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from '../support/about-api.ts';
 import { it as itWithNetworkPolicies } from '../support/it-with-network-policies.ts';
+import { clusterPolicyCrds } from '../support/permissive-crd.ts';
 import { labelsOf, Sets } from '../support/sets.ts';
 import { fromApp } from '../support/user-policies.ts';
 
@@ -47,7 +48,13 @@ const it = itWithNetworkPolicies
       kind: 'Lease',
       metadata: { name: 'semaphore-policy' },
     });
-    const crds = [...ciliumCrds(), ...calicoCrds('networkpolicies'), ...calicoApiCrds(), clusterPropertyCrd];
+    const crds = [
+      ...ciliumCrds(),
+      ...calicoCrds('networkpolicies'),
+      ...calicoApiCrds(),
+      ...clusterPolicyCrds,
+      clusterPropertyCrd,
+    ];
     for (const crd of [...crds, globalNetworkSetCrd('crd.projectcalico.org')]) await server.defineResource(crd);
     await server.admin.create(clusterPropertiesPath, clusterProperty('c2'));
     return server;

@@ -13,7 +13,7 @@ import type { Kind, KubeObject } from '../kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
 
 /** Numbers from k8s.io/api/networking/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
-const labelSelector = {
+export const labelSelector = {
   matchLabels: stringMap(1),
   matchExpressions: messages(2, { key: string(1), operator: string(2), values: strings(3) }),
 } as const;

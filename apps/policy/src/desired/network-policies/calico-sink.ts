@@ -5,7 +5,7 @@ import {
   type NetworkPolicyPort,
 } from '@kube-semaphore/kube-objects';
 import { companionPeerLabel } from '../../names.ts';
-import { compareText } from '../labels.ts';
+import { calicoTerms } from '../calico-selector.ts';
 import { groupedSink } from './grouped-sink.ts';
 
 /** Calico's NetworkPolicies that select GlobalNetworkSets by a label that no other set has. */
@@ -14,6 +14,7 @@ export const calicoSink = (apiVersion: CalicoApi) =>
     groups: customResourceKind({ apiVersion, kind: 'GlobalNetworkSet', plural: 'globalnetworksets' }),
     policies: customResourceKind({ apiVersion, kind: 'NetworkPolicy', plural: 'networkpolicies' }),
     addresses: 'nets',
+    accepts: ({ podSelector }) => selectorText(podSelector).length <= MAX_SELECTOR,
     policyName: (companion) => `${TIER}.${companion.slice(TIER.length + 1 - MAX_NAME).replace(/^[.-]+/, '')}`,
     policySpec: ({ podSelector }, direction, rules) => ({
       tier: TIER,
@@ -39,19 +40,11 @@ const TIER = 'default';
 /** At most so many characters in the name of an object. */
 const MAX_NAME = 253;
 
-/** As k8sSelectorToCalico of libcalico-go/lib/backend/k8s/conversion writes it. */
-function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
-  const labels = Object.entries(matchLabels)
-    .toSorted(([a], [b]) => compareText(a, b))
-    .map(([key, value]) => `${key} == '${value}'`);
-  const expressions = matchExpressions.map(({ key, operator, values }) => {
-    const list = `{ '${values.join("', '")}' }`;
-    if (operator === 'In') return `${key} in ${list}`;
-    if (operator === 'NotIn') return `${key} not in ${list}`;
-    return operator === 'Exists' ? `has(${key})` : `! has(${key})`;
-  });
-  return ["projectcalico.org/orchestrator == 'k8s'", ...labels, ...expressions].join(' && ');
-}
+/** The longest selector that Calico's API accepts in versions after 3.32. */
+const MAX_SELECTOR = 1024;
+
+const selectorText = (podSelector: LabelSelector): string =>
+  ["projectcalico.org/orchestrator == 'k8s'", ...calicoTerms(podSelector)].join(' && ');
 
 type Ports = {
   readonly protocol?: { readonly protocol: string };

@@ -1,6 +1,7 @@
 import { Codec, namespaceKind, networkPolicyKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
+import { calicoSink } from './calico-sink.ts';
 import { type CheckedRemote, checkOf } from './check.ts';
 
 const K = 'cluster.clusterset.k8s.io';
@@ -51,6 +52,7 @@ const remote = (name: string, octet: number, isRead = true): CheckedRemote => ({
 
 const inputOf = (spec: object, { labelled = false, local = [] as ReturnType<typeof namespace>[] } = {}) => ({
   ids: { key: K, remotes: new Set(['c2', 'c3']), local: 'c1' },
+  sink: calicoSink('crd.projectcalico.org/v1'),
   policies: [policy(spec)],
   namespaces: [namespace('alpha', labelled ? { [K]: 'c1' } : {}), ...local],
   remotes: [remote('c2', 2), remote('c3', 3)],
@@ -138,6 +140,14 @@ describe('checkOf', () => {
     const egress = [{ to: [{ namespaceSelector: names('In', 'c2') }], ports: [{ protocol: 'TCP', port: 'grpc' }] }];
     const { diagnostics } = checkOf(inputOf({ policyTypes: ['Egress'], egress }));
     expect(diagnostics).toMatchObject([{ reason: 'no-such-port', detail: expect.stringMatching(/^c2: /) as string }]);
+  });
+
+  it('names a podSelector that Calico may refuse', () => {
+    const values = Array.from({ length: 20 }, (_, i) => `${i}-${'x'.repeat(60)}`);
+    const podSelector = { matchExpressions: [{ key: 'app', operator: 'In', values }] };
+    const { diagnostics } = checkOf(inputOf({ podSelector, ...from(names('In', 'c2')) }));
+    expect(diagnostics).toMatchObject([{ subject: 'NetworkPolicy alpha/db', reason: 'selector-too-long' }]);
+    expect(checkOf(inputOf({ podSelector, ...from({}) })).diagnostics).toEqual([]);
   });
 
   it('does not take a remote that was not read for an empty one', () => {

@@ -1,6 +1,6 @@
 import type { Namespace, NetworkPolicy, PodWithPorts } from '@kube-semaphore/kube-objects';
 import type { AddressRules } from '@kube-semaphore/net';
-import { isCompanion, sourceOf } from './companion.ts';
+import { isCompanion, type Sink, sourceOf } from './companion.ts';
 import { type CompanionsInput, desiredCompanions } from './companions.ts';
 import {
   type ClusterIds,
@@ -13,7 +13,7 @@ import {
 } from './cross-cluster-rules.ts';
 import { isOpen, localHalfDiagnostics, namespaceDiagnostics } from './local-half.ts';
 import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels } from './peer-pod.ts';
-import { policyDiagnostics, unknownClusters } from './policy-diagnostics.ts';
+import { policyDiagnostics, selectorDiagnostics, unknownClusters } from './policy-diagnostics.ts';
 import { portsText, type SelectedPod } from './ports.ts';
 import type { Labels } from './selector.ts';
 
@@ -32,6 +32,8 @@ export type CheckedRemote = {
 
 export type CheckInput = Pick<CompanionsInput, 'maxAddressesPerPolicy' | 'maxAddressesPerSource'> & {
   readonly ids: ClusterIds;
+  /** `-network-policy-sink`. */
+  readonly sink: Sink;
   /** Of the local cluster, companions included. */
   readonly policies: readonly NetworkPolicy[];
   /** Of the local cluster. */
@@ -70,7 +72,7 @@ export type Check = {
 };
 
 /** What NetworkPolicies that name other clusters mean with `-network-policies`, and what is wrong with them. */
-export function checkOf({ ids, policies, namespaces, remotes, ...limits }: CheckInput): Check {
+export function checkOf({ ids, sink, policies, namespaces, remotes, ...limits }: CheckInput): Check {
   const views = remotes.map((remote) => ({ ...remote, select: remote.objects && selection(remote, ids.key) }));
   const labels = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels[ids.key]]));
   const values = new Set(labels.values());
@@ -96,6 +98,7 @@ export function checkOf({ ids, policies, namespaces, remotes, ...limits }: Check
     const wanted = desiredCompanions({ source, remotes: known, observed: [], isTaken: () => false, ...limits });
     const diagnostics = [
       ...policyDiagnostics(policy.spec, ids.key, unknownClusters(rules, ids)),
+      ...selectorDiagnostics(rules, source, sink),
       ...localHalfDiagnostics(rules, ids, values),
       ...wanted.diagnostics.map(({ remote, detail, ...each }) => ({ ...each, detail: `${remote}: ${detail}` })),
     ];

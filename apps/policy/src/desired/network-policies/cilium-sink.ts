@@ -11,6 +11,7 @@ export const ciliumSink = groupedSink({
     plural: 'ciliumnetworkpolicies',
   }),
   addresses: 'externalCIDRs',
+  accepts: () => true,
   policyName: (companion) => companion,
   policySpec: ({ podSelector }, direction, rules) => ({
     endpointSelector: endpointSelector(podSelector),

@@ -98,6 +98,8 @@ export type Sink = {
   readonly resources: readonly ReturnType<typeof customResourceKind>[];
   /** The objects of a companion, in the order of creation. */
   readonly partsOf: (source: Source, companion: Companion) => readonly CompanionPart[];
+  /** False if the CNI may refuse its objects for this source, whose selector is too long: its companions are NetworkPolicies. */
+  readonly accepts: (source: Source) => boolean;
   /** Reads an object of its resources; undefined if it isn't ours. */
   readonly read: (resource: Kind, object: CustomResource) => ObservedCompanion | undefined;
   /** The name of the policy of a companion. */
@@ -259,5 +261,6 @@ export const networkPolicySink: Sink = {
   resources: [],
   partsOf: (source, companion) => [{ resource: networkPolicyKind, companion, to: writtenCompanion(source, companion) }],
   read: () => undefined,
+  accepts: () => true,
   policyName: (companion) => companion,
 };

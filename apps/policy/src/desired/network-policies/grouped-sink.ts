@@ -1,4 +1,4 @@
-import { asRecord, type customResourceKind, type NetworkPolicyPort } from '@kube-semaphore/kube-objects';
+import { asRecord, type customResourceKind, type Kind, type NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 import {
   companionClusterLabel,
   companionGroupName,
@@ -25,7 +25,7 @@ import type { Direction } from './cross-cluster-rules.ts';
 /** What a policy allows to a group of addresses. Empty ports: all. */
 type GroupRule = { readonly ports: readonly NetworkPolicyPort[]; readonly group: string; readonly peer: string };
 
-export type GroupedSinkInput = Pick<Sink, 'policyName'> & {
+export type GroupedSinkInput = Pick<Sink, 'policyName' | 'accepts'> & {
   readonly groups: ReturnType<typeof customResourceKind>;
   readonly policies: ReturnType<typeof customResourceKind>;
   /** Where the spec of a group has its addresses. */
@@ -37,7 +37,7 @@ export type GroupedSinkInput = Pick<Sink, 'policyName'> & {
  * A sink whose policies refer to groups of addresses: one group for each rule, which no other companion uses. So a Pod that
  * comes or goes changes a group, and the CNI doesn't compile the policy again.
  */
-export function groupedSink({ groups, policies, addresses, policyName, policySpec }: GroupedSinkInput): Sink {
+export function groupedSink({ groups, policies, addresses, policyName, accepts, policySpec }: GroupedSinkInput): Sink {
   const partsOf = (source: Source, companion: Companion): readonly CompanionPart[] => {
     const { remote, direction, rules } = companion;
     const named = rules.map((rule) => ({ ...rule, ...companionGroupName(source.namespace, companion.name, rule) }));
@@ -79,6 +79,7 @@ export function groupedSink({ groups, policies, addresses, policyName, policySpe
     resources: [groups, policies],
     partsOf,
     policyName,
+    accepts,
     read: (resource, object) => {
       if (!isCompanion(object)) return undefined;
       const { name, labels, annotations } = object.metadata;
@@ -112,12 +113,16 @@ const stringsOf = (value: unknown): readonly string[] =>
 
 /** The companions that the objects of one source make up, each with the addresses that it allows. */
 export function wholeCompanions(objects: readonly ObservedCompanion[]): readonly ObservedCompanion[] {
-  const groups = new Map(objects.filter(({ part }) => part === 'group').map(({ name, rules }) => [name, rules]));
+  // While one sink takes the place of another, both have groups of one name.
+  const idOf = ({ group }: Kind, name: string): string => `${group}/${name}`;
+  const groups = new Map(
+    objects.flatMap(({ part, resource, name, rules }) => (part === 'group' ? [[idOf(resource, name), rules]] : [])),
+  );
   return objects.flatMap((object) => {
     if (object.part === 'group') return [];
     if (object.part === 'whole') return [object];
     const rules = object.rules.flatMap(({ text, ports, cidrs: [group = ''] }) =>
-      (groups.get(group) ?? []).map(({ cidrs }) => ({ text, ports, cidrs })),
+      (groups.get(idOf(object.resource, group)) ?? []).map(({ cidrs }) => ({ text, ports, cidrs })),
     );
     return [{ ...object, rules }];
   });

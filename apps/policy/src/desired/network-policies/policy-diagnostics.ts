@@ -1,5 +1,6 @@
 import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
 import { type ClusterIds, type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
+import type { Sink, Source } from './companion.ts';
 import { requirementsOn } from './selector.ts';
 
 /** What has no effect in a NetworkPolicy of a user, or another one than it seems to have. */
@@ -9,7 +10,9 @@ export type PolicyDiagnostic = {
     | 'unknown-cluster'
     | 'cluster-label-in-pod-selector'
     | 'local-namespace-of-remote'
-    | 'local-namespaces-unlabelled';
+    | 'local-namespaces-unlabelled'
+    | 'not-extended'
+    | 'selector-too-long';
   readonly detail: string;
 };
 
@@ -45,3 +48,14 @@ const clusterLabelInPodSelector = (key: ClusterKey): PolicyDiagnostic => ({
   reason: 'cluster-label-in-pod-selector',
   detail: `a podSelector has ${key}, which selects no remote Pod: it is a label of namespaces, for the namespaceSelector`,
 });
+
+/** Whether the sink can't express which Pods a NetworkPolicy with rules that reach other clusters selects. */
+export function selectorDiagnostics(
+  rules: readonly CrossClusterRule[],
+  source: Source,
+  { accepts }: Pick<Sink, 'accepts'>,
+): readonly PolicyDiagnostic[] {
+  if (rules.length === 0 || accepts(source)) return [];
+  const detail = 'its podSelector is too long for a policy of Calico, so its companions are NetworkPolicies';
+  return [{ kind: 'problem', reason: 'selector-too-long', detail }];
+}
