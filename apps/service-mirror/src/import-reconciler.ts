@@ -1,19 +1,27 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Condition } from '@kube-semaphore/kube-objects';
 import { isAllowedNamespace } from './config/mcs.ts';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
 import { problemOf } from './desired/diagnostic.ts';
-import { type ImportChange, importTaken, nextChanges } from './desired/mcs/changes.ts';
+import {
+  type ImportChange,
+  importTaken,
+  type McsChange,
+  namespaceOf,
+  nextChanges,
+  type ObservedObjects,
+} from './desired/mcs/changes.ts';
 import { conditionChange, conflictReasons } from './desired/mcs/conditions.ts';
 import { desiredImport, type ImportInput, type ImportTarget } from './desired/mcs/import.ts';
+import type { ImportObjects } from './desired/mcs/objects.ts';
+import { plannedChanges } from './desired/mcs/planned.ts';
 import { retainedExports } from './desired/mcs/retained.ts';
-import type { Identity } from './desired/observed.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
 import type { Vain, VainWrites } from './local/mcs/vain-writes.ts';
 import { allTried } from './local/writer.ts';
 import { derivedServiceName, parseImportKey } from './names.ts';
+import type { PlacedChange } from './plan.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {
@@ -28,12 +36,30 @@ export type ImportReconcilerOptions = {
   readonly now?: () => string;
 };
 
-/** The next writes of a key, which may be made at once. */
-type Step = {
-  readonly changes: readonly { readonly change: ImportChange; readonly at: ImportAt }[];
-  /** Of the local cluster's export, if they change. */
-  readonly conditions: { readonly from: Identity; readonly to: readonly Condition[] } | undefined;
+type StatusChange = Extract<McsChange, { readonly kind: 'update-export-status' }>;
+
+/** The change of an import's object, which may be where the import isn't any more. */
+type Due = { readonly change: ImportChange; readonly at: ImportAt };
+
+/** What a key wants, and what is there. */
+type Findings = {
+  /** Undefined if these objects stay as they are. */
+  readonly objects:
+    | {
+        readonly observed: ObservedObjects;
+        readonly wanted: 'nothing' | ImportObjects;
+        /** The last writes. */
+        readonly misplaced: readonly Due[];
+      }
+    | undefined;
+  /** Of the local cluster's export, if its conditions change. */
+  readonly status: StatusChange | undefined;
   readonly diagnostics: readonly ClusterDiagnostic[];
+};
+
+/** The next writes of a key, which may be made at once. */
+type Step = Pick<Findings, 'status' | 'diagnostics'> & {
+  readonly changes: readonly Due[];
   /** The changes that were in vain, and would still be due. */
   readonly vain: readonly Vain[];
 };
@@ -55,8 +81,8 @@ export class ImportReconciler {
     for (let steps = 0; steps < MOST_STEPS; steps++) {
       const step = this.#step(key, at);
       clusters.diagnose(key, step.diagnostics);
-      const { changes, conditions } = step;
-      if (changes.length === 0 && conditions === undefined) {
+      const { changes, status } = step;
+      if (changes.length === 0 && status === undefined) {
         vain.retain(key, step.vain);
         return { wrote: steps > 0 };
       }
@@ -66,11 +92,26 @@ export class ImportReconciler {
       });
       await allTried([
         ...writing,
-        ...(conditions === undefined ? [] : [writes.writeConditions(conditions.from, conditions.to, { key, at })]),
+        ...(status === undefined ? [] : [writes.writeConditions(status.from, status.conditions, { key, at })]),
       ]);
       if (isGone) break;
     }
     return { wrote: true };
+  }
+
+  /** All that a reconcile of the key would write now, if the API server refused nothing. */
+  plan(key: string): readonly PlacedChange[] {
+    const { imports, clusters, now = rfc3339 } = this.#options;
+    if (!imports.isSynced()) return [];
+    const [at, time] = [this.#placeOf(key), now()];
+    const { objects, status, diagnostics } = this.#findings(key, at, time);
+    clusters.diagnose(key, diagnostics);
+    const planned = objects === undefined ? [] : plannedChanges(objects.observed, objects.wanted, time);
+    const due = [...planned, ...(status === undefined ? [] : [status])].map((change) => ({ change, at }));
+    return [...due, ...(objects?.misplaced ?? [])].map(({ change, at: place }) => ({
+      change,
+      namespace: namespaceOf(change, place),
+    }));
   }
 
   #placeOf(key: string): ImportAt {
@@ -83,47 +124,39 @@ export class ImportReconciler {
   #step(key: string, at: ImportAt): Step {
     const { imports, vain, now = rfc3339 } = this.#options;
     if (!imports.isSynced()) return NOTHING;
-    const { wanted, conditions, diagnostics } = this.#target(key, at);
     const time = now();
+    const { objects, status, diagnostics } = this.#findings(key, at, time);
     const vainNow: Vain[] = [];
-    const isVain = (change: Parameters<VainWrites['find']>[1]): boolean => {
+    const isVain = (change: McsChange): boolean => {
       const found = vain.find(key, change);
       if (found !== undefined) vainNow.push(found);
       return found !== undefined;
     };
-    const own = this.#options.clusters.local.exports.own(at.namespace, at.name);
-    const to = own && conditions && conditionChange(own.conditions, conditions, time);
-    const isDue = to !== undefined && !isVain({ kind: 'update-export-status', from: own!, conditions: to });
-    const { changes, taken } = this.#changes(at, wanted, { time, isVain });
+    const isDue = status !== undefined && !isVain(status);
+    const changes = objects === undefined ? [] : nextOf(objects, { at, time, isVain });
     const refused = vainNow.flatMap(({ why }) => (why === undefined ? [] : [problemOf(key, 'refused', why)]));
-    return {
-      changes,
-      conditions: isDue ? { from: own!, to } : undefined,
-      diagnostics: [...diagnostics, ...taken, ...refused],
-      vain: vainNow,
-    };
+    return { changes, status: isDue ? status : undefined, diagnostics: [...diagnostics, ...refused], vain: vainNow };
   }
 
-  #changes(
-    at: ImportAt,
-    wanted: ImportTarget['wanted'],
-    { time, isVain }: { readonly time: string; readonly isVain: (change: ImportChange) => boolean },
-  ): Pick<Step, 'changes'> & { readonly taken: readonly ClusterDiagnostic[] } {
-    const { imports } = this.#options;
-    if (wanted === 'unknown') return { changes: [], taken: [] };
-    if (wanted !== 'nothing' && !imports.hasNamespace(at.namespace)) return { changes: [], taken: [] };
+  /** @param time RFC 3339, for conditions whose status changes */
+  #findings(key: string, at: ImportAt, time: string): Findings {
+    const { imports, clusters } = this.#options;
+    const { wanted, conditions, diagnostics } = this.#target(key, at);
+    const own = clusters.local.exports.own(at.namespace, at.name);
+    const to = own && conditions && conditionChange(own.conditions, conditions, time);
+    const status = to && ({ kind: 'update-export-status', from: own!, conditions: to } as const);
+    const findings = { objects: undefined, status, diagnostics };
+    if (wanted === 'unknown' || (wanted !== 'nothing' && !imports.hasNamespace(at.namespace))) return findings;
     const isHeadless = wanted === 'nothing' ? this.#isHeadless(at) : wanted.service === undefined;
     const { misplaced, ...observed } = imports.observed(at, isHeadless);
     const taken = importTaken(at, observed);
-    if (taken !== undefined) return { changes: [], taken: wanted === 'nothing' ? [] : [taken] };
-    const next = nextChanges(observed, wanted, time, isVain);
-    if (next.length > 0) return { changes: next.map((change) => ({ change, at })), taken: [] };
-    const changes = misplaced.map((from) => ({
-      change:
-        'endpoints' in from ? ({ kind: 'delete-slice', from } as const) : ({ kind: 'delete-derived', from } as const),
+    if (taken !== undefined)
+      return wanted === 'nothing' ? findings : { ...findings, diagnostics: [...diagnostics, taken] };
+    const deletions = misplaced.map((from): Due => ({
+      change: 'endpoints' in from ? { kind: 'delete-slice', from } : { kind: 'delete-derived', from },
       at: { ...at, namespace: from.namespace, derivedNamespace: from.namespace },
     }));
-    return { changes: changes.filter(({ change }) => !isVain(change)), taken: [] };
+    return { ...findings, objects: { observed, wanted, misplaced: deletions } };
   }
 
   #target(key: string, at: ImportAt): ImportTarget {
@@ -156,7 +189,19 @@ export class ImportReconciler {
   }
 }
 
-const NOTHING: Step = { changes: [], conditions: undefined, diagnostics: [], vain: [] };
+function nextOf(
+  { observed, wanted, misplaced }: NonNullable<Findings['objects']>,
+  {
+    at,
+    time,
+    isVain,
+  }: { readonly at: ImportAt; readonly time: string; readonly isVain: (change: McsChange) => boolean },
+): readonly Due[] {
+  const next = nextChanges(observed, wanted, time, isVain);
+  return next.length > 0 ? next.map((change) => ({ change, at })) : misplaced.filter(({ change }) => !isVain(change));
+}
+
+const NOTHING: Step = { changes: [], status: undefined, diagnostics: [], vain: [] };
 
 const notAllowed = (namespace: string) =>
   ({ service: 'skipped', detail: `mcs.namespaces doesn't allow the namespace ${namespace}` }) as const;

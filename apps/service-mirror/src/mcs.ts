@@ -8,6 +8,7 @@ import { ImportWriter } from './local/mcs/import-writer.ts';
 import { ImportWrites } from './local/mcs/import-writes.ts';
 import { VainWrites } from './local/mcs/vain-writes.ts';
 import { importKey } from './names.ts';
+import type { Plan } from './plan.ts';
 import type { McsCluster } from './remote/mcs/cluster.ts';
 import { McsClusters, type McsClustersOptions } from './remote/mcs/clusters.ts';
 
@@ -76,6 +77,12 @@ export class MultiClusterServices {
 
   reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     return this.#reconciler.reconcile(key, context);
+  }
+
+  /** What `reconcile` would write now for all keys, and what a plan says about each cluster. */
+  plan(): Pick<Plan, 'importChanges' | 'exports'> {
+    const importChanges = [...this.keys()].toSorted().flatMap((key) => this.#reconciler.plan(key));
+    return { importChanges, exports: this.#clusters.plan() };
   }
 
   /** Updates the metrics that no event updates. */

@@ -55,7 +55,8 @@ const reached = {
   skipped: [],
   services: ['c2-shop-73736d-db'],
 };
-const plan: Plan = { missingNamespace: undefined, changes, remotes: [reached], orphans: [] };
+const nothing = { missingNamespace: undefined, changes: [], importChanges: [], remotes: [], exports: [], orphans: [] };
+const plan: Plan = { ...nothing, changes, remotes: [reached] };
 
 describe('a plan', () => {
   it('shows people the changes, and Services whose traffic would go elsewhere', () => {
@@ -78,8 +79,8 @@ describe('a plan', () => {
       { subject: 'service shop/web', kind: 'problem', reason: 'name-too-long', detail: 'it is 3 characters too long' },
     ] as const;
     const text = planText({
+      ...nothing,
       missingNamespace: 'mirrors',
-      changes: [],
       remotes: [
         { ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped },
         { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' },
@@ -107,12 +108,30 @@ describe('a plan', () => {
     );
   });
 
+  it('shows whose exports are unknown, and which imports stay', () => {
+    const exports = [
+      { cluster: 'c1', known: true, heldDeletions: 1, imports: ['shop/web'], skipped: [] },
+      { cluster: 'c2', known: false, heldDeletions: 0, imports: ['shop/db', 'shop/web'], skipped: [] },
+    ];
+    const unknown = { ...nothing, exports };
+    expect(planText(unknown).split('\n')).toEqual([
+      "Changes are unknown: the exports of c2 aren't known.",
+      '',
+      'c1: its part in 1 import now',
+      'held    1 object missing from its lists, until the next list',
+      '',
+      'c2: exports unknown: its part in 2 imports would stay',
+      'unknown shop/db',
+      'unknown shop/web',
+      '',
+    ]);
+    expect(exitCodeOf(unknown)).toBe(1);
+  });
+
   it('is complete without a local cluster that may not be listed', () => {
     const forbidden: Plan = {
-      missingNamespace: undefined,
-      changes: [],
+      ...nothing,
       remotes: [reached, { ...reached, cluster: 'c1', reached: false, forbidden: true, services: [] }],
-      orphans: [],
     };
     expect(planText(forbidden)).toContain(
       '\n\nc1: listing all namespaces is forbidden: no part in global services; its objects would stay\n',

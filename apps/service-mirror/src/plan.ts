@@ -1,6 +1,8 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
+import type { Condition } from '@kube-semaphore/kube-objects';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/diff/change.ts';
+import type { McsChange } from './desired/mcs/changes.ts';
 import { type RoutingChange, routingChanges } from './desired/diff/routing-changes.ts';
 
 /** What a plan says about one cluster. */
@@ -21,6 +23,22 @@ export type RemotePlan = {
   readonly services: readonly string[];
 };
 
+/** A change for a ServiceImport. */
+export type PlacedChange = { readonly namespace: string; readonly change: McsChange };
+
+/** What a plan says about one cluster's part in ServiceImports. */
+export type ExportsPlan = {
+  readonly cluster: string;
+  /** Whether its exports are known. If not, nothing about it is decided. */
+  readonly known: boolean;
+  /** How many objects are missing from its lists, and held. */
+  readonly heldDeletions: number;
+  /** The imports that it has a part in now, as `ns/name`. */
+  readonly imports: readonly string[];
+  /** Those that no `RemotePlan` has. */
+  readonly skipped: RemotePlan['skipped'];
+};
+
 /** Objects of a cluster that isn't in the config: its name, or the prefix of its mirrors. */
 type Orphans = { readonly cluster: string; readonly objects: number };
 
@@ -28,30 +46,40 @@ export type Plan = {
   /** The mirror namespace, if it is missing: nothing can be written until an operator creates it. */
   readonly missingNamespace: string | undefined;
   readonly changes: readonly Change[];
+  readonly importChanges: readonly PlacedChange[];
   readonly remotes: readonly RemotePlan[];
+  /** All clusters, including the local one; empty without Multi-Cluster Services. */
+  readonly exports: readonly ExportsPlan[];
   readonly orphans: readonly Orphans[];
 };
 
 /** Whether a plan is incomplete without the cluster. */
 const isMissing = ({ reached, forbidden }: RemotePlan): boolean => !reached && !forbidden;
 
-/** 0; or 1 if a remote wasn't reached, so that the plan is incomplete, or the mirror namespace is missing. */
-export const exitCodeOf = ({ missingNamespace, remotes }: Plan): 0 | 1 =>
-  missingNamespace === undefined && !remotes.some(isMissing) ? 0 : 1;
+/** 0; or 1 if a remote or exports are unknown, so that the plan is incomplete, or the mirror namespace is missing. */
+export const exitCodeOf = ({ missingNamespace, remotes, exports }: Plan): 0 | 1 =>
+  missingNamespace === undefined && !remotes.some(isMissing) && exports.every(({ known }) => known) ? 0 : 1;
 
 /** A plan for people. Ends in a line break. */
-export function planText({ missingNamespace, changes, remotes, orphans }: Plan): string {
+export function planText({ missingNamespace, changes, importChanges, remotes, exports, orphans }: Plan): string {
   const missing =
     missingNamespace === undefined
       ? []
       : [`missing Namespace ${missingNamespace}: create it, or nothing can be written`, ''];
   const unreached = remotes.filter(isMissing).map(({ cluster }) => cluster);
+  const unknown = exports.filter(({ known }) => !known).map(({ cluster }) => cluster);
   const routing = routingChanges(changes).map(routeLine);
+  const lines = [...changes.map((change) => changeLine(change)), ...importChanges.map(importChangeLine)];
   return pageOf([
     ...missing,
-    ...(changes.length === 0 ? [withoutChange(unreached)] : changes.map(changeLine)),
+    ...(lines.length > 0
+      ? lines
+      : unreached.length > 0 || unknown.length === 0
+        ? [withoutChange(unreached)]
+        : [`Changes are unknown: the exports of ${unknown.join(', ')} aren't known.`]),
     ...(routing.length === 0 ? [] : ['', ...routing]),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
+    ...exports.flatMap((each) => ['', ...exportsLines(each)]),
     ...orphans.flatMap(({ cluster, objects }) => [
       '',
       `${cluster}: not in the config: ${count(objects, 'object')} would stay; "cleanup -cluster ${cluster}" removes them`,
@@ -60,12 +88,17 @@ export function planText({ missingNamespace, changes, remotes, orphans }: Plan):
 }
 
 /** A plan for programs: one JSON object, and a line break. */
-export function planJson(plan: Plan): string {
+export function planJson({ importChanges, ...plan }: Plan): string {
   const changes = plan.changes.map((change) => {
     const { verb, kind, name } = facts(change);
     return { change: verb, kind, name, ...('to' in change && { to: change.to }) };
   });
-  return jsonPage({ ...plan, changes, routing: routingChanges(plan.changes) });
+  const ofImports = importChanges.map(({ change, namespace }) => {
+    const { verb, kind, name } = facts(change);
+    const to = change.kind === 'update-export-status' ? { conditions: change.conditions } : 'to' in change && change.to;
+    return { change: verb, kind, namespace, name, ...(to && { to }) };
+  });
+  return jsonPage({ ...plan, changes: [...changes, ...ofImports], routing: routingChanges(plan.changes) });
 }
 
 /** One change, for people. */
@@ -73,6 +106,26 @@ export function changeLine(change: Change): string {
   const { verb, kind, name, endpoints } = facts(change);
   return `${verb.padEnd(7)} ${kind} ${name}${endpoints === undefined ? '' : `  ${count(endpoints, 'endpoint')}`}`;
 }
+
+/** One change of an import's objects, or of an export's status, for people. */
+function importChangeLine({ namespace, change }: PlacedChange): string {
+  const { verb, kind, name, endpoints } = facts(change);
+  const status = statusOf(change);
+  const end = endpoints === undefined ? status : count(endpoints, 'endpoint');
+  return `${verb.padEnd(7)} ${kind} ${namespace}/${name}${end === undefined ? '' : `  ${end}`}`;
+}
+
+/** The status that a change writes; undefined if it writes none. */
+function statusOf(change: McsChange): string | undefined {
+  if (change.kind === 'update-export-status') return conditionsText(change.conditions);
+  if (change.kind !== 'update-import-status') return undefined;
+  const { clusters, conditions } = change.to;
+  return `from ${clusters.join(', ')}; ${conditionsText(conditions)}`;
+}
+
+/** Others may have set some of them. */
+const conditionsText = (conditions: readonly Condition[]): string =>
+  conditions.map(({ type, status, reason }) => printable(`${type}=${status} ${reason}`)).join(', ');
 
 function routeLine({ service, to, zones }: RoutingChange): string {
   const route =
@@ -82,11 +135,18 @@ function routeLine({ service, to, zones }: RoutingChange): string {
   return `route   ${service}: ${route}`;
 }
 
-const KINDS = { service: 'Service', slice: 'EndpointSlice', endpoints: 'Endpoints' } as const;
+const KINDS = {
+  service: 'Service',
+  slice: 'EndpointSlice',
+  endpoints: 'Endpoints',
+  derived: 'Service',
+  import: 'ServiceImport',
+  export: 'ServiceExport',
+} as const;
 
-function facts(change: Change) {
+function facts(change: Change | McsChange) {
   const [verb = '', kind = ''] = change.kind.split('-');
-  const { name } = 'to' in change ? change.to : change.from;
+  const { name } = 'from' in change ? change.from : change.to;
   const endpoints = 'to' in change && 'endpoints' in change.to ? change.to.endpoints.length : undefined;
   return { verb: verb === 'update' ? 'change' : verb, kind: KINDS[kind as keyof typeof KINDS], name, endpoints };
 }
@@ -106,12 +166,23 @@ function remoteLines(remote: RemotePlan): readonly string[] {
   return [
     `${cluster}: ${count(services.length, 'service')} now`,
     ...unmatched.map((selector) => `empty   no Service matches ${selector}`),
-    ...(heldDeletions === 0
-      ? []
-      : [`held    ${count(heldDeletions, 'object')} missing from its lists, until the next list`]),
-    ...skipped.map(
-      ({ subject, kind, detail }) =>
-        `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`,
-    ),
+    ...heldLines(heldDeletions),
+    ...skipped.map(skippedLine),
   ];
 }
+
+function exportsLines({ cluster, known, heldDeletions, imports, skipped }: ExportsPlan): readonly string[] {
+  const part = `its part in ${count(imports.length, 'import')}`;
+  return [
+    known ? `${cluster}: ${part} now` : `${cluster}: exports unknown: ${part} would stay`,
+    ...(known ? [] : imports.map((name) => `unknown ${name}`)),
+    ...heldLines(heldDeletions),
+    ...skipped.map(skippedLine),
+  ];
+}
+
+const heldLines = (held: number): readonly string[] =>
+  held === 0 ? [] : [`held    ${count(held, 'object')} missing from its lists, until the next list`];
+
+const skippedLine = ({ subject, kind, detail }: RemotePlan['skipped'][number]): string =>
+  `${kind === 'problem' ? 'skip!' : 'skip '}   ${printable(subject)}: ${printable(detail)}`;

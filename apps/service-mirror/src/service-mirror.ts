@@ -167,6 +167,7 @@ export class ServiceMirror {
     return this.#runner.once(options, async (running) => ({
       missingNamespace: await missingNamespace(this.#namespace, running),
       changes: [...this.#clusters.allKeys()].toSorted().flatMap((key) => this.#reconciler.plan(key)),
+      ...(this.#mcs?.plan() ?? { importChanges: [], exports: [] }),
       // After the reconciles, which find diagnostics.
       remotes: this.#clusters.plan(),
       orphans: this.#counts.orphans,

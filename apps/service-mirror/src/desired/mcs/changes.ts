@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@kube-semaphore/kube-objects';
-import { importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
+import { headlessLabel, importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import { diffService } from '../diff/service.ts';
 import { diffSlices, type Owner, type SliceChange } from '../diff/slices.ts';
 import { familySpec } from '../families.ts';
-import type { ObservedSlice } from '../observed.ts';
+import type { DesiredSlice } from '../objects.ts';
+import type { Identity, ObservedSlice } from '../observed.ts';
 import { conditionChange } from './conditions.ts';
 import { withAddresses } from './import.ts';
 import type { DerivedService, DesiredImport, DesiredImportStatus, ImportObjects } from './objects.ts';
@@ -21,6 +22,11 @@ export type ImportChange =
   | { readonly kind: 'update-import'; readonly from: ObservedImport; readonly to: DesiredImport }
   | { readonly kind: 'delete-import'; readonly from: ObservedImport }
   | { readonly kind: 'update-import-status'; readonly from: ObservedImport; readonly to: ImportStatus };
+
+/** A change of an import's objects, or of the conditions of an export of the local cluster. */
+export type McsChange =
+  | ImportChange
+  | { readonly kind: 'update-export-status'; readonly from: Identity; readonly conditions: readonly Condition[] };
 
 /** `status` of a ServiceImport, complete. */
 type ImportStatus = Pick<DesiredImportStatus, 'clusters' | 'sliceObjects'> & {
@@ -61,6 +67,29 @@ export function nextChanges(
   }
   return [];
 }
+
+/** The namespaces of a ServiceImport, and of its derived Service. */
+export type ImportPlace = { readonly namespace: string; readonly derivedNamespace: string };
+
+/** The namespace of the object that a change is of. */
+export function namespaceOf(change: McsChange, { namespace, derivedNamespace }: ImportPlace): string {
+  switch (change.kind) {
+    case 'create-derived':
+    case 'update-derived':
+    case 'delete-derived':
+      return derivedNamespace;
+    case 'create-slice':
+    case 'update-slice':
+      return isOfHeadless(change.to) ? namespace : derivedNamespace;
+    case 'delete-slice':
+      return isOfHeadless(change.from) ? namespace : derivedNamespace;
+    default:
+      return namespace;
+  }
+}
+
+/** Whether a slice is of a headless import. */
+export const isOfHeadless = ({ labels }: Pick<DesiredSlice, 'labels'>): boolean => labels[headlessLabel] !== undefined;
 
 /** Why the objects of a ServiceImport may not be changed; undefined if they may: they are ours, or don't exist. */
 export function importTaken(

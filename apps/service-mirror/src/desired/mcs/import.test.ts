@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exported } from '../../../test/mcs/arbitraries.ts';
 import { importInput, importInputs, sliceOf } from '../../../test/mcs/inputs.ts';
-import { observedAs, observedSliceAs } from '../../../test/mcs/observed.ts';
+import { observedAs } from '../../../test/mcs/observed.ts';
 import { desiredImport, type ImportInput } from './import.ts';
 import type { ImportObjects } from './objects.ts';
+import { sliceAfter } from './planned.ts';
 import { retainedExports } from './retained.ts';
 
 function wantedOf(input: ImportInput): ImportObjects {
@@ -187,7 +188,7 @@ describe('desiredImport', () => {
           if (typeof before.wanted === 'string') return;
           const { wanted } = before;
           const observed = observedAs(wanted);
-          const retained = retainedExports({ observed, slices: wanted.slices.map(observedSliceAs) }, [lost]);
+          const retained = retainedExports({ observed, slices: wanted.slices.map(sliceAfter) }, [lost]);
           const present = before.conditions!.at(-1)!.reason.split(',');
           const after = desiredImport({
             ...input,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { exported } from '../../../test/mcs/arbitraries.ts';
-import { observedAs, observedSliceAs } from '../../../test/mcs/observed.ts';
+import { observedAs } from '../../../test/mcs/observed.ts';
 import { desiredImport } from './import.ts';
+import { sliceAfter } from './planned.ts';
 import { retainedExports } from './retained.ts';
 import { importInput, sliceOf } from '../../../test/mcs/inputs.ts';
 
@@ -13,7 +14,7 @@ const target = desiredImport(
 );
 if (typeof target.wanted === 'string') throw new Error(target.wanted);
 const observed = observedAs(target.wanted);
-const slices = target.wanted.slices.map(observedSliceAs);
+const slices = target.wanted.slices.map(sliceAfter);
 
 describe('retainedExports', () => {
   it('is nothing of known clusters', () => {

@@ -13,11 +13,9 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { headlessLabel } from '../../names.ts';
-import type { ImportChange } from '../../desired/mcs/changes.ts';
+import { type ImportChange, type ImportPlace, isOfHeadless, namespaceOf } from '../../desired/mcs/changes.ts';
 import type { DerivedService, DesiredImport, ImportSpec } from '../../desired/mcs/objects.ts';
 import type { ObservedDerived, ObservedImport } from '../../desired/mcs/observed.ts';
-import type { DesiredSlice } from '../../desired/objects.ts';
 import type { Identity } from '../../desired/observed.ts';
 import { writtenService, writtenSlice } from '../written.ts';
 
@@ -25,9 +23,6 @@ const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);
 const imports = new Codec(serviceImportKind);
 const exports = new Codec(serviceExportKind);
-
-/** The namespaces of a ServiceImport, and of its derived Service. */
-export type ImportPlace = { readonly namespace: string; readonly derivedNamespace: string };
 
 /** The answer to a write; undefined after a deletion. */
 export type WrittenObject =
@@ -48,7 +43,7 @@ export class ImportWriter {
   }
 
   async write(change: ImportChange, place: ImportPlace, options: WriteOptions): Promise<WrittenObject> {
-    const { namespace, derivedNamespace } = place;
+    const namespace = namespaceOf(change, place);
     switch (change.kind) {
       case 'create-derived':
         return this.#derived(change.to, undefined, place, options);
@@ -66,12 +61,10 @@ export class ImportWriter {
       }
       case 'create-slice':
       case 'update-slice': {
-        const headless = isHeadless(change.to);
-        const owner = {
-          ...(headless ? { apiVersion: apiVersion(serviceImportKind), kind: 'ServiceImport' } : SERVICE),
-          ...change.owner,
-          namespace: headless ? namespace : derivedNamespace,
-        };
+        const kind = isOfHeadless(change.to)
+          ? { apiVersion: apiVersion(serviceImportKind), kind: 'ServiceImport' }
+          : SERVICE;
+        const owner = { ...kind, ...change.owner, namespace };
         const object =
           change.kind === 'create-slice'
             ? await this.#client.create(slices, writtenSlice(change.to, undefined, owner), options)
@@ -79,9 +72,9 @@ export class ImportWriter {
         return { kind: 'slice', object };
       }
       case 'delete-derived':
-        return this.#delete(services, change.from, derivedNamespace, options);
+        return this.#delete(services, change.from, namespace, options);
       case 'delete-slice':
-        return this.#delete(slices, change.from, isHeadless(change.from) ? namespace : derivedNamespace, options);
+        return this.#delete(slices, change.from, namespace, options);
       case 'delete-import':
         return this.#delete(imports, change.from, namespace, options);
     }
@@ -154,8 +147,6 @@ export class ImportWriter {
 
 /** What slices with an address belong to. */
 const SERVICE = { apiVersion: 'v1', kind: 'Service' } as const;
-
-const isHeadless = ({ labels }: Pick<DesiredSlice, 'labels'>): boolean => labels[headlessLabel] !== undefined;
 
 function writtenSpec({ type, ports, ips, families, affinitySeconds, ...policies }: ImportSpec) {
   return {

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@kube-semaphore/kube-objects';
-import type { ImportChange } from '../../desired/mcs/changes.ts';
-import type { Identity } from '../../desired/observed.ts';
-
-/** A change of an import, or of the conditions of an export. */
-export type VainChange =
-  | ImportChange
-  | { readonly kind: 'update-export-status'; readonly from: Identity; readonly conditions: readonly Condition[] };
+import type { McsChange } from '../../desired/mcs/changes.ts';
 
 /** `why`: the API server's message; undefined if it ignored the change, as its definition of the kind lacks a field. */
 export type Vain = { readonly change: unknown; readonly why: string | undefined };
@@ -16,14 +10,14 @@ export class VainWrites {
   readonly #byKey = new Map<string, readonly Vain[]>();
 
   /** Undefined if the change wasn't in vain. */
-  find(key: string, change: VainChange): Vain | undefined {
+  find(key: string, change: McsChange): Vain | undefined {
     const all = this.#byKey.get(key);
     if (all === undefined) return undefined;
     const timeless = withoutTimes(change);
     return all.find((each) => isDeepStrictEqual(each.change, timeless));
   }
 
-  add(key: string, change: VainChange, why?: string): void {
+  add(key: string, change: McsChange, why?: string): void {
     this.#byKey.set(key, [...(this.#byKey.get(key) ?? []), { change: withoutTimes(change), why }]);
   }
 
@@ -35,7 +29,7 @@ export class VainWrites {
 }
 
 /** A condition that changes gets the time of the write. */
-function withoutTimes(change: VainChange): unknown {
+function withoutTimes(change: McsChange): unknown {
   const timeless = (conditions: readonly Condition[]) =>
     conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));
   if (change.kind === 'update-export-status') return { ...change, conditions: timeless(change.conditions) };

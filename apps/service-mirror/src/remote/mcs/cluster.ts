@@ -85,6 +85,11 @@ export class McsCluster {
     return this.exports.known && this.services.synced;
   }
 
+  /** How many objects are held. */
+  get held(): number {
+    return this.exports.held + this.services.held;
+  }
+
   /** Whether nothing waits for it: it has no ServiceExports, or forbids to list them. */
   get isForbidden(): boolean {
     return this.#isUnavailable;
@@ -168,7 +173,7 @@ export class McsCluster {
   }
 
   #changed(keys: readonly string[]): void {
-    this.#options.onHeld(this.exports.held + this.services.held);
+    this.#options.onHeld(this.held);
     this.#options.onKeys(keys, performance.now());
   }
 
@@ -198,7 +203,7 @@ export class McsCluster {
     const failures = [...this.#failures.values()].toSorted().join('; ');
     const detail = `its exports are unknown, so what is imported from it stays: ${failures}`;
     onSkipped('exports', failures === '' ? [] : [{ kind: 'problem', reason: 'exports-unknown', detail }]);
-    onHeld(this.exports.held + this.services.held);
+    onHeld(this.held);
     if (!this.synced || this.#isKnown) return;
     this.#isKnown = true;
     this.#isUnavailable = false;

@@ -8,6 +8,7 @@ import type { LocalImports } from '../../local/mcs/imports.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import { IMPORT, importClusterLabel, importKey } from '../../names.ts';
 import type { SourceClusters } from '../clusters.ts';
+import type { ExportsPlan } from '../../plan.ts';
 import { McsCluster, type McsClusterOptions } from './cluster.ts';
 import { seedOf } from './seed.ts';
 
@@ -67,6 +68,21 @@ export class McsClusters {
     return this.all
       .filter((each) => each !== this.#local && each.part(at).exporter !== undefined)
       .map((each) => each.cluster);
+  }
+
+  /** What a plan says about each cluster. */
+  plan(): readonly ExportsPlan[] {
+    const imports = this.#options.imports.imports();
+    return this.all.map(({ cluster, synced, held }) => ({
+      cluster,
+      known: synced,
+      heldDeletions: synced ? held : 0,
+      imports: imports
+        .filter(({ clusters }) => clusters.includes(cluster))
+        .map(({ namespace, name }) => `${namespace}/${name}`)
+        .toSorted(),
+      skipped: this.#options.sources.get(cluster) === undefined ? this.#skipped.all() : [],
+    }));
   }
 
   /** Replaces the diagnostics of a key. Those of an import as a whole are the local cluster's. */

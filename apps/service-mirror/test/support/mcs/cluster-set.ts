@@ -19,12 +19,12 @@ export type ServiceImport = KubeObject & {
 /** A cluster of a set, with a program that imports the exports of all of them. */
 export class SetMember {
   readonly cluster: TestCluster;
-  readonly #start: (more?: Start) => Promise<MirrorProcess>;
+  readonly #spawn: Spawn;
   #mirror: MirrorProcess | undefined;
 
-  constructor(cluster: TestCluster, start: (more?: Start) => Promise<MirrorProcess>) {
+  constructor(cluster: TestCluster, spawn: Spawn) {
     this.cluster = cluster;
-    this.#start = start;
+    this.#spawn = spawn;
   }
 
   get mirror(): MirrorProcess {
@@ -32,8 +32,17 @@ export class SetMember {
     return this.#mirror;
   }
 
-  async start(more?: Start): Promise<void> {
-    this.#mirror = await this.#start(more);
+  async start(more: Start = {}): Promise<void> {
+    const argv = ['-listen-address=127.0.0.1:0', '-log-level=debug', ...(more.flags ?? [])];
+    this.#mirror = await this.#spawn(argv, more);
+    await (more.ready === false ? this.#mirror.logged('started') : this.#mirror.ready());
+  }
+
+  /** Runs a subcommand to its end. */
+  async run(argv: readonly string[], more?: Start): Promise<{ code: number | null; stdout: string; stderr: string }> {
+    const program = await this.#spawn(argv, more ?? {});
+    const { code } = await program.exited;
+    return { code, stdout: program.stdout(), stderr: program.stderr() };
   }
 
   async stop(): Promise<void> {
@@ -138,10 +147,15 @@ export class SetMember {
   }
 }
 
+/** Starts a program with the config of a cluster. */
+type Spawn = (argv: readonly string[], more: Start) => Promise<MirrorProcess>;
+
 /** How a start differs from the usual. */
 export type Start = {
-  /** The section `mcs`. */
-  readonly mcs?: object;
+  /** The section `mcs`; null: none. */
+  readonly mcs?: object | null;
+  /** The remotes of the config. Default: all. */
+  readonly remotes?: readonly string[];
   /** Fields of all remotes. */
   readonly ofRemotes?: object;
   readonly flags?: readonly string[];
@@ -174,23 +188,27 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
   );
   const members = each.map(({ cluster, writer }) => {
     const others = each.filter((other) => other.cluster !== cluster);
-    return new SetMember(cluster, async ({ mcs = {}, ofRemotes = {}, flags = [], ready = true } = {}) => {
+    return new SetMember(cluster, async (argv, { mcs = {}, ofRemotes = {}, remotes = names }) => {
       const file = {
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
         localCluster: { name: cluster.name, kubeConfigPath: writer.kubeconfig },
-        mcs,
-        remoteClusters: others.map((other) => ({
-          name: other.cluster.name,
-          kubeConfigPath: other.kubeconfig,
-          servicePrefix: other.cluster.name,
-          ...ofRemotes,
-        })),
+        ...(mcs !== null && { mcs }),
+        remoteClusters: others
+          .filter((other) => remotes.includes(other.cluster.name))
+          .map((other) => ({
+            name: other.cluster.name,
+            kubeConfigPath: other.kubeconfig,
+            servicePrefix: other.cluster.name,
+            ...ofRemotes,
+          })),
       };
       const path = join(cluster.dir, `service-mirror-${processes.length}.json`);
       await writeFile(path, JSON.stringify(file));
-      const mirror = spawnMirror([`-config=${path}`, '-listen-address=127.0.0.1:0', '-log-level=debug', ...flags]);
+      const [first = '', ...rest] = argv;
+      const mirror = spawnMirror(
+        first.startsWith('-') ? [`-config=${path}`, ...argv] : [first, `-config=${path}`, ...rest],
+      );
       processes.push(mirror);
-      await (ready ? mirror.ready() : mirror.logged('started'));
       return mirror;
     });
   });
