@@ -1,10 +1,23 @@
 import { listAll, type Removal } from '@kube-semaphore/multicluster';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, endpointSliceKind, endpointsKind, serviceKind } from '@kube-semaphore/kube-objects';
+import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
+import {
+  Codec,
+  endpointSliceKind,
+  endpointsKind,
+  serviceExportKind,
+  serviceImportKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import type { PlacedChange } from './desired/mcs/changes.ts';
+import { withoutOurs } from './desired/mcs/conditions.ts';
+import { importRemovals, type OurImports } from './desired/mcs/removals.ts';
+import { ImportWriter } from './local/mcs/import-writer.ts';
+import { OURS } from './local/mcs/imports.ts';
+import { observedDerived, observedImport } from './local/mcs/read.ts';
 import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from './names.ts';
 import { type Namespace, orphanRemovals } from './desired/orphans.ts';
 import { ObjectWriter } from './local/object-writer.ts';
-import { changeLine } from './plan.ts';
+import { changeLine, importChangeLine } from './plan.ts';
 import { observedEndpoints, observedService, observedSlice } from './local/read.ts';
 
 export type CleanupInput = {
@@ -37,6 +50,61 @@ export async function removalsOf(
     },
   }));
 }
+
+/**
+ * How to remove a cluster from all ServiceImports; or everything of Multi-Cluster Services, and with it our conditions on
+ * the ServiceExports of the local cluster.
+ *
+ * @throws KubeApiError, ConnectionError
+ */
+export async function importRemovalsOf(
+  { client, cluster }: Pick<CleanupInput, 'client'> & { readonly cluster: string | undefined },
+  run: RunOptions,
+): Promise<readonly Removal[]> {
+  const writer = new ImportWriter(client);
+  const removals = importRemovals(await ourImports(client, run), cluster);
+  const statuses = cluster === undefined ? await statusRemovals(client, run) : [];
+  return [...removals, ...statuses].map((placed) => ({
+    line: importChangeLine(placed),
+    carryOut: async (options) => {
+      const { namespace, change } = placed;
+      if (change.kind === 'update-export-status')
+        await writer.writeConditions(change.from, change.conditions, { ...options, namespace });
+      else await writer.write(change, { namespace, derivedNamespace: namespace }, options);
+    },
+  }));
+}
+
+async function ourImports(client: KubeClient, run: RunOptions): Promise<OurImports> {
+  const [imports, services, slices] = await Promise.all([
+    unlessUndefined(listAll(client, new Codec(serviceImportKind), { ...run, labelSelector: OURS.imports })),
+    listAll(client, new Codec(serviceKind), { ...run, labelSelector: OURS.services }),
+    listAll(client, new Codec(endpointSliceKind), { ...run, labelSelector: OURS.slices }),
+  ]);
+  return {
+    imports: imports.map((each) => ({ ...observedImport(each), namespace: each.metadata.namespace })),
+    services: services.map((each) => ({ ...observedDerived(each), namespace: each.metadata.namespace })),
+    slices: slices.flatMap((each) => {
+      const slice = observedSlice(each);
+      return slice === undefined ? [] : { ...slice, namespace: each.metadata.namespace };
+    }),
+  };
+}
+
+async function statusRemovals(client: KubeClient, run: RunOptions): Promise<readonly PlacedChange[]> {
+  const exports = await unlessUndefined(listAll(client, new Codec(serviceExportKind), run));
+  return exports.flatMap(({ metadata: { namespace, ...from }, status }) => {
+    const conditions = withoutOurs(status.conditions);
+    return conditions === undefined ? [] : { namespace, change: { kind: 'update-export-status', from, conditions } };
+  });
+}
+
+/** Empty if the cluster has no such kind: deleting a kind deletes its objects. */
+const unlessUndefined = <T>(list: Promise<readonly T[]>): Promise<readonly T[]> =>
+  list.catch((error: unknown) => {
+    if (isStatus(error, 404)) return [];
+    throw error;
+  });
 
 async function observe(client: KubeClient, at: RunOptions & { readonly namespace: string }): Promise<Namespace> {
   const [services, slices, endpoints] = await Promise.all([

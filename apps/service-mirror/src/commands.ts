@@ -3,6 +3,7 @@ import { type Command, ConfigError, createMetrics, type Logger, serve } from '@k
 import {
   cleanUp,
   cleanupConfirmation,
+  confirmation,
   leadershipOf,
   localReference,
   type NamedReference,
@@ -11,12 +12,13 @@ import {
   remotesOfFile,
   statusPage,
   withClusters,
+  writeIfConfirmed,
 } from '@kube-semaphore/multicluster';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
-import { removalsOf } from './cleanup.ts';
+import { importRemovalsOf, removalsOf } from './cleanup.ts';
 import { parseMirrorFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
@@ -56,32 +58,63 @@ export async function runPlan(command: MirrorCommand, run: RunOptions): Promise<
   });
 }
 
-/** Removes the objects of a cluster that is no longer in the config. */
+/** Removes the objects of a cluster that is no longer in the config, or those of Multi-Cluster Services. */
 export async function runCleanup(command: MirrorCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent } = command;
+  const { local, namespace, served, hasMcs } = cleanupPlace(command);
+  if (options.cleanupMcs) return runMcsCleanup(command, { local, hasMcs }, run);
   const cluster = options.cleanupCluster!;
-  const { local, namespace, served } = cleanupPlace(command);
   const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
   return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
     const client = new KubeClient({ connection, userAgent });
-    const removals = await removalsOf({ client, namespace, cluster, served }, run);
+    const removals = [
+      ...(await removalsOf({ client, namespace, cluster, served }, run)),
+      ...(hasMcs ? await importRemovalsOf({ client, cluster }, run) : []),
+    ];
     const consequence = 'Clients of these Services no longer reach its endpoints.';
     return cleanUp(removals, { cluster, consequence, confirm, print }, run);
   });
 }
 
+async function runMcsCleanup(
+  command: MirrorCommand,
+  { local, hasMcs }: Pick<CleanupPlace, 'local' | 'hasMcs'>,
+  run: RunOptions,
+): Promise<number> {
+  const { options, print, userAgent } = command;
+  if (hasMcs) throw new ConfigError('mcs is in the config: remove it there, restart the program, then clean up');
+  const confirm = confirmation('cleanup', { yes: options.yes });
+  return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
+    const client = new KubeClient({ connection, userAgent });
+    const removals = await importRemovalsOf({ client, cluster: undefined }, run);
+    const words = {
+      nothing: 'Nothing to remove of Multi-Cluster Services.',
+      question: `Make these ${removals.length} changes? Names in clusterset.local no longer lead anywhere.`,
+      done: 'Cleaned up Multi-Cluster Services.',
+    };
+    return writeIfConfirmed(removals, { ...words, confirm, print }, run);
+  });
+}
+
 /** The mirror namespace, and the names and prefixes of the clusters whose objects a cleanup leaves alone. */
-type CleanupPlace = { readonly local: NamedReference; readonly namespace: string; readonly served: readonly string[] };
+type CleanupPlace = {
+  readonly local: NamedReference;
+  readonly namespace: string;
+  readonly served: readonly string[];
+  /** Whether a config file has Multi-Cluster Services. */
+  readonly hasMcs: boolean;
+};
 
 function cleanupPlace(command: MirrorCommand): CleanupPlace {
   const { options } = command;
   if (options.config === undefined) {
     const local = localOf(localReference(options.kubeConfig), options);
-    return { local, namespace: options.mirrorNs!, served: options.svcPrefix === undefined ? [] : [options.svcPrefix] };
+    const served = options.svcPrefix === undefined ? [] : [options.svcPrefix];
+    return { local, namespace: options.mirrorNs!, served, hasMcs: false };
   }
-  const { local, mirrorNamespace, remotes } = readSettings(command).settings;
+  const { local, mirrorNamespace, remotes, mcs } = readSettings(command).settings;
   const served = [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])];
-  return { local: localOf(local.reference, options), namespace: mirrorNamespace, served };
+  return { local: localOf(local.reference, options), namespace: mirrorNamespace, served, hasMcs: mcs !== undefined };
 }
 
 type Parts = Omit<ServiceMirrorInput, 'leadership'> & Pick<ReturnType<typeof createMetrics>, 'registry'>;

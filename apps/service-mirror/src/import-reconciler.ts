@@ -10,18 +10,18 @@ import {
   namespaceOf,
   nextChanges,
   type ObservedObjects,
+  type PlacedChange,
 } from './desired/mcs/changes.ts';
 import { conditionChange, conflictReasons } from './desired/mcs/conditions.ts';
 import { desiredImport, type ImportInput, type ImportTarget } from './desired/mcs/import.ts';
 import type { ImportObjects } from './desired/mcs/objects.ts';
 import { plannedChanges } from './desired/mcs/planned.ts';
-import { retainedExports } from './desired/mcs/retained.ts';
+import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
 import type { Vain, VainWrites } from './local/mcs/vain-writes.ts';
 import { allTried } from './local/writer.ts';
 import { derivedServiceName, parseImportKey } from './names.ts';
-import type { PlacedChange } from './plan.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {
@@ -70,9 +70,11 @@ const MOST_STEPS = 10;
 /** Makes a ServiceImport, its Service and slices, and the conditions of the local export, what the exports say. */
 export class ImportReconciler {
   readonly #options: ImportReconcilerOptions;
+  readonly #configured: ReadonlySet<string>;
 
   constructor(options: ImportReconcilerOptions) {
     this.#options = options;
+    this.#configured = new Set(options.clusters.all.map(({ cluster }) => cluster));
   }
 
   async reconcile(key: string, { since }: ReconcileContext): Promise<Outcome> {
@@ -175,6 +177,7 @@ export class ImportReconciler {
       name,
       exporters: parts.flatMap(({ exporter }) => exporter ?? []),
       retained: retainedExports(present, unknown),
+      orphans: isAllowed ? orphanParts(present, this.#configured) : NO_ORPHANS,
       own: own && { ...exported, present: conflictReasons(own.conditions) },
       prefixes: mcs.exportedLabelPrefixes,
       families: families(),

@@ -7,6 +7,7 @@ import { LocalImports } from './local/mcs/imports.ts';
 import { ImportWriter } from './local/mcs/import-writer.ts';
 import { ImportWrites } from './local/mcs/import-writes.ts';
 import { VainWrites } from './local/mcs/vain-writes.ts';
+import type { LocalCounts } from './metrics/local-counts.ts';
 import { importKey } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { McsCluster } from './remote/mcs/cluster.ts';
@@ -14,6 +15,7 @@ import { McsClusters, type McsClustersOptions } from './remote/mcs/clusters.ts';
 
 export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports'> & {
   readonly writes: Pick<LocalWrites, 'write'>;
+  readonly counts: Pick<LocalCounts, 'importChanged'>;
 };
 
 /** Multi-Cluster Services (KEP-1645): makes ServiceImports of the exports of all clusters. Only with `mcs` in the config. */
@@ -24,12 +26,13 @@ export class MultiClusterServices {
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
-    const { settings, client, sources, writes, onKeys } = options;
+    const { settings, client, sources, writes, counts, onKeys } = options;
     this.#options = options;
     const imports = new LocalImports({
       ...options,
       // No `since`: a repair doesn't count as propagation.
       onKeys: (keys) => onKeys(keys),
+      onParts: (before, after) => counts.importChanged(before, after),
       onNamespace: (name) => onKeys([...this.keys()].filter((key) => key.startsWith(importKey(name, '')))),
       onFailure: (error) => this.#clusters.unavailable(error),
     });

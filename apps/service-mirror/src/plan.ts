@@ -2,7 +2,7 @@ import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/mult
 import type { Condition } from '@kube-semaphore/kube-objects';
 import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/diff/change.ts';
-import type { McsChange } from './desired/mcs/changes.ts';
+import type { McsChange, PlacedChange } from './desired/mcs/changes.ts';
 import { type RoutingChange, routingChanges } from './desired/diff/routing-changes.ts';
 
 /** What a plan says about one cluster. */
@@ -22,9 +22,6 @@ export type RemotePlan = {
   /** The names of its mirrors now. */
   readonly services: readonly string[];
 };
-
-/** A change for a ServiceImport. */
-export type PlacedChange = { readonly namespace: string; readonly change: McsChange };
 
 /** What a plan says about one cluster's part in ServiceImports. */
 export type ExportsPlan = {
@@ -108,7 +105,7 @@ export function changeLine(change: Change): string {
 }
 
 /** One change of an import's objects, or of an export's status, for people. */
-function importChangeLine({ namespace, change }: PlacedChange): string {
+export function importChangeLine({ namespace, change }: PlacedChange): string {
   const { verb, kind, name, endpoints } = facts(change);
   const status = statusOf(change);
   const end = endpoints === undefined ? status : count(endpoints, 'endpoint');
@@ -125,7 +122,7 @@ function statusOf(change: McsChange): string | undefined {
 
 /** Others may have set some of them. */
 const conditionsText = (conditions: readonly Condition[]): string =>
-  conditions.map(({ type, status, reason }) => printable(`${type}=${status} ${reason}`)).join(', ');
+  conditions.map(({ type, status, reason }) => printable(`${type}=${status} ${reason}`)).join(', ') || 'no conditions';
 
 function routeLine({ service, to, zones }: RoutingChange): string {
   const route =

@@ -98,6 +98,7 @@ export class ServiceMirror {
         client,
         sources: clusters,
         writes,
+        counts: this.#counts,
         onKeys: (changed, since) => this.#controller.enqueue(changed, since),
       });
     this.#controller = new LeaderController({

@@ -42,6 +42,7 @@ describe('the options of service-mirror', () => {
       output: 'text',
       timeoutMs: 30_000,
       cleanupCluster: undefined,
+      cleanupMcs: false,
       yes: false,
       leaderElect: false,
       leaseName: undefined,

@@ -44,6 +44,8 @@ export type MirrorOptions = CommonOptions &
     readonly maxRemoteServices: number;
     /** The cluster whose objects `cleanup` removes. */
     readonly cleanupCluster: string | undefined;
+    /** Whether `cleanup` removes all objects of Multi-Cluster Services, instead of those of a cluster. */
+    readonly cleanupMcs: boolean;
   };
 
 /** The program as `-help` and `-version` introduce it. */
@@ -55,7 +57,7 @@ export const program = {
     {
       name: 'cleanup',
       description:
-        'Remove the mirrors of a cluster that is not in the config any more, and its part in global services: -cluster.',
+        'Remove what is here of a cluster that is not in the config any more (-cluster), or of Multi-Cluster Services (-mcs).',
     },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
@@ -162,6 +164,14 @@ export const options = optionTable<MirrorOptions>(
       type: clusterName,
       help: 'Name or prefix of the cluster whose objects cleanup removes.',
     },
+    cleanupMcs: {
+      flag: 'mcs',
+      variable: 'CLEANUP_MCS',
+      group: 'Subcommands',
+      type: boolean,
+      fallback: false,
+      help: 'Makes cleanup remove all objects of Multi-Cluster Services, once mcs is not in the config any more.',
+    },
     ...leaderElectionRows('semaphore-service-mirror-<prefix or local name>'),
   },
 );
@@ -188,18 +198,16 @@ export const validate = (
   config: Partial<MirrorOptions>,
   subcommand: string | undefined,
 ): string[] => [
-  ...(subcommand === 'cleanup' ? cleanupProblems(given) : remoteProblems(given)),
+  ...(subcommand === 'cleanup' ? cleanupProblems(given, config) : remoteProblems(given)),
   ...leaderElectionProblems(options, config),
 ];
 
 /** A cleanup connects to no remote, so it doesn't need the way to one. */
-const cleanupProblems = (given: Given<MirrorOptions>): string[] =>
-  missingProblems(
-    options,
-    given,
-    given.has('config') ? ['cleanupCluster'] : ['cleanupCluster', 'mirrorNs'],
-    'for cleanup',
-  );
+function cleanupProblems(given: Given<MirrorOptions>, { cleanupMcs = false }: Partial<MirrorOptions>): string[] {
+  if (cleanupMcs) return given.has('cleanupCluster') ? ['-cluster and -mcs exclude each other'] : [];
+  const needed = given.has('config') ? (['cleanupCluster'] as const) : (['cleanupCluster', 'mirrorNs'] as const);
+  return missingProblems(options, given, needed, 'for cleanup');
+}
 
 const remoteProblems = (given: Given<MirrorOptions>): string[] =>
   remoteClusterProblems(options, given, {

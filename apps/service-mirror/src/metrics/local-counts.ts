@@ -53,6 +53,12 @@ export class LocalCounts {
       });
   }
 
+  /** An object of a ServiceImport was added, changed or removed: these clusters had a part in it before, and have one now. */
+  importChanged(before: readonly string[], after: readonly string[]): void {
+    for (const [clusters, step] of [[before, -1] as const, [after, 1] as const])
+      for (const cluster of clusters) if (cluster !== '' && !this.#isKnown(cluster)) this.#countOrphan(cluster, step);
+  }
+
   /** Counts the mirrors without ready endpoints. An idle process does no work. */
   sample(local: Parameters<typeof mirrorsWithoutReadyEndpoints>[0]): void {
     if (this.#isSampled) return;
@@ -75,21 +81,34 @@ export class LocalCounts {
     step: -1 | 0 | 1,
     change: { readonly previous: unknown; readonly current: unknown },
   ): void {
-    const key = owner.use === 'orphan' ? `${ORPHAN}${owner.cluster}` : `${kind} ${owner.use} ${owner.cluster}`;
-    const count = (this.#counts.get(key) ?? 0) + step;
-    this.#counts.set(key, count);
-    const { metrics } = this.#options;
     const { cluster, use } = owner;
     if (use === 'orphan') {
-      metrics.orphans.set({ cluster }, count);
+      this.#countOrphan(cluster, step);
       return;
     }
+    const key = `${kind} ${use} ${cluster}`;
+    const count = this.#step(key, step);
+    const { metrics } = this.#options;
     // The Go program watched neither our Endpoints nor global Services.
     if (kind === 'endpoints' || (use === 'global' && kind === 'services')) return;
     const watcher =
       this.#watchers.get(key) ?? new WatcherMetrics(metrics, [watcherOf(cluster, { use, what: kind, of: 'local' })]);
     this.#watchers.set(key, watcher);
     watcher.changed(change, count);
+  }
+
+  #countOrphan(cluster: string, step: -1 | 0 | 1): void {
+    this.#options.metrics.orphans.set({ cluster }, this.#step(`${ORPHAN}${cluster}`, step));
+  }
+
+  #step(key: string, step: -1 | 0 | 1): number {
+    const count = (this.#counts.get(key) ?? 0) + step;
+    this.#counts.set(key, count);
+    return count;
+  }
+
+  #isKnown(cluster: string): boolean {
+    return cluster === this.#options.local || this.#options.prefixes.has(cluster);
   }
 
   #ownerOf(labels: Labels): Owner | undefined {
@@ -100,7 +119,6 @@ export class LocalCounts {
     }
     if (labels[mirroredSliceLabel] !== 'true') return undefined;
     const cluster = labels[mirrorClusterLabel] ?? '';
-    const isKnown = cluster === this.#options.local || this.#options.prefixes.has(cluster);
-    return { cluster, use: isKnown ? 'global' : 'orphan' };
+    return { cluster, use: this.#isKnown(cluster) ? 'global' : 'orphan' };
   }
 }

@@ -11,7 +11,7 @@ import {
 import { nextChanges, type ObservedObjects } from '../../src/desired/mcs/changes.ts';
 import { conditionChange, conflictReasons } from '../../src/desired/mcs/conditions.ts';
 import { desiredImport, type Exporter } from '../../src/desired/mcs/import.ts';
-import { retainedExports } from '../../src/desired/mcs/retained.ts';
+import { NO_ORPHANS, retainedExports } from '../../src/desired/mcs/retained.ts';
 import { ImportWriter } from '../../src/local/mcs/import-writer.ts';
 import { observedDerived, observedImport } from '../../src/local/mcs/read.ts';
 import { observedSlice } from '../../src/local/read.ts';
@@ -66,6 +66,7 @@ export async function reconciled(
       name,
       exporters: each.filter((exporter) => exporter !== undefined),
       retained: retainedExports({ observed: observed.serviceImport, slices: observed.slices }, lost),
+      orphans: NO_ORPHANS,
       own: own && { ...readExportedService(service).own, present: conflictReasons(own.status.conditions) },
       prefixes: undefined,
       families: ['IPv4', 'IPv6'],

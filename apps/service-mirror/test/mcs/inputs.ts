@@ -14,6 +14,7 @@ export const importInput = (
   name: 'web',
   exporters: exporters.map((each) => ({ stale: 'no', slices: [], isLocal: each.cluster === 'c1', ...each })),
   retained: { clusters: [], slices: [], existing: undefined },
+  orphans: { clusters: [], slices: [] },
   own: undefined,
   prefixes: undefined,
   families: ['IPv4', 'IPv6'],

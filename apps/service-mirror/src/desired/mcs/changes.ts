@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@kube-semaphore/kube-objects';
-import { headlessLabel, importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
+import { importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import { diffService } from '../diff/service.ts';
 import { diffSlices, type Owner, type SliceChange } from '../diff/slices.ts';
 import { familySpec } from '../families.ts';
-import type { DesiredSlice } from '../objects.ts';
 import type { Identity, ObservedSlice } from '../observed.ts';
 import { conditionChange } from './conditions.ts';
 import { withAddresses } from './import.ts';
 import type { DerivedService, DesiredImport, DesiredImportStatus, ImportObjects } from './objects.ts';
 import type { ObservedDerived, ObservedImport } from './observed.ts';
+import { isOfHeadless } from './slices.ts';
 
 /** One write for a ServiceImport. Slices of a headless one belong to the import, others to the derived Service. */
 export type ImportChange =
@@ -27,6 +27,9 @@ export type ImportChange =
 export type McsChange =
   | ImportChange
   | { readonly kind: 'update-export-status'; readonly from: Identity; readonly conditions: readonly Condition[] };
+
+/** A change, with the namespace of its object. */
+export type PlacedChange = { readonly namespace: string; readonly change: McsChange };
 
 /** `status` of a ServiceImport, complete. */
 type ImportStatus = Pick<DesiredImportStatus, 'clusters' | 'sliceObjects'> & {
@@ -87,9 +90,6 @@ export function namespaceOf(change: McsChange, { namespace, derivedNamespace }: 
       return namespace;
   }
 }
-
-/** Whether a slice is of a headless import. */
-export const isOfHeadless = ({ labels }: Pick<DesiredSlice, 'labels'>): boolean => labels[headlessLabel] !== undefined;
 
 /** Why the objects of a ServiceImport may not be changed; undefined if they may: they are ours, or don't exist. */
 export function importTaken(

@@ -6,6 +6,7 @@ import {
   conflictReasons,
   type DesiredCondition,
   exportConditions,
+  withoutOurs,
 } from './conditions.ts';
 import { CONFLICT_REASONS } from './conflicts.ts';
 
@@ -87,9 +88,21 @@ describe('exportConditions', () => {
     expect(of(own, conflict)).toEqual(want);
   });
 
+  it.each([
+    { service: 'exported' },
+    { service: 'missing' },
+    { service: 'external-name' },
+    { service: 'skipped', detail: 'it has an invalid port' },
+  ] as const)('is recognized as ours: $service', (own) => {
+    const others = { type: 'Programmed', status: 'True', reason: 'Yes', message: '' } as const;
+    const written = conditionChange([], [others, ...exportConditions(own, conflict)], 't')!;
+    expect(withoutOurs(written)).toEqual([written[0]]);
+    expect(withoutOurs(written.map((each) => ({ ...each, message: 'of another program' })))).toBeUndefined();
+  });
+
   it('says why a Service is skipped', () => {
     const [, ready] = exportConditions({ service: 'skipped', detail: 'it has an invalid port' }, conflict);
-    expect(ready?.message).toBe('it has an invalid port');
+    expect(ready?.message).toBe('the Service is not exported: it has an invalid port');
   });
 });
 

@@ -81,6 +81,14 @@ export function conditionChange(
   ];
 }
 
+/** The conditions without ours; undefined if none is ours: no other implementation has our messages. */
+export function withoutOurs(conditions: readonly Condition[]): readonly Condition[] | undefined {
+  const isOurs = conditions.some(
+    ({ type, message }) => type === 'Ready' && Object.values(READINESS).some((start) => message.startsWith(start)),
+  );
+  return isOurs ? conditions.filter(({ type }) => !['Valid', 'Ready', 'Conflict'].includes(type)) : undefined;
+}
+
 const NO_CONFLICTS: DesiredCondition = { type: 'Conflict', status: 'False', reason: 'NoConflicts', message: '' };
 
 function validity({ service }: OwnExport): DesiredCondition {
@@ -100,16 +108,23 @@ function validity({ service }: OwnExport): DesiredCondition {
   }
 }
 
+/** How the message of `Ready` begins. */
+const READINESS = {
+  // Each importer reads by itself: no cluster knows which have.
+  True: 'other clusters can read the export',
+  Failed: 'the Service is not exported: ',
+  Pending: 'there is nothing to export',
+} as const;
+
 function readiness(own: OwnExport): DesiredCondition {
   const type = 'Ready';
   switch (own.service) {
     case 'exported':
-      // Each importer reads by itself: no cluster knows which have.
-      return { type, status: 'True', reason: 'Ready', message: 'other clusters can read the export' };
+      return { type, status: 'True', reason: 'Ready', message: READINESS.True };
     case 'skipped':
-      return { type, status: 'False', reason: 'Failed', message: own.detail };
+      return { type, status: 'False', reason: 'Failed', message: READINESS.Failed + own.detail };
     default:
-      return { type, status: 'False', reason: 'Pending', message: 'there is nothing to export' };
+      return { type, status: 'False', reason: 'Pending', message: READINESS.Pending };
   }
 }
 

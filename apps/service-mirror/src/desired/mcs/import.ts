@@ -23,8 +23,8 @@ import type { Export } from './export.ts';
 import { importedAnnotations, importedLabels } from './exported-keys.ts';
 import { type MergedExports, mergeExports, retainExports } from './merge-exports.ts';
 import type { DerivedService, DesiredImport, ImportObjects, ImportSpec } from './objects.ts';
-import type { RetainedExports } from './retained.ts';
-import { importSlices } from './slices.ts';
+import type { OrphanParts, RetainedExports } from './retained.ts';
+import { importSlices, isOfHeadless } from './slices.ts';
 
 /** A cluster with a valid export. */
 export type Exporter = Export & {
@@ -44,6 +44,7 @@ export type ImportInput = {
   /** The known clusters with a valid export, including the local one. */
   readonly exporters: readonly Exporter[];
   readonly retained: RetainedExports;
+  readonly orphans: OrphanParts;
   /** The local cluster's export, valid or not; undefined if it has none, or isn't known. */
   readonly own: (OwnExport & Pick<ConflictContext, 'present'>) | undefined;
   /** Beginnings of exported labels and annotations that the import may have; undefined: all that aren't reserved. */
@@ -54,7 +55,7 @@ export type ImportInput = {
 };
 
 export type ImportTarget = {
-  /** `nothing`: no cluster exports it. `unknown`: only unknown clusters may, so everything stays as it is. */
+  /** `nothing`: no cluster exports it. `unknown`: only unknown clusters or orphans may, so everything stays as it is. */
   readonly wanted: 'unknown' | 'nothing' | ImportObjects;
   /** Of the local cluster's ServiceExport; undefined without one. */
   readonly conditions: readonly DesiredCondition[] | undefined;
@@ -64,7 +65,7 @@ export type ImportTarget = {
 /** The ServiceImport of one namespace and name, with its objects, and the conditions of the local export. */
 export function desiredImport(unordered: ImportInput): ImportTarget {
   const input = { ...unordered, exporters: oldestFirst(unordered.exporters) };
-  const { exporters, retained, own } = input;
+  const { exporters, retained, orphans, own } = input;
   const unknown = retained.clusters;
   const merged = mergedOf(exporters, retained);
   const conflict = conflictCondition(merged?.conflicts ?? [], {
@@ -74,7 +75,11 @@ export function desiredImport(unordered: ImportInput): ImportTarget {
   });
   const conditions = own && exportConditions(own, conflict);
   if (merged === undefined)
-    return { wanted: unknown.length === 0 ? 'nothing' : 'unknown', conditions, diagnostics: [] };
+    return {
+      wanted: unknown.length + orphans.clusters.length === 0 ? 'nothing' : 'unknown',
+      conditions,
+      diagnostics: [],
+    };
 
   const { fitting, skipped } = fittingPorts(merged, input);
   const { slices, diagnostics } = slicesOf(fitting, input);
@@ -191,7 +196,7 @@ function slicesOf(
   merged: MergedExports,
   input: ImportInput,
 ): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics'> {
-  const { name, exporters, retained, placement } = input;
+  const { name, exporters, retained, orphans, placement } = input;
   const { definition } = merged;
   const derived = definition.headless ? undefined : placement.derived;
   if (obstacleOf(merged, input) !== undefined) return { slices: [], diagnostics: [] };
@@ -199,7 +204,8 @@ function slicesOf(
     const portNames = merged.portNames.get(sources.cluster) ?? new Map<string, string>();
     return { stale, ...importSlices(sources, { name, derived, definition, portNames }) };
   });
-  const slices = [...retained.slices, ...withoutStale(added)];
+  const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
+  const slices = [...retained.slices, ...fitting, ...withoutStale(added)];
   return {
     slices: slices.toSorted((a, b) => compareText(a.name, b.name)),
     diagnostics: added.flatMap(({ diagnostics }) => diagnostics),

@@ -1,7 +1,8 @@
 import type { Condition } from '@kube-semaphore/kube-objects';
 import type { StringMap } from '../objects.ts';
-import type { Identity, ObservedService } from '../observed.ts';
+import type { Identity, ObservedService, ObservedSlice } from '../observed.ts';
 import type { ExportedDefinition } from './export.ts';
+import { importKey, importNameLabel, parseImportKey, sourceAnnotation } from '../../names.ts';
 import type { ImportSpec } from './objects.ts';
 
 /** A ServiceImport of the local cluster, ours or not. */
@@ -24,3 +25,21 @@ export type ObservedDerived = ObservedService &
     /** In the order of its families. */
     readonly ips: readonly string[];
   };
+
+/** An object, with its namespace. */
+type Placed<T> = T & { readonly namespace: string };
+export type LocalImport = Placed<ObservedImport>;
+export type LocalDerived = Placed<ObservedDerived>;
+export type LocalSlice = Placed<ObservedSlice>;
+
+/** The key of a derived Service's import. Without the annotation, it is that of an import in its own namespace. */
+export function keyOfDerived({ namespace, labels, annotations }: LocalDerived): string {
+  const source = annotations[sourceAnnotation] ?? '';
+  return parseImportKey(source) === undefined ? importKey(namespace, labels[importNameLabel] ?? '') : source;
+}
+
+/** The key of a slice's import. The source of a slice is in the import's namespace. */
+export function keyOfSlice({ namespace, labels, annotations }: LocalSlice): string {
+  const [, source = namespace] = (annotations[sourceAnnotation] ?? '').split('/');
+  return importKey(source, labels[importNameLabel] ?? '');
+}

@@ -3,7 +3,7 @@ import { exported } from '../../../test/mcs/arbitraries.ts';
 import { observedAs } from '../../../test/mcs/observed.ts';
 import { desiredImport } from './import.ts';
 import { sliceAfter } from './planned.ts';
-import { retainedExports } from './retained.ts';
+import { orphanParts, retainedExports } from './retained.ts';
 import { importInput, sliceOf } from '../../../test/mcs/inputs.ts';
 
 const target = desiredImport(
@@ -38,6 +38,31 @@ describe('retainedExports', () => {
       clusters: ['c2'],
       existing: undefined,
     });
+  });
+});
+
+describe('orphanParts', () => {
+  it('is the slices of clusters that are not in the config, and those that the status names', () => {
+    const orphans = orphanParts({ observed, slices }, new Set(['c1']));
+    expect(orphans.clusters).toEqual(['c2']);
+    expect(orphans.slices.map(({ labels }) => labels['multicluster.kubernetes.io/source-cluster'])).toEqual(['c2']);
+    expect(orphanParts({ observed, slices: [] }, new Set(['c1'])).clusters).toEqual(['c2']);
+    expect(orphanParts({ observed, slices }, new Set(['c1', 'c2'])).clusters).toEqual([]);
+  });
+
+  it('stays beside known exports, which alone decide, and keeps the import without them', () => {
+    const orphans = orphanParts({ observed, slices }, new Set(['c1']));
+    const { wanted } = desiredImport({ ...importInput([exported('c1')]), orphans });
+    if (typeof wanted === 'string') throw new Error(wanted);
+    expect(wanted.slices).toEqual(orphans.slices);
+    expect(wanted.status.clusters).toEqual(['c1']);
+    expect(desiredImport({ ...importInput([]), orphans }).wanted).toBe('unknown');
+  });
+
+  it('goes with the type of the import that it was a part of', () => {
+    const orphans = orphanParts({ observed, slices }, new Set(['c1']));
+    const headless = importInput([exported('c1', { definition: { headless: true } })]);
+    expect(desiredImport({ ...headless, orphans }).wanted).toMatchObject({ slices: [] });
   });
 });
 

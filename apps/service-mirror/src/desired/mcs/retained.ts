@@ -13,6 +13,9 @@ export type RetainedExports = {
   readonly existing: ExistingImport | undefined;
 };
 
+/** The local objects of an import: it, and our slices. */
+type Present = { readonly observed: ObservedImport | undefined; readonly slices: readonly ObservedSlice[] };
+
 const NOTHING_RETAINED: RetainedExports = { clusters: [], slices: [], existing: undefined };
 
 /**
@@ -21,20 +24,29 @@ const NOTHING_RETAINED: RetainedExports = { clusters: [], slices: [], existing: 
  * @param slices ours, of the import
  * @param unknown all unknown clusters, also those without a part in it
  */
-export function retainedExports(
-  { observed, slices }: { readonly observed: ObservedImport | undefined; readonly slices: readonly ObservedSlice[] },
-  unknown: readonly string[],
-): RetainedExports {
-  const isOf = (slice: ObservedSlice, cluster: string): boolean => slice.labels[importClusterLabel] === cluster;
+export function retainedExports({ observed, slices }: Present, unknown: readonly string[]): RetainedExports {
   const clusters = unknown
-    .filter((each) => observed?.clusters.includes(each) === true || slices.some((slice) => isOf(slice, each)))
+    .filter((each) => observed?.clusters.includes(each) === true || slices.some((slice) => clusterOf(slice) === each))
     .toSorted();
   if (clusters.length === 0) return NOTHING_RETAINED;
   return {
     clusters,
-    slices: slices.filter((slice) => clusters.some((each) => isOf(slice, each))).map(asDesired),
+    slices: slices.filter((slice) => clusters.includes(clusterOf(slice))).map(asDesired),
     existing: observed && existingImport(observed),
   };
+}
+
+/** The part of clusters that aren't in the config in a ServiceImport: it stays until a cleanup. */
+export type OrphanParts = { readonly clusters: readonly string[]; readonly slices: readonly DesiredSlice[] };
+
+export const NO_ORPHANS: OrphanParts = { clusters: [], slices: [] };
+
+/** @param configured the clusters of the config */
+export function orphanParts({ observed, slices }: Present, configured: ReadonlySet<string>): OrphanParts {
+  const isOrphan = (cluster: string): boolean => cluster !== '' && !configured.has(cluster);
+  const own = slices.filter((slice) => isOrphan(clusterOf(slice)));
+  const clusters = new Set([...(observed?.clusters ?? []).filter(isOrphan), ...own.map(clusterOf)]);
+  return clusters.size === 0 ? NO_ORPHANS : { clusters: [...clusters], slices: own.map(asDesired) };
 }
 
 /** What a ServiceImport says of its exports. */
@@ -47,6 +59,9 @@ export function existingImport({ spec, labels, annotations }: ObservedImport): E
   };
   return { definition, labels, annotations };
 }
+
+/** The cluster of a slice's endpoints; `''` if it isn't known. */
+export const clusterOf = ({ labels }: Pick<ObservedSlice, 'labels'>): string => labels[importClusterLabel] ?? '';
 
 const asDesired = ({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice => ({
   name,

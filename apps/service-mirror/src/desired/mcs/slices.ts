@@ -49,6 +49,9 @@ export function importSlices(
   return mergedSlices(sources, { name, definition, portNames, labels, endpointOf });
 }
 
+/** Whether a slice is of a headless import. */
+export const isOfHeadless = ({ labels }: Pick<DesiredSlice, 'labels'>): boolean => labels[headlessLabel] !== undefined;
+
 /** Whether clients prefer endpoints of their own zone, or of their own node, which is in it. */
 const isZonal = (distribution: string | undefined): boolean =>
   distribution !== undefined && ['PreferClose', 'PreferSameZone', 'PreferSameNode'].includes(distribution);

@@ -13,7 +13,8 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { type ImportChange, type ImportPlace, isOfHeadless, namespaceOf } from '../../desired/mcs/changes.ts';
+import { type ImportChange, type ImportPlace, namespaceOf } from '../../desired/mcs/changes.ts';
+import { isOfHeadless } from '../../desired/mcs/slices.ts';
 import type { DerivedService, DesiredImport, ImportSpec } from '../../desired/mcs/objects.ts';
 import type { ObservedDerived, ObservedImport } from '../../desired/mcs/observed.ts';
 import type { Identity } from '../../desired/observed.ts';

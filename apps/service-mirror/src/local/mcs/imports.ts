@@ -10,26 +10,20 @@ import {
 import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { ImportChange, ObservedObjects } from '../../desired/mcs/changes.ts';
-import type { ObservedDerived, ObservedImport } from '../../desired/mcs/observed.ts';
-import type { Identity, ObservedSlice } from '../../desired/observed.ts';
 import {
-  importKey,
-  importNameLabel,
-  managedByLabel,
-  parseImportKey,
-  sliceManagedByLabel,
-  sliceManager,
-  sourceAnnotation,
-} from '../../names.ts';
+  keyOfDerived,
+  keyOfSlice,
+  type LocalDerived,
+  type LocalImport,
+  type LocalSlice,
+} from '../../desired/mcs/observed.ts';
+import { clusterOf } from '../../desired/mcs/retained.ts';
+import type { Identity } from '../../desired/observed.ts';
+import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../desired/slice-index.ts';
 import { observedSlice } from '../read.ts';
 import type { WrittenObject } from './import-writer.ts';
 import { observedDerived, observedImport } from './read.ts';
-
-type Placed<T> = T & { readonly namespace: string };
-export type LocalImport = Placed<ObservedImport>;
-export type LocalDerived = Placed<ObservedDerived>;
-export type LocalSlice = Placed<ObservedSlice>;
 
 export type LocalImportsOptions = {
   readonly client: KubeClient;
@@ -38,6 +32,8 @@ export type LocalImportsOptions = {
   readonly onKeys: (keys: Iterable<string>) => void;
   /** A namespace was created or removed. */
   readonly onNamespace: (name: string) => void;
+  /** An object of ours was added, changed or removed: these clusters had a part in it before, and have one now. */
+  readonly onParts: (before: readonly string[], after: readonly string[]) => void;
   /** A watch failed. */
   readonly onFailure: (error: unknown) => void;
 };
@@ -50,7 +46,9 @@ export type ImportAt = {
   readonly derivedName: string;
 };
 
-const OURS = {
+/** The label selectors of our objects. */
+export const OURS = {
+  imports: `${managedByLabel}=${sliceManager}`,
   slices: `${sliceManagedByLabel}=${sliceManager},${importNameLabel}`,
   services: `${managedByLabel}=${sliceManager},${importNameLabel}`,
 };
@@ -63,7 +61,7 @@ export class LocalImports {
   readonly #services: Store<LocalDerived>;
   readonly #slices: Store<LocalSlice>;
   readonly #namespaces: Store<{ readonly uid: string }>;
-  readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfService);
+  readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfDerived);
   readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
   readonly #reflectors: {
     readonly imports: Reflector<typeof serviceImportKind, LocalImport>;
@@ -73,11 +71,17 @@ export class LocalImports {
   };
 
   constructor(options: LocalImportsOptions) {
-    const { onKeys, onNamespace } = options;
+    const { onKeys, onNamespace, onParts } = options;
     this.#options = options;
-    this.#imports = store(({ key }) => onKeys([importKeyOf(key)]));
+    this.#imports = store(({ key, previous, current }) => {
+      onParts(partsOf(previous), partsOf(current));
+      onKeys([importKeyOf(key)]);
+    });
     this.#services = store((change) => onKeys(this.#servicesByImport.move(change)));
-    this.#slices = store((change) => onKeys(this.#slicesByImport.move(change)));
+    this.#slices = store((change) => {
+      onParts(clustersOf(change.previous), clustersOf(change.current));
+      onKeys(this.#slicesByImport.move(change));
+    });
     this.#namespaces = new Store({
       equal: () => true,
       // Before, nothing can be decided, and each cluster enqueues its keys once it is listed.
@@ -131,9 +135,7 @@ export class LocalImports {
   /** All imports that we write, in no order. */
   imports(): readonly LocalImport[] {
     const { view } = this.#imports;
-    return view.synced
-      ? [...view.objects.values()].filter(({ labels }) => labels[managedByLabel] === sliceManager)
-      : [];
+    return view.synced ? [...view.objects.values()].filter(isOurs) : [];
   }
 
   /** Ours or not; undefined if there is no such import, or none is known. */
@@ -234,14 +236,10 @@ const store = <V extends Identity>(onChange: (change: Change<V>) => void): Store
 /** @param key of the store */
 const importKeyOf = (key: string): string => importKey(...(key.split('/') as [string, string]));
 
-/** Without the annotation, it is that of an import in its own namespace. */
-function keyOfService({ namespace, labels, annotations }: LocalDerived): string {
-  const source = annotations[sourceAnnotation] ?? '';
-  return parseImportKey(source) === undefined ? importKey(namespace, labels[importNameLabel] ?? '') : source;
-}
+const isOurs = ({ labels }: LocalImport): boolean => labels[managedByLabel] === sliceManager;
 
-/** The source of a slice is in the import's namespace. */
-function keyOfSlice({ namespace, labels, annotations }: LocalSlice): string {
-  const [, source = namespace] = (annotations[sourceAnnotation] ?? '').split('/');
-  return importKey(source, labels[importNameLabel] ?? '');
-}
+const partsOf = (found: LocalImport | undefined): readonly string[] =>
+  found !== undefined && isOurs(found) ? found.clusters : [];
+
+const clustersOf = (slice: LocalSlice | undefined): readonly string[] =>
+  slice === undefined ? [] : [clusterOf(slice)];

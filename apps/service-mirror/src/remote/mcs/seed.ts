@@ -1,6 +1,6 @@
+import type { LocalImport, LocalSlice } from '../../desired/mcs/observed.ts';
 import { existingImport } from '../../desired/mcs/retained.ts';
 import { type SourceSlice, YOUNGEST } from '../../desired/source.ts';
-import type { LocalImport, LocalSlice } from '../../local/mcs/imports.ts';
 import { importClusterLabel, importKey, sourceAnnotation } from '../../names.ts';
 import type { SourceExport } from '../read/export.ts';
 import type { ServiceSeed } from './services.ts';
