@@ -9,6 +9,7 @@ import type { Gaps } from '../metrics/gaps.ts';
 import type { SourceClusters } from '../remote/clusters.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
+import { payerOf } from './payer.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
@@ -35,12 +36,21 @@ export class ChangeWriter {
 
   /** Makes one change when it is its turn. @returns a Service that was written */
   write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
-    const { writes, writer, local, gaps } = this.#options;
+    const { writes, writer, local, gaps, clusters } = this.#options;
     const parsed = parseServiceKey(key);
     const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => this.#eventOf(change);
-    const write = { payer: this.#payerOf(change, key), isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
+    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
+    const parts = (): readonly string[] => (remote === undefined ? clusters.remotesOfGlobal(key) : [remote]);
+    const write = {
+      payer: payerOf({ cluster, parts }, this.#remotes),
+      isDeletion,
+      since,
+      remote,
+      repairs: remote ?? GLOBAL,
+      event,
+    };
     return writes.write(write, async (options) => {
       // Before the request, as the watch may report the deletion before the answer comes.
       if (change.kind === 'replace-service') gaps.expect(change.to.name);
@@ -56,18 +66,5 @@ export class ChangeWriter {
     const { event, facts } = changeEvent(change);
     const gapMs = change.kind === 'create-service' ? this.#options.gaps.over(change.to.name) : undefined;
     return { event, facts: gapMs === undefined ? facts : { ...facts, gapMs } };
-  }
-
-  /**
-   * The remote whose budget a change counts against; undefined for none. Several remotes may cause a change of a global
-   * Service's definition: all such changes count against the budget of `global`.
-   */
-  #payerOf(change: Change, key: string): string | undefined {
-    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
-    if (cluster !== undefined) return this.#remotes.has(cluster) ? cluster : undefined;
-    const parsed = parseServiceKey(key);
-    if (parsed?.kind === 'mirror') return parsed.cluster;
-    const remotes = this.#options.clusters.remotesOfGlobal(key);
-    return remotes.length > 1 ? GLOBAL : remotes[0];
   }
 }

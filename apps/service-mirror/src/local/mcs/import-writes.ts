@@ -3,8 +3,9 @@ import type { Condition } from '@kube-semaphore/kube-objects';
 import type { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ImportChange } from '../../desired/mcs/changes.ts';
 import type { Identity } from '../../desired/observed.ts';
-import { GLOBAL, importClusterLabel } from '../../names.ts';
+import { importClusterLabel } from '../../names.ts';
 import type { ExportSource } from '../../remote/mcs/exports.ts';
+import { payerOf } from '../payer.ts';
 import { isRefusal } from '../refused-writes.ts';
 import type { ImportAt, LocalImports } from './imports.ts';
 import type { ImportWriter } from './import-writer.ts';
@@ -38,11 +39,11 @@ export class ImportWrites {
    * @returns whether the change was made, or refused; false if the namespace is gone, or is being deleted
    */
   async write(change: ImportChange, { key, at, since }: Due): Promise<boolean> {
-    const { writes, vain } = this.#options;
+    const { writes, vain, remotes } = this.#options;
     const cluster = clusterOf(change);
-    const remote = cluster !== undefined && this.#options.remotes.has(cluster) ? cluster : undefined;
+    const remote = cluster !== undefined && remotes.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
-    const payer = cluster === undefined ? this.#payerOf(at) : remote;
+    const payer = this.#payerOf(cluster, at);
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
     try {
       await writes.write({ payer, isDeletion, since, remote, repairs: undefined, event }, (options) =>
@@ -66,7 +67,13 @@ export class ImportWrites {
     const { writes, writer, exports, vain } = this.#options;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
-    const write = { payer: this.#payerOf(at), isDeletion: false, since: undefined, remote: undefined, event };
+    const write = {
+      payer: this.#payerOf(undefined, at),
+      isDeletion: false,
+      since: undefined,
+      remote: undefined,
+      event,
+    };
     await writes.write({ ...write, repairs: undefined }, async (options) => {
       try {
         const written = await writer.writeConditions(from, conditions, { ...options, namespace });
@@ -97,10 +104,9 @@ export class ImportWrites {
     }
   }
 
-  /** As `ChangeWriter.payerOf`. */
-  #payerOf(at: ImportAt): string | undefined {
-    const remotes = this.#options.remotesOf(at);
-    return remotes.length > 1 ? GLOBAL : remotes[0];
+  #payerOf(cluster: string | undefined, at: ImportAt): string | undefined {
+    const { remotes, remotesOf } = this.#options;
+    return payerOf({ cluster, parts: () => remotesOf(at) }, remotes);
   }
 }
 

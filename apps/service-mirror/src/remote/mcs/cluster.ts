@@ -115,6 +115,16 @@ export class McsCluster {
     return this.exports.exports().map(keyOf);
   }
 
+  /** Whether it has a part in an import, as far as it is known. */
+  hasPart(at: Name): boolean {
+    return (
+      this.synced &&
+      this.exports.export(at.namespace, at.name) !== undefined &&
+      !this.#admissions.isWaiting(keyOf(at)) &&
+      this.services.service(at.namespace, at.name).definition !== undefined
+    );
+  }
+
   /** Its part in an import, as far as it is known. */
   part({ namespace, name }: Name): Part {
     const exported = this.exports.export(namespace, name);
