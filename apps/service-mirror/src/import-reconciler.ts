@@ -1,4 +1,5 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import { KubeApiError } from '@kube-semaphore/kube-client';
 import { isAllowedNamespace } from './config/mcs.ts';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
@@ -82,20 +83,26 @@ export class ImportReconciler {
     const at = this.#placeOf(key);
     for (let steps = 0; steps < MOST_STEPS; steps++) {
       const step = this.#step(key, at);
-      clusters.diagnose(key, step.diagnostics);
-      const { changes, status } = step;
+      const { changes, status, diagnostics } = step;
       if (changes.length === 0 && status === undefined) {
+        clusters.diagnose(key, diagnostics);
         vain.retain(key, step.vain);
         return { wrote: steps > 0 };
       }
       let isGone = false;
-      const writing = changes.map(async (due) => {
-        if (!(await writes.write(due.change, { key, at: due.at, since }))) isGone = true;
+      const taken: ClusterDiagnostic[] = [];
+      const writing = changes.map(async ({ change, at: place }) => {
+        try {
+          if (!(await writes.write(change, { key, at: place, since }))) isGone = true;
+        } catch (error) {
+          taken.push(...invisible(change, error, { key, place }));
+          throw error;
+        }
       });
       await allTried([
         ...writing,
         ...(status === undefined ? [] : [writes.writeConditions(status.from, status.conditions, { key, at })]),
-      ]);
+      ]).finally(() => clusters.diagnose(key, [...diagnostics, ...taken]));
       if (isGone) break;
     }
     return { wrote: true };
@@ -190,6 +197,19 @@ export class ImportReconciler {
   #isHeadless({ namespace, name }: ImportAt): boolean {
     return this.#options.imports.import(namespace, name)?.spec.type === 'Headless';
   }
+}
+
+/** Someone removed our labels from an object, or another program uses its name: we don't see it, and may not read it. */
+function invisible(
+  change: ImportChange,
+  error: unknown,
+  { key, place }: { readonly key: string; readonly place: ImportAt },
+): readonly ClusterDiagnostic[] {
+  if (change.kind !== 'create-derived' && change.kind !== 'create-slice') return [];
+  if (!(error instanceof KubeApiError) || error.reason !== 'AlreadyExists') return [];
+  const kind = change.kind === 'create-derived' ? 'Service' : 'EndpointSlice';
+  const name = `${namespaceOf(change, place)}/${change.to.name}`;
+  return [problemOf(key, 'name-taken', `the ${kind} ${name} exists without our labels: restore them, or delete it`)];
 }
 
 function nextOf(

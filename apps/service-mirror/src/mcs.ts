@@ -35,6 +35,7 @@ export class MultiClusterServices {
       onParts: (before, after) => counts.importChanged(before, after),
       onNamespace: (name) => onKeys([...this.keys()].filter((key) => key.startsWith(importKey(name, '')))),
       onFailure: (error) => this.#clusters.unavailable(error),
+      onListed: () => this.#clusters.available(),
     });
     const clusters = new McsClusters({ ...options, imports });
     const vain = new VainWrites();

@@ -83,6 +83,50 @@ describe('a cluster without the kinds', () => {
     for (const member of members)
       await eventually(() => member.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
     expect(await known(c2, 'c1')).toBe(true);
+    const unknownImports = () =>
+      c1.mirror.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c1',
+        kind: 'problem',
+        reason: 'imports-unknown',
+      });
+    expect(await unknownImports()).toBe(0);
+    const kinds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    await c1.cluster.admin.delete(`${kinds}/serviceimports.multicluster.x-k8s.io`);
+    await eventually(unknownImports, 1);
+    await c2.setEndpoints('web', ['10.4.2.2']);
+    for (const member of members)
+      await eventually(() => member.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.2'] });
+    await define('c1', 'serviceimports');
+    await eventually(unknownImports, 0);
+    await eventually(() => c1.importedFrom('web'), ['c1', 'c2']);
+  });
+});
+
+describe('a derived Service that loses our labels', () => {
+  it('is reported, and ours again with them', async ({ startedSet }) => {
+    const { members } = await startedSet({ names: ['c1', 'c2'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c1.export('web', ['10.4.1.1']);
+    await c2.start();
+    await eventually(() => c2.importedFrom('web'), ['c1']);
+    const [{ metadata }] = (await c2.derived()) as [Awaited<ReturnType<typeof c2.derived>>[0]];
+    const path = `/api/v1/namespaces/shop/services/${metadata.name}`;
+    const label = 'multicluster.kubernetes.io/service-name';
+    const setLabel = (value: string | null) =>
+      c2.cluster.admin.request('PATCH', path, { metadata: { labels: { [label]: value } } });
+    const taken = () =>
+      c2.mirror.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c2',
+        kind: 'problem',
+        reason: 'name-taken',
+      });
+    await setLabel(null);
+    await eventually(taken, 1);
+    expect(c2.mirror.stderr()).toContain(`the Service shop/${metadata.name} exists without our labels`);
+    await setLabel('web');
+    await eventually(taken, 0);
+    await c1.setEndpoints('web', ['10.4.1.2']);
+    await eventually(() => c2.addresses('web'), { c1: ['10.4.1.2'] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { type Change, Reflector, type ReflectorOptions, Store } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import {
   endpointSliceKind,
   type Kind,
@@ -34,8 +34,10 @@ export type LocalImportsOptions = {
   readonly onNamespace: (name: string) => void;
   /** An object of ours was added, changed or removed: these clusters had a part in it before, and have one now. */
   readonly onParts: (before: readonly string[], after: readonly string[]) => void;
-  /** A watch failed. */
+  /** The objects can't be listed: not yet, or not any more. */
   readonly onFailure: (error: unknown) => void;
+  /** A list is complete, and all others are. */
+  readonly onListed: () => void;
 };
 
 /** An import's name, and the place of the Service with its address. */
@@ -210,7 +212,7 @@ export class LocalImports {
   #reflector<K extends Kind, V extends { readonly uid: string }>(
     what: Pick<ReflectorOptions<K, V>, 'kind' | 'store' | 'project' | 'labelSelector'>,
   ): Reflector<K, V> {
-    const { client, options, onFailure } = this.#options;
+    const { client, options, onFailure, onListed } = this.#options;
     return new Reflector({
       ...what,
       client,
@@ -219,10 +221,13 @@ export class LocalImports {
       pollIntervalMs: POLL_INTERVAL_MS,
       hooks: {
         onSynced: () => {
-          if (this.isSynced()) this.#listed.resolve();
+          if (!this.isSynced()) return;
+          this.#listed.resolve();
+          onListed();
         },
         onRestart: ({ error }) => {
-          if (error !== undefined && !this.isSynced()) onFailure(error);
+          // Whether the API server is reached, the watches of the mirror namespace report.
+          if (error !== undefined && (!this.isSynced() || isStatus(error, 403, 404))) onFailure(error);
         },
       },
     });

@@ -34,6 +34,7 @@ export class McsClusters {
   readonly #local: McsCluster;
   /** The diagnostics of the local cluster, unless its Services are global. */
   readonly #skipped: ReturnType<typeof skippedIn>;
+  #isUnavailable = false;
 
   constructor(options: McsClustersOptions) {
     const { settings, client, remotes, sources, log, metrics } = options;
@@ -65,9 +66,7 @@ export class McsClusters {
 
   /** The remotes that have a part in an import now. */
   remotesOf(at: { readonly namespace: string; readonly name: string }): readonly string[] {
-    return this.all
-      .filter((each) => each !== this.#local && each.part(at).exporter !== undefined)
-      .map((each) => each.cluster);
+    return this.all.filter((each) => each !== this.#local && each.hasPart(at)).map((each) => each.cluster);
   }
 
   /** What a plan says about each cluster. */
@@ -99,13 +98,20 @@ export class McsClusters {
   unavailable(error: unknown): void {
     const detail = `ServiceImports, Services, EndpointSlices and Namespaces of the local cluster can't be listed: ${wordsOf(error)}`;
     this.#setSkipped(this.#local.cluster, 'imports', [{ kind: 'problem', reason: 'imports-unknown', detail }]);
+    this.#isUnavailable = true;
     for (const each of this.all) each.unavailable();
+  }
+
+  /** The local objects are listed, maybe not for the first time: then nothing else reports what is missing now. */
+  available(): void {
+    this.#setSkipped(this.#local.cluster, 'imports', []);
+    if (this.#isUnavailable) this.#options.onKeys(this.keys());
+    this.#isUnavailable = false;
   }
 
   /** Watches all clusters until `signal` is aborted. To be called once, when the local imports are listed. */
   async run(running: RunOptions): Promise<void> {
     const { imports, options } = this.#options;
-    this.#setSkipped(this.#local.cluster, 'imports', []);
     for (const each of options.deletionGuardPercent === 100 ? [] : this.all) {
       const { exports, services } = seedOf(each.cluster, imports.imports(), (key) => imports.slices(key));
       each.seed(exports, services);

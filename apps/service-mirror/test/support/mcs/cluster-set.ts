@@ -213,8 +213,9 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
     });
   });
   for (const member of members) await member.createNamespace('shop');
-  const define = async (name: string): Promise<void> => {
-    for (const crd of crds) await clusters.find((cluster) => cluster.name === name)!.defineResource(crd);
+  const define = async (name: string, plural = ''): Promise<void> => {
+    for (const crd of crds.filter(({ metadata }) => metadata.name.startsWith(plural)))
+      await clusters.find((cluster) => cluster.name === name)!.defineResource(crd);
   };
   const proxies = new Map(each.map(({ cluster, proxy }) => [cluster.name, proxy]));
   const stop = async (): Promise<void> => {
