@@ -55,7 +55,7 @@ const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
   'apps/cli/test/*.test.ts',
   'apps/policy/test/{check,explain,label-namespaces,usage}.test.ts',
-  'apps/service-mirror/test/mcs/{budgets,cleanup,plan,unknown}.test.ts',
+  'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
   'apps/*/test/faults/{empty-lists,error-answers,half-open,token-rotation,watch-cuts}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
   'packages/embedded-apiserver/test/*.test.ts',

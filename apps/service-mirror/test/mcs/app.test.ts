@@ -50,7 +50,7 @@ describe('an export', () => {
     await eventually(() => c1.conditions('web'), EXPORTED);
   });
 
-  it('takes five writes where it is, four elsewhere, one for a new endpoint, and none when idle', async ({
+  it('takes five writes where it is, four elsewhere, one for a new endpoint, and none when idle (aws-cloud-map-mcs#312)', async ({
     c1,
     c2,
   }) => {
@@ -69,7 +69,7 @@ describe('an export', () => {
     expect(await c2.import('counted')).toBeUndefined();
   });
 
-  it('stays imported until the last cluster unexports it', async ({ c1, c2 }) => {
+  it('stays imported until the last cluster unexports it (cilium#37231)', async ({ c1, c2 }) => {
     await c1.export('twice', ['10.4.1.3']);
     await c2.export('twice', ['10.4.2.3']);
     for (const member of [c1, c2])
@@ -83,7 +83,7 @@ describe('an export', () => {
     for (const member of [c1, c2]) await eventually(() => member.importedFrom('twice'), undefined);
   });
 
-  it('has the conflict of its ports on both exports, until it is over', async ({ c1, c2 }) => {
+  it('has the conflict of its ports on both exports, until it is over (lighthouse#1831)', async ({ c1, c2 }) => {
     await c1.export('ports', ['10.4.1.4'], { ports: [http] });
     await eventually(() => c2.importedFrom('ports'), ['c1']);
     await c2.export('ports', ['10.4.2.4'], { ports: [{ ...http, port: 81 }] });

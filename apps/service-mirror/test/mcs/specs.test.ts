@@ -252,7 +252,9 @@ describe('optional specs', () => {
     expect((await set.conditions('c2'))[2]).toBe(CONFLICT('AnnotationsConflict', 'LabelsConflict'));
   });
 
-  it('O3: it has EndpointSlices with the labels of the API, gone after the unexport', async ({ set }) => {
+  it('O3: it has EndpointSlices with the labels of the API and real ports, gone after the unexport (cilium#36735)', async ({
+    set,
+  }) => {
     await set.export('c1');
     await set.settle();
     for (const cluster of ['c1', 'c2'] as const) {

@@ -20,8 +20,10 @@ const known = async (member: { mirror: { get(path: string): Promise<{ body: stri
   );
 
 describe('a cluster that is lost', () => {
-  it('keeps its part in imports, over a restart of ours too, and is followed again', async ({ startedSet }) => {
-    const { members, proxies } = await startedSet({ names: ['c1', 'c2', 'c3'] });
+  it('keeps its part in imports, over a restart of ours too, and is followed again (karmada#6258, submariner#789)', async ({
+    startedSet,
+  }) => {
+    const { members, path, lose } = await startedSet({ names: ['c1', 'c2', 'c3'] });
     const [c1, c2, c3] = members as [(typeof members)[0], (typeof members)[0], (typeof members)[0]];
     for (const member of members) await member.start();
     await c1.export('web', ['10.4.1.1']);
@@ -30,8 +32,7 @@ describe('a cluster that is lost', () => {
     await eventually(() => c3.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
     await eventually(() => c3.importedFrom('alone'), ['c1']);
     const { ips } = (await c3.import('web'))!.spec;
-    await proxies.get('c1')!.set({ kind: 'refuse' });
-    await proxies.get('c1')!.set({ kind: 'reset', connections: 'open' });
+    await lose('c3', 'c1');
     await c3.stop();
     await c3.start({ ready: false });
     await c2.setEndpoints('web', ['10.4.2.1', '10.4.2.2']);
@@ -42,7 +43,7 @@ describe('a cluster that is lost', () => {
     // Its own exports go on, and nothing of the lost cluster changes with them.
     await c1.setEndpoints('alone', ['10.4.1.3']);
     await c1.unexport('web');
-    await proxies.get('c1')!.clear();
+    await path('c3', 'c1').clear();
     await eventually(() => c3.addresses('alone'), { c1: ['10.4.1.3'] });
     await eventually(() => c3.importedFrom('web'), ['c2']);
     await eventually(() => c3.addresses('web'), { c2: ['10.4.2.1', '10.4.2.2'] });
@@ -50,8 +51,10 @@ describe('a cluster that is lost', () => {
     expect(await known(c3, 'c1')).toBe(true);
   });
 
-  it('loses its endpoints after staleAfter where others have some, and never the last ones', async ({ startedSet }) => {
-    const { members, proxies } = await startedSet({ names: ['c1', 'c2'] });
+  it('loses its endpoints after staleAfter where others have some, and never the last ones (cilium#37333, submariner#821)', async ({
+    startedSet,
+  }) => {
+    const { members, path, lose } = await startedSet({ names: ['c1', 'c2'] });
     const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
     await c1.export('web', ['10.4.1.1']);
     await c2.export('web', ['10.4.2.1']);
@@ -59,12 +62,36 @@ describe('a cluster that is lost', () => {
     await c2.start({ ofRemotes: { staleAfter: '2s', staleAction: 'remove' } });
     await eventually(() => c2.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
     await eventually(() => c2.addresses('alone'), { c1: ['10.4.1.2'] });
-    await proxies.get('c1')!.set({ kind: 'refuse' });
-    await proxies.get('c1')!.set({ kind: 'reset', connections: 'open' });
+    await lose('c2', 'c1');
     await eventually(() => c2.addresses('web'), { c2: ['10.4.2.1'] });
     expect(await c2.addresses('alone')).toEqual({ c1: ['10.4.1.2'] });
-    await proxies.get('c1')!.clear();
+    await path('c2', 'c1').clear();
     await eventually(() => c2.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+  });
+});
+
+describe('a program that was down', () => {
+  it('finds what was added, changed and removed meanwhile (lighthouse#1416)', async ({ startedSet }) => {
+    const { members } = await startedSet({ names: ['c1', 'c2'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    for (const name of ['changed', 'removed', 'without-service']) await c1.export(name, ['10.4.1.1']);
+    await c2.start();
+    for (const name of ['changed', 'removed', 'without-service'])
+      await eventually(() => c2.addresses(name), { c1: ['10.4.1.1'] });
+    await c2.stop();
+    await c1.setEndpoints('changed', ['10.4.1.2']);
+    await c1.unexport('removed');
+    await c1.deleteService('without-service');
+    await c1.export('added', ['10.4.1.3']);
+    await c2.start();
+    for (const [name, addresses] of Object.entries({
+      changed: { c1: ['10.4.1.2'] },
+      removed: {},
+      'without-service': {},
+      added: { c1: ['10.4.1.3'] },
+    }))
+      await eventually(() => c2.addresses(name), addresses);
+    for (const name of ['removed', 'without-service']) expect(await c2.import(name)).toBeUndefined();
   });
 });
 

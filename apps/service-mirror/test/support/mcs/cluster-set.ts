@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { startFaultProxy } from '@kube-semaphore/fault-proxy';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { deployedCrds, endpointSlice, service, type ServiceOptions, startCluster } from '@kube-semaphore/testkit';
 import { createMcsAccounts } from '../accounts.ts';
 import { type MirrorProcess, MIRRORS, spawnMirror } from '../mirror-process.ts';
@@ -21,6 +21,7 @@ export class SetMember {
   readonly cluster: TestCluster;
   readonly #spawn: Spawn;
   #mirror: MirrorProcess | undefined;
+  #isRunning = false;
 
   constructor(cluster: TestCluster, spawn: Spawn) {
     this.cluster = cluster;
@@ -32,10 +33,20 @@ export class SetMember {
     return this.#mirror;
   }
 
+  /** Whether its program was started, and hasn't ended. */
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   async start(more: Start = {}): Promise<void> {
     const argv = ['-listen-address=127.0.0.1:0', '-log-level=debug', ...(more.flags ?? [])];
-    this.#mirror = await this.#spawn(argv, more);
-    await (more.ready === false ? this.#mirror.logged('started') : this.#mirror.ready());
+    const mirror = await this.#spawn(argv, more);
+    this.#mirror = mirror;
+    this.#isRunning = true;
+    void mirror.exited.then(() => {
+      if (this.#mirror === mirror) this.#isRunning = false;
+    });
+    await (more.ready === false ? mirror.logged('started') : mirror.ready());
   }
 
   /** Runs a subcommand to its end. */
@@ -48,6 +59,7 @@ export class SetMember {
   async stop(): Promise<void> {
     await this.#mirror?.stop('SIGKILL');
     this.#mirror = undefined;
+    this.#isRunning = false;
   }
 
   /** Requests of the program that change something. */
@@ -171,7 +183,10 @@ export type SetOptions = {
   readonly withoutStatusOfSlices?: readonly string[];
 };
 
-/** Clusters with the namespace `shop`, the kinds, and a way to start the program of each. Each reads the others by a proxy. */
+/**
+ * Clusters with the namespace `shop`, the kinds, and a way to start the program of each. It reaches each cluster, its own
+ * too, by a proxy of its own.
+ */
 export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices = [] }: SetOptions) {
   const crds = deployedCrds('service-mirror/mcs');
   const clusters = await Promise.all(names.map((name) => startCluster({ name })));
@@ -181,32 +196,37 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
       const isOlder = withoutStatusOfSlices.includes(cluster.name);
       for (const crd of withoutKinds.includes(cluster.name) ? [] : crds)
         await cluster.defineResource(isOlder ? withoutField(crd, 'endpointSliceObjects') : crd);
-      const proxy = await startFaultProxy(cluster);
-      const { local, remote } = await createMcsAccounts(cluster);
-      return { cluster, proxy, writer: local, kubeconfig: await proxy.kubeconfig(remote) };
+      return { cluster, accounts: await createMcsAccounts(cluster) };
     }),
   );
-  const members = each.map(({ cluster, writer }) => {
+  const paths = new Map<string, FaultProxy>();
+  for (const name of names)
+    for (const { cluster } of each) paths.set(`${name} ${cluster.name}`, await startFaultProxy(cluster));
+  const path = (from: string, to: string): FaultProxy => paths.get(`${from} ${to}`)!;
+  const members = each.map(({ cluster, accounts }) => {
     const others = each.filter((other) => other.cluster !== cluster);
     return new SetMember(cluster, async (argv, { mcs = {}, ofRemotes = {}, remotes = names }) => {
+      const { name } = cluster;
       const file = {
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
-        localCluster: { name: cluster.name, kubeConfigPath: writer.kubeconfig },
+        localCluster: { name, kubeConfigPath: await path(name, name).kubeconfig(accounts.local) },
         ...(mcs !== null && { mcs }),
-        remoteClusters: others
-          .filter((other) => remotes.includes(other.cluster.name))
-          .map((other) => ({
-            name: other.cluster.name,
-            kubeConfigPath: other.kubeconfig,
-            servicePrefix: other.cluster.name,
-            ...ofRemotes,
-          })),
+        remoteClusters: await Promise.all(
+          others
+            .filter((other) => remotes.includes(other.cluster.name))
+            .map(async (other) => ({
+              name: other.cluster.name,
+              kubeConfigPath: await path(name, other.cluster.name).kubeconfig(other.accounts.remote),
+              servicePrefix: other.cluster.name,
+              ...ofRemotes,
+            })),
+        ),
       };
-      const path = join(cluster.dir, `service-mirror-${processes.length}.json`);
-      await writeFile(path, JSON.stringify(file));
+      const config = join(cluster.dir, `service-mirror-${processes.length}.json`);
+      await writeFile(config, JSON.stringify(file));
       const [first = '', ...rest] = argv;
       const mirror = spawnMirror(
-        first.startsWith('-') ? [`-config=${path}`, ...argv] : [first, `-config=${path}`, ...rest],
+        first.startsWith('-') ? [`-config=${config}`, ...argv] : [first, `-config=${config}`, ...rest],
       );
       processes.push(mirror);
       return mirror;
@@ -217,13 +237,17 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
     for (const crd of crds.filter(({ metadata }) => metadata.name.startsWith(plural)))
       await clusters.find((cluster) => cluster.name === name)!.defineResource(crd);
   };
-  const proxies = new Map(each.map(({ cluster, proxy }) => [cluster.name, proxy]));
+  /** The program of `from` can't reach `to` from now on, until `path(from, to)` is cleared. */
+  const lose = async (from: string, to: string): Promise<void> => {
+    await path(from, to).set({ kind: 'refuse' });
+    await path(from, to).set({ kind: 'reset', connections: 'open' });
+  };
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((mirror) => mirror.stop('SIGKILL')));
-    await Promise.all(each.map(({ proxy }) => proxy.stop()));
+    await Promise.all([...paths.values()].map((proxy) => proxy.stop()));
     await Promise.all(clusters.map((cluster) => cluster.stop()));
   };
-  return { members, proxies, define, stop, output: () => processes.map(({ stderr }) => stderr()) };
+  return { members, path, lose, define, stop, output: () => processes.map(({ stderr }) => stderr()) };
 }
 
 /** A definition whose schema lacks a field, wherever it is. */
