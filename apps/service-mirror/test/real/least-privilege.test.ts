@@ -4,6 +4,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import {
   type AuditEvent,
   deployComponent,
+  deployedCrds,
   deployedRights,
   node,
   type RealCluster,
@@ -16,6 +17,7 @@ import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { mirrorName } from '../support/go/program.ts';
 import { it as itOnClusters } from '../support/it.ts';
+import { SetMember } from '../support/mcs/cluster-set.ts';
 import { argvOf, mirrorLabels, type MirrorProcess, MIRRORS, usualFlags } from '../support/mirror-process.ts';
 
 const [web, slice] = [{ name: 'web' }, { name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] }];
@@ -118,35 +120,96 @@ const it = itOnClusters
     await eventually(clusters, 'c1,c2');
     expect(complaintsOf(mirror)).toEqual(ONE_SERVER);
     await mirror.stop();
+  })
+  /** What Multi-Cluster Services need in addition. */
+  .extend('importing', ({ server, accounts, startWith }) => async () => {
+    const member = new SetMember(server, async () => {
+      const path = join(server.dir, 'mcs.json');
+      const file = {
+        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
+        localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
+        mcs: {},
+        remoteClusters: [
+          {
+            name: 'c2',
+            kubeConfigPath: accounts.remote.kubeconfig,
+            servicePrefix: 'c2',
+            allowedPodCIDRs: ['10.4.0.0/16'],
+          },
+        ],
+      };
+      await writeFile(path, JSON.stringify(file));
+      return startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
+    });
+    await member.createNamespace('shop');
+    await member.start();
+    await member.export('web', ['10.4.0.1']);
+    await eventually(() => member.importedFrom('web'), ['c1', 'c2']);
+    const spec = { sessionAffinity: 'ClientIP' };
+    await server.admin.request('PATCH', '/api/v1/namespaces/shop/services/web', { spec });
+    await member.setEndpoints('web', ['10.4.0.2']);
+    await eventually(async () => (await member.import('web'))?.spec['sessionAffinity'], 'ClientIP');
+    await eventually(() => member.addresses('web'), { c1: ['10.4.0.2'], c2: ['10.4.0.2'] });
+    await eventually(
+      () => member.conditions('web'),
+      ['Valid=True Valid', 'Ready=True Ready', 'Conflict=False NoConflicts'],
+    );
+    await member.unexport('web');
+    await eventually(() => member.addresses('web'), {});
+    await eventually(() => member.derived(), []);
+    expect(complaintsOf(member.mirror)).toEqual(ONE_SERVER);
+    await member.mirror.stop();
   });
 
 describe('the accounts of deploy/service-mirror', () => {
-  it('need each of their rights, and no other, also those of the component for global services', async ({
+  it('need each of their rights, and no other, also those of their components', async ({
     server,
     mirroring,
     merging,
+    importing,
   }) => {
-    const [local, remote] = [deployedRights(folders.local), deployedRights(folders.remote)];
+    const base = [deployedRights(folders.local), deployedRights(folders.remote)];
     let before: readonly AuditEvent[] = [];
     await mirroring();
     const use = async () => {
       before = await server.auditLog();
-      return [local, remote].map((rights) => useOf(before, rights));
+      return base.map((rights) => useOf(before, rights));
     };
     await eventually(
       use,
-      [local, remote].map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })),
+      base.map(({ grants }) => ({ needed: rightsIn(grants), refused: [] })),
     );
 
-    await deployComponent(server, folders.local, folders.globals);
-    await merging();
-    // A right of both the role and the component would count as needed for neither, so the role's were checked before.
-    const both = deployedRights(folders.local, folders.globals);
-    const component = rightsIn(both.grants).filter((right) => !rightsIn(local.grants).includes(right));
-    const useBesides = async () => {
-      const { needed, refused } = useOf((await server.auditLog()).slice(before.length), both);
-      return { needed: needed.filter((right) => component.includes(right)), refused };
-    };
-    await eventually(useBesides, { needed: component, refused: [] });
+    for (const crd of deployedCrds('service-mirror/mcs')) await server.defineResource(crd);
+    for (const [exercise, ...components] of [
+      [merging, [folders.local, folders.globals]],
+      [importing, [folders.local, folders.mcs], [folders.remote, folders.remoteMcs]],
+    ] as const) {
+      before = await server.auditLog();
+      for (const [folder, component] of components) await deployComponent(server, folder, component);
+      await exercise();
+      const all = components.map((both) => deployedRights(...both));
+      // A right of both the role and the component would count as needed for neither, so the role's were checked before.
+      const own = all.map(({ grants }) => {
+        const others = base.flatMap((rights) => rightsIn(rights.grants));
+        return rightsIn(grants).filter((right) => !others.includes(right));
+      });
+      const useBesides = async () => {
+        const events = (await server.auditLog()).slice(before.length);
+        return all.map((rights, i) => {
+          const { needed, refused } = useOf(events, rights);
+          return { needed: needed.filter((right) => own[i]!.includes(right)), refused };
+        });
+      };
+      await eventually(
+        useBesides,
+        own.map((needed) => ({ needed, refused: [] })),
+      );
+      // The next component may have the same rights.
+      const theirs = new Set(base.flatMap(({ objects }) => objects.map(({ metadata }) => metadata.name)));
+      for (const { kind, metadata } of all.flatMap(({ objects }) => objects))
+        if (kind === 'ClusterRoleBinding' && !theirs.has(metadata.name))
+          await server.admin.delete(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${metadata.name}`);
+    }
   });
 });
