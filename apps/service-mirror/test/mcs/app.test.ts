@@ -74,6 +74,8 @@ describe('an export', () => {
     await c2.export('twice', ['10.4.2.3']);
     for (const member of [c1, c2])
       await eventually(() => member.addresses('twice'), { c1: ['10.4.1.3'], c2: ['10.4.2.3'] });
+    // The import comes after its slices.
+    await eventually(() => c2.importedFrom('twice'), ['c1', 'c2']);
     const { spec } = (await c2.import('twice'))!;
     await c1.unexport('twice');
     for (const member of [c1, c2]) await eventually(() => member.importedFrom('twice'), ['c2']);
