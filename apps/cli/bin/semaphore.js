@@ -4,4 +4,4 @@ if (Number(process.versions.node.split('.')[0]) < 24) {
   console.error(`semaphore needs Node.js 24, this is ${process.version}: start it with "npx semaphore"`);
   process.exit(2);
 }
-await import('../src/main.ts');
+void import('../src/main.ts');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { apps } from './bundle/bundle.ts';
+import { apps, commandsOf } from './bundle/bundle.ts';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { help } from './command-line.ts';
@@ -42,7 +42,7 @@ describe.each(apps)('the Dockerfile of %s', (app) => {
 
   it('builds its own app', () => {
     expect(dockerfile(app)).toContain(`npm run bundle -- ${app}\n`);
-    expect(dockerfile(app)).toContain(`ENTRYPOINT ["/semaphore-${app}"]`);
+    expect(dockerfile(app)).toContain(`ENTRYPOINT ["/${commandsOf(app)[0]}"]`);
   });
 });
 

@@ -17,17 +17,20 @@ export type Sizes = {
 /** The limits, in the units of `Sizes`, for the bundle, and for the image without its base. docs/images.md lists them. */
 const budgets = { bundle: 2e6, ownBytes: 180e6, startMs: 300 } as const;
 
+/** The limit for the bundle of an app, in bytes. That of the operator has the official client. */
+const bundleBudget = (app: string): number => (app === 'cli' ? 4e6 : budgets.bundle);
+
 /** The bytes of JavaScript in a folder. */
 export async function bundleBytes(folder: string): Promise<number> {
-  const files = await Promise.all(globSync('**/*.mjs', { cwd: folder }).map((path) => stat(join(folder, path))));
+  const files = await Promise.all(globSync('**/*.[cm]js', { cwd: folder }).map((path) => stat(join(folder, path))));
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** A sentence for each size over its budget. The start time isn't checked, as it depends on the load of the machine. */
 export function excesses(all: readonly Sizes[]): string[] {
   return all.flatMap(({ app, bundle, image, base }) => [
-    ...(bundle > budgets.bundle
-      ? [`the bundle of ${app} has ${megabytes(bundle)}, over its budget of ${megabytes(budgets.bundle)}`]
+    ...(bundle > bundleBudget(app)
+      ? [`the bundle of ${app} has ${megabytes(bundle)}, over its budget of ${megabytes(bundleBudget(app))}`]
       : []),
     ...(image - base > budgets.ownBytes
       ? [

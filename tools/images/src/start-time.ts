@@ -64,6 +64,8 @@ async function argsOf(app: App, { adminKubeconfig: file }: EmbeddedCluster, dir:
         '-mirror-ns=default',
         '-label-selector=mirror=true',
       ];
+    case 'cli':
+      return ['status', '--kubeconfig', file];
     case 'wireguard': {
       // Without its own Node, an agent changes nothing on the machine.
       const config = join(dir, 'clusters.json');

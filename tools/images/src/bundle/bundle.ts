@@ -1,6 +1,6 @@
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
+import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 import { renderBom } from '../bom/bom.ts';
 import { type Lock, npmComponents } from '../bom/npm.ts';
 
@@ -26,55 +26,101 @@ const builtins: Plugin = {
   },
 };
 
-/** The programs, each the folder of an app. */
-export const apps = ['policy', 'service-mirror', 'wireguard'] as const;
+/** The programs of a cluster, each the folder of an app. */
+export const controllers = ['policy', 'service-mirror', 'wireguard'] as const;
+
+/** All programs: those of a cluster, and that of the operator. */
+export const apps = [...controllers, 'cli'] as const;
 
 export type App = (typeof apps)[number];
 
-/** Further paths of a program in its image, besides `/semaphore-<app>`, as in the Go programs' images. */
+/** The controllers are loaded in parts, which saves memory. */
+const inParts = {
+  outExtension: { '.js': '.mjs' },
+  splitting: true,
+  format: 'esm',
+  banner: { js: banner },
+  plugins: [builtins],
+} as const satisfies BuildOptions;
+
+/** The program of the operator is one file, which Node.js can also run from inside its own executable. */
+const inOneFile = { outExtension: { '.js': '.cjs' }, format: 'cjs' } as const satisfies BuildOptions;
+
+/** The paths of a program in its image, besides `/semaphore-<app>`, as in the Go programs' images. */
 const olderPaths: Readonly<Partial<Record<App, readonly string[]>>> = { policy: ['kube-policy-semaphore'] };
+
+/** The commands of an app, in its image at the top. */
+export const commandsOf = (app: App): readonly [string, ...string[]] =>
+  app === 'cli' ? ['semaphore', 'kubectl-semaphore'] : [`semaphore-${app}`, ...(olderPaths[app] ?? [])];
+
+type BundleOptions = { readonly root: string; readonly epoch?: number | undefined };
 
 /**
  * Bundles an app into `dist/<app>`, which its image adds to a base with Node.js. Below `usr/local/lib/semaphore-<app>` are
- * one file for the code that every start needs, others for lazy imports (which saves memory), source maps without sources,
- * and the app's launcher, with the V8 flags of its `bin`. Links to the launcher are at the top. The same sources make the
- * same bytes in every folder. The bill of materials is at `bomPath`.
+ * the code, source maps without sources, and the launcher with the V8 flags of its `bin`. Links to the launcher are at the
+ * top. That of a controller has one file for the code that every start needs, and others for lazy imports. That of `cli` is
+ * one file, and the folder an npm package. The same sources make the same bytes in every folder. The bill of materials is
+ * at `bomPath`.
  *
  * @param root the workspace
  * @param epoch SOURCE_DATE_EPOCH in seconds, for the bill of materials
  * @returns the launcher's path
  */
-export async function bundle(app: App, { root, epoch }: { root: string; epoch?: number | undefined }): Promise<string> {
+export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<string> {
   const name = `semaphore-${app}`;
   const image = join(root, 'dist', app);
   const outdir = join(image, 'usr', 'local', 'lib', name);
+  const [command] = commandsOf(app);
+  const [launcher, path] = [
+    join('apps', app, 'bin', `${command}.js`),
+    join(outdir, `${command}.${app === 'cli' ? 'c' : 'm'}js`),
+  ];
   await rm(image, { recursive: true, force: true });
   const { metafile } = await build({
+    ...(app === 'cli'
+      ? { ...inOneFile, entryPoints: { [command]: launcher } }
+      : { ...inParts, entryPoints: { main: join('apps', app, 'src', 'main.ts') } }),
     absWorkingDir: root,
-    entryPoints: { main: join('apps', app, 'src', 'main.ts') },
     outdir,
-    outExtension: { '.js': '.mjs' },
     bundle: true,
-    splitting: true,
     platform: 'node',
-    format: 'esm',
     target: 'node24',
     minify: true,
     sourcemap: true,
     sourcesContent: false,
     metafile: true,
-    banner: { js: banner },
-    plugins: [builtins],
   });
-  const launcher = await readFile(join(root, 'apps', app, 'bin', `${name}.js`), 'utf8');
-  const path = join(outdir, `${name}.mjs`);
-  await writeFile(path, repoint(launcher), { mode: 0o755 });
-  for (const link of [name, ...(olderPaths[app] ?? [])]) await symlink(relative(image, path), join(image, link));
+  if (app === 'cli') {
+    await chmod(path, 0o755);
+    await writePackage(outdir, { root, file: basename(path) });
+  } else {
+    await writeFile(path, repoint(await readFile(join(root, launcher), 'utf8')), { mode: 0o755 });
+  }
+  for (const link of commandsOf(app)) await symlink(relative(image, path), join(image, link));
   const bom = bomPath(root, name);
   await mkdir(dirname(bom), { recursive: true });
   await writeFile(bom, await bomOf(name, metafile, { root, epoch }));
   return path;
 }
+
+/** Makes a folder a package, which `npx` and `npm install` take without any other. */
+async function writePackage(folder: string, { root, file }: { root: string; file: string }): Promise<void> {
+  const { version, license, bin } = await readJson<{ version: string; license: string; bin: object }>(
+    join(root, 'apps', 'cli', 'package.json'),
+  );
+  const packed = {
+    name: 'kube-semaphore',
+    version,
+    description: 'Links Kubernetes clusters, and shows how they are linked.',
+    license,
+    engines: { node: '>=24' },
+    bin: Object.fromEntries(Object.keys(bin).map((command) => [command, file])),
+    files: [file],
+  };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`);
+}
+
+const readJson = async <T>(path: string): Promise<T> => JSON.parse(await readFile(path, 'utf8')) as T;
 
 /** The path of the bill of materials of a bundle or an image. */
 export const bomPath = (root: string, product: string): string => join(root, 'dist', 'sbom', `${product}.cdx.json`);
@@ -82,9 +128,8 @@ export const bomPath = (root: string, product: string): string => join(root, 'di
 type BomOptions = { readonly root: string; readonly epoch: number | undefined };
 
 async function bomOf(name: string, metafile: Metafile, { root, epoch }: BomOptions): Promise<string> {
-  const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(join(root, file), 'utf8')) as T;
-  const { version } = await read<{ version: string }>('package.json');
-  const lock = await read<Lock>('package-lock.json');
+  const { version } = await readJson<{ version: string }>(join(root, 'package.json'));
+  const lock = await readJson<Lock>(join(root, 'package-lock.json'));
   const subject = { type: 'application', name, version, licenses: [{ license: { id: 'Apache-2.0' } }] } as const;
   return renderBom(subject, npmComponents(metafile, lock), { epoch });
 }

@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,10 @@ import { createInterface } from 'node:readline';
 import { rootCertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { apps, bomPath, bundle } from './bundle.ts';
+import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Machine, makeExecutable } from '../executable/executable.ts';
+import { apps, bomPath, bundle, controllers } from './bundle.ts';
 
 const run = promisify(execFile);
 const workspace = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -38,7 +40,7 @@ beforeAll(async () => {
       for (const app of apps) await bundle(app, { root });
     }),
   );
-}, 60_000);
+}, 180_000);
 afterAll(() => rm(dir, { recursive: true }));
 
 /** Packs the inputs of a bundle: our sources, and the npm packages that aren't only for development. */
@@ -53,7 +55,8 @@ async function pack(archive: string): Promise<void> {
     const { dev, devOptional, optional, link } = packages[path] ?? {};
     return path.startsWith('node_modules/') && !dev && !devOptional && !optional && !link;
   });
-  await run('tar', ['-C', workspace, '-cf', archive, ...sources, ...links, ...installed]);
+  const needless = ['--exclude=*.d.ts', '--exclude=node_modules/*.map'];
+  await run('tar', ['-C', workspace, '-cf', archive, ...needless, ...sources, ...links, ...installed]);
 }
 
 /** Each path below a folder, with its mode, and a hash of the file or the target of the link. */
@@ -82,7 +85,7 @@ it('a bundle and its bill of materials have the same bytes in every folder', asy
   expect(Object.keys(made[0] ?? {}).length).toBeGreaterThan(20);
 });
 
-it.each(apps)('the bundle of %s loads nothing for exports of Node.js that it does not use', async (app) => {
+it.each(controllers)('the bundle of %s loads nothing for exports of Node.js that it does not use', async (app) => {
   const [root = ''] = places;
   const main = join(root, 'dist', app, 'usr', 'local', 'lib', `semaphore-${app}`, 'main.mjs');
   const list = "process.on('exit', () => console.log(process.moduleLoadList.join()))";
@@ -117,6 +120,51 @@ it('a bundle speaks SOCKS5, by a library that it loads lazily', async () => {
     if (line.includes('opens no connection')) break;
   }
   expect(told.at(-1)).toContain('it does not speak SOCKS5');
+});
+
+describe('the program of the operator', () => {
+  let cluster: EmbeddedCluster;
+  beforeAll(async () => {
+    cluster = await startEmbeddedCluster({ name: 'c1' });
+  });
+  afterAll(() => cluster.stop());
+
+  /** What it prints of a cluster without our apps. */
+  const check = (file: string, ...args: readonly string[]): Promise<string> =>
+    run(file, [...args, 'check', '--kubeconfig', cluster.adminKubeconfig]).then(
+      ({ stdout }) => stdout,
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+  const found = '\n✗ apps-found: c1: no Pod of an app was found\n';
+  const packageOf = (root: string): string => join(root, 'dist', 'cli', 'usr', 'local', 'lib', 'semaphore-cli');
+
+  it('is one file, which needs no other', async () => {
+    const file = join(dir, 'alone.cjs');
+    await copyFile(join(packageOf(places[0]!), 'semaphore.cjs'), file);
+    expect(await check(process.execPath, file)).toContain(found);
+  });
+
+  it('is a package that npx runs', async () => {
+    const flags = [
+      'exec',
+      '--offline',
+      '--yes',
+      '--cache',
+      join(dir, 'npm'),
+      `--package=${packageOf(places[0]!)}`,
+      '--',
+    ];
+    const { stdout } = await run('npm', [...flags, 'kubectl-semaphore', '--help'], { cwd: dir });
+    expect(stdout).toContain('Usage: kubectl semaphore ');
+  });
+
+  it('is an executable that needs no Node.js', async () => {
+    const file = await makeExecutable(process.arch as Machine, { root: places[0]! });
+    const plugin = join(dir, 'kubectl-semaphore');
+    await symlink(file, plugin);
+    expect(await check(file)).toContain(found);
+    expect((await run(plugin, ['--help'], { env: {} })).stdout).toContain('Usage: kubectl semaphore ');
+  }, 120_000);
 });
 
 function kubeconfigThrough(proxyUrl: string): string {
