@@ -57,6 +57,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       durationOf,
       0,
     )
+    .option('--pre', 'before the installation: check the clusters only')
     .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))

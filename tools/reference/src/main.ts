@@ -1,19 +1,23 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pages } from './pages.ts';
+import { rightsPage } from './rights.ts';
 
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const folder = join('docs', 'reference');
 
-for (const [name, page] of Object.entries(pages)) {
-  const path = join(folder, name);
+const files = {
+  ...Object.fromEntries(Object.entries(pages).map(([name, page]) => [join('docs', 'reference', name), page])),
+  [join('apps', 'cli', 'src', 'check', 'rights.json')]: rightsPage(),
+};
+
+for (const [path, page] of Object.entries(files)) {
   if (values.check) {
     if ((await textOf(path)) === page) continue;
     console.error(`${path} is stale: refresh it with "npm run reference"`);
     process.exitCode = 1;
   } else {
-    await mkdir(folder, { recursive: true });
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, page);
   }
 }

@@ -1,17 +1,36 @@
-import type { ClusterReport } from '../clusters/report.ts';
+import { containsCidr } from '@kube-semaphore/net';
 import { type Check, checkOfEach, placeOf, type SeenRemote, seenRemotes } from './check.ts';
+import { cidrsOf, podRangesOf } from './clusters.ts';
+import type { NodeFacts, Reading } from './facts.ts';
 
 /** A remote as an agent sees it, with what the agents of that cluster say of themselves. */
 type BothSides = { readonly here: SeenRemote; readonly ours: string; readonly there: readonly SeenRemote[] };
 
+/** A peer, and the Node that it leads to. */
+type PeerNode = Pick<BothSides, 'here' | 'ours'> & {
+  readonly peer: NonNullable<SeenRemote['remote']['peers']>[number];
+  readonly node: NodeFacts;
+};
+
 /** Remotes of agents whose own agents were read, too: by the name that their config gives to themselves. */
-function bothSides(reports: readonly ClusterReport[]): readonly BothSides[] {
+function bothSides(reports: readonly Reading[]): readonly BothSides[] {
   const agents = seenRemotes(reports).filter(({ pod }) => pod.app === 'semaphore-wireguard');
   const byName = Map.groupBy(agents, ({ status }) => status.config.name);
   return agents.flatMap((here) => {
     const there = byName.get(here.remote.name);
     const { name: ours } = here.status.config;
     return there === undefined || ours === undefined ? [] : [{ here, ours, there }];
+  });
+}
+
+function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
+  return bothSides(readings).flatMap(({ here, ours, there }) => {
+    const nodes = readings.find(({ cluster }) => cluster === there[0]?.cluster)?.facts.nodes;
+    if (nodes === undefined || 'failure' in nodes) return [];
+    return (here.remote.peers ?? []).flatMap((peer) => {
+      const node = nodes.value.find(({ name }) => name === peer.node);
+      return node === undefined ? [] : [{ here, ours, peer, node }];
+    });
   });
 }
 
@@ -39,5 +58,54 @@ export const agreements: readonly Check[] = [
       peer.publicKey === key
         ? undefined
         : `${placeOf(here)} has the key ${peer.publicKey} for the node ${peer.node} of ${here.remote.name}, whose key is ${key}`,
+  }),
+  checkOfEach('endpoints-agree', {
+    severity: 'warning',
+    hint: "fine behind NAT; else look at the endpoint annotation of the peer's Node",
+    subjects: peerNodes,
+    detailOf: ({ here, ours, peer, node }) => {
+      const announced = node.annotations[`${ours}.wireguard.semaphore.uw.io/endpoint`];
+      return announced === undefined || announced === peer.endpoint
+        ? undefined
+        : `${placeOf(here)} sends to ${peer.endpoint ?? 'nowhere'}; ${node.name} of ${here.remote.name} announces ${announced}`;
+    },
+  }),
+  checkOfEach('allowed-ips-agree', {
+    hint: 'wait a minute; then look at the log of the Pod, and at podSubnet of the remote',
+    subjects: (readings) => peerNodes(readings).filter(({ here }) => here.remote.config.allowedIPsFrom === 'podCIDRs'),
+    detailOf: ({ here, peer, node }) => {
+      const missing = node.podCidrs.filter((cidr) => !peer.allowedIps.includes(cidr));
+      return missing.length === 0
+        ? undefined
+        : `${placeOf(here)} sends nothing for ${missing.join(', ')} to the node ${node.name} of ${here.remote.name}`;
+    },
+  }),
+  checkOfEach('subnets-agree', {
+    hint: 'set podSubnet of the remote to the pod addresses of that cluster',
+    subjects: (readings) =>
+      bothSides(readings).flatMap(({ here, there }) => {
+        const reading = readings.find(({ cluster }) => cluster === there[0]?.cluster);
+        const ranges = reading && podRangesOf(reading);
+        return ranges === undefined || 'failure' in ranges ? [] : [{ here, ranges: ranges.value }];
+      }),
+    detailOf: ({ here, ranges }) => {
+      const { name, config } = here.remote;
+      const subnets = cidrsOf(config.podSubnets ?? []);
+      const outside = ranges.filter((range) => !subnets.some((subnet) => containsCidr(subnet, range)));
+      return outside.length === 0
+        ? undefined
+        : `${placeOf(here)} has no route to ${outside.map(({ text }) => text).join(', ')} of ${name}`;
+    },
+  }),
+  checkOfEach('mtu-agrees', {
+    hint: 'set mtu of the remote to the same on both sides',
+    subjects: bothSides,
+    detailOf: ({ here, ours, there }) => {
+      const theirs = there.find(({ remote }) => remote.name === ours)?.remote.config.mtuBytes;
+      const { name, config } = here.remote;
+      return theirs === undefined || theirs === config.mtuBytes
+        ? undefined
+        : `${placeOf(here)} has the MTU ${config.mtuBytes} for ${name}, which has ${theirs}`;
+    },
   }),
 ];

@@ -1,5 +1,6 @@
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { AppPod, ClusterReport } from '../clusters/report.ts';
+import type { Reading } from './facts.ts';
 
 /** A problem stops traffic or will; a warning may be as you want it. */
 export type Finding = { readonly severity: 'problem' | 'warning'; readonly detail: string };
@@ -10,7 +11,7 @@ export type Check = {
   /** What to do, in one sentence. */
   readonly hint: string;
   /** Undefined: there is nothing of the kind to check. */
-  readonly find: (reports: readonly ClusterReport[]) => readonly Finding[] | undefined;
+  readonly find: (readings: readonly Reading[]) => readonly Finding[] | undefined;
 };
 
 /** A Pod that tells its status, with its cluster. */
@@ -44,7 +45,7 @@ export function checkOfEach<T>(
     detailOf,
   }: Pick<Check, 'hint'> & {
     readonly severity?: Finding['severity'];
-    readonly subjects: (reports: readonly ClusterReport[]) => readonly T[];
+    readonly subjects: (readings: readonly Reading[]) => readonly T[];
     readonly detailOf: (subject: T) => string | undefined;
   },
 ): Check {
@@ -58,4 +59,13 @@ export function checkOfEach<T>(
         : all.map(detailOf).flatMap((detail) => (detail === undefined ? [] : [{ severity, detail }]));
     },
   };
+}
+
+/** A remote may have thousands of Nodes. */
+const SOME = 3;
+
+/** The first few names, and how many more there are. */
+export function some(names: readonly string[]): string {
+  const rest = names.length - SOME;
+  return `${names.slice(0, SOME).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

@@ -1,34 +1,73 @@
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
-import type { AppPod, ClusterReport } from '../clusters/report.ts';
+import type { AppPod } from '../clusters/report.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
-import { checks } from './checks.ts';
+import { checks, checksBefore } from './checks.ts';
+import type { Facts, Reading } from './facts.ts';
 import { resultsOf } from './page.ts';
+
+/** The pod addresses of a cluster, all on its one node. */
+const rangeOf = (name: string): string => `10.${name.slice(1)}.0.0/16`;
 
 const peer = (node: string, publicKey: string): NonNullable<RemoteStatus['peers']>[number] => ({
   node,
   publicKey,
   state: 'up',
   endpoint: '192.0.2.1:51820',
+  allowedIps: [rangeOf(node.slice(2))],
 });
 
+/** What its API server says. */
+const factsOf = (name: string, remote: string): Facts => ({
+  server: { value: server },
+  nodes: {
+    value: [
+      {
+        name: `n-${name}`,
+        podCidrs: [rangeOf(name)],
+        annotations: { [`${remote}.wireguard.semaphore.uw.io/endpoint`]: '192.0.2.1:51820' },
+      },
+    ],
+  },
+  pools: {
+    value: [
+      { cidr: rangeOf(name), disabled: false },
+      { cidr: rangeOf(remote), disabled: true },
+    ],
+  },
+  corefile: { value: `… {1}${remote}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …` },
+  mirrors: { value: [{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }] },
+  lacking: { value: [] },
+});
+
+const DAY_MS = 86_400_000;
+const expiring = (days: number) => ({ what: 'the certificate', untilMs: days * DAY_MS });
+const server = { major: 1, minor: 36, aheadMs: -900, readAtMs: 0, expiries: [expiring(90)] };
+
 /** A cluster that reads another one, and is fine. Its node is `n-c1`, with the key `key-c1`. */
-function cluster(name: string, remote: string): { cluster: string; pods: (AppPod & { status: object })[] } {
+function cluster(name: string, remote: string): Reading & { readonly pods: (AppPod & { status: object })[] } {
   const tunnel = remoteStatus({
     name: remote,
-    config: { podSubnets: ['10.4.0.0/16'] },
+    config: { podSubnets: [rangeOf(remote)], allowedIPsFrom: 'podCIDRs', mtuBytes: 1420 },
     deviceName: `wireguard.${remote}`,
     device: { publicKey: `key-${name}`, marked: true },
     peers: [peer(`n-${remote}`, `key-${remote}`)],
     missing: [],
   });
+  const config = { allowedPodCIDRs: [rangeOf(remote)] };
+  const read = remoteStatus({ name: remote, config });
   return {
     cluster: name,
+    facts: factsOf(name, remote),
     pods: [
-      appPod({ app: 'semaphore-policy', name: 'policy-0', remotes: [remoteStatus({ name: remote })] }),
-      appPod({ app: 'semaphore-policy', name: 'policy-1', leader: false, remotes: [remoteStatus({ name: remote })] }),
-      appPod({ app: 'semaphore-service-mirror', remotes: [remoteStatus({ name: remote, stale: false })] }),
+      appPod({ app: 'semaphore-policy', name: 'policy-0', remotes: [read] }),
+      appPod({ app: 'semaphore-policy', name: 'policy-1', leader: false, remotes: [read] }),
+      appPod({
+        app: 'semaphore-service-mirror',
+        config: { mirrorNamespace: 'sys-semaphore' },
+        remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],
+      }),
       appPod({ app: 'semaphore-wireguard', node: `n-${name}`, config: { name }, remotes: [tunnel] }),
     ],
   };
@@ -37,7 +76,7 @@ function cluster(name: string, remote: string): { cluster: string; pods: (AppPod
 const [POLICY, STANDBY, MIRROR, AGENT] = [0, 1, 2, 3] as const;
 
 /** Two clusters that are fine, after a change of a Pod of the first. */
-function broken(pod: number, change: object, status: object = {}, remote: object = {}): readonly ClusterReport[] {
+function broken(pod: number, change: object, status: object = {}, remote: object = {}): readonly Reading[] {
   const [c1, c2] = [cluster('c1', 'c2'), cluster('c2', 'c1')];
   const before = c1.pods[pod]!;
   const [first, ...others] = (before.status as { remotes: RemoteStatus[] }).remotes;
@@ -49,9 +88,16 @@ function broken(pod: number, change: object, status: object = {}, remote: object
 const remote = (pod: number, change: object) => broken(pod, {}, {}, change);
 const [c1, c2] = [cluster('c1', 'c2'), cluster('c2', 'c1')];
 const lastError = { time: '2026-01-01T00:00:00.000Z', message: 'refused' };
-const third = remoteStatus({ name: 'c3', config: { allowedPodCIDRs: ['10.4.7.0/24'] } });
+const third = remoteStatus({ name: 'c3', config: { allowedPodCIDRs: ['10.2.7.0/24'] } });
 
-const failing = (reports: readonly ClusterReport[]) =>
+/** Two clusters that are fine, after a change of what the API server of the second says. */
+const changed = <K extends keyof Facts>(fact: K, value: Facts[K]): readonly Reading[] => [
+  c1,
+  { ...c2, facts: { ...c2.facts, [fact]: value } },
+];
+const failure = 'c2: forbidden';
+
+const failing = (reports: readonly Reading[]) =>
   resultsOf(checks, reports).flatMap(({ name, findings }) => findings.map(({ severity }) => `${severity} ${name}`));
 
 describe('the checks', () => {
@@ -60,8 +106,8 @@ describe('the checks', () => {
   });
 
   it.each([
-    { reports: [c1, { cluster: 'c2', failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
-    { reports: [c1, { cluster: 'c2', pods: [] }], want: ['problem apps-found'] },
+    { reports: [c1, { ...c2, failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
+    { reports: [c1, { ...c2, pods: [] }], want: ['problem apps-found'] },
     { reports: broken(POLICY, { ready: false }), want: ['problem pods-ready'] },
     { reports: broken(STANDBY, { status: { failure: '503' } }), want: ['problem status-served'] },
     { reports: broken(MIRROR, {}, { version: '0.2.0' }), want: ['warning same-version'] },
@@ -80,7 +126,7 @@ describe('the checks', () => {
     { reports: remote(POLICY, { skipped: [{ kind: 'expected', reason: 'finished', count: 2 }] }), want: [] },
     { reports: remote(MIRROR, { config: { allowedPodCIDRs: null } }), want: ['warning addresses-restricted'] },
     {
-      reports: broken(POLICY, {}, { remotes: [remoteStatus(), third] }),
+      reports: broken(POLICY, {}, { remotes: [remoteStatus({ config: { allowedPodCIDRs: [rangeOf('c2')] } }), third] }),
       want: ['problem ranges-distinct'],
     },
     { reports: remote(AGENT, { device: null }), want: ['problem devices-set-up'] },
@@ -96,21 +142,72 @@ describe('the checks', () => {
       want: ['problem handshakes'],
     },
     { reports: remote(AGENT, { name: 'c9', peers: [] }), want: ['problem both-ways'] },
+    { reports: changed('server', { value: { ...server, minor: 26 } }), want: ['problem kubernetes-supported'] },
+    { reports: changed('server', { value: { ...server, aheadMs: -31_000 } }), want: ['warning clocks-agree'] },
+    {
+      reports: changed('server', { value: { ...server, expiries: [expiring(13)] } }),
+      want: ['warning credentials-last'],
+    },
+    { reports: changed('lacking', { value: ['a may not list pods'] }), want: ['problem rights-granted'] },
+    { reports: changed('lacking', { failure }), want: ['warning rights-granted'] },
+    { reports: changed('corefile', { value: '.:53 {}' }), want: ['problem dns-rules'] },
+    { reports: changed('corefile', { failure }), want: ['warning dns-rules'] },
+    {
+      reports: changed('pools', { value: [{ cidr: rangeOf('c2'), disabled: false }] }),
+      want: ['problem pools-disabled'],
+    },
+    {
+      reports: changed('mirrors', { value: [{ namespace: 's', name: 'web', hasReadyEndpoint: false }] }),
+      want: ['warning mirrors-ready'],
+    },
+    { reports: changed('mirrors', { failure }), want: ['warning mirrors-ready'] },
+    {
+      reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), endpoint: null }] }),
+      want: ['warning endpoints-agree'],
+    },
+    {
+      reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), allowedIps: [] }] }),
+      want: ['problem allowed-ips-agree'],
+    },
     { reports: remote(AGENT, { peers: [peer('n-c2', 'key-old')] }), want: ['problem keys-agree'] },
   ])('find exactly $want', ({ reports, want }) => {
     expect(failing(reports)).toEqual(want);
   });
 
+  it('find the drift of the configs of two sides', () => {
+    const drift = (change: object) =>
+      remote(AGENT, { config: { podSubnets: [rangeOf('c2')], allowedIPsFrom: 'podCIDRs', mtuBytes: 1420, ...change } });
+    expect(failing(drift({ mtuBytes: 1380 }))).toEqual(['problem mtu-agrees', 'problem mtu-agrees']);
+    expect(failing(drift({ podSubnets: ['10.2.0.0/17'] }))).toEqual(['problem subnets-agree']);
+  });
+
+  it('find pod addresses that two clusters share, also before the installation', () => {
+    const pools = {
+      value: [
+        { cidr: '10.1.0.0/24', disabled: false },
+        { cidr: rangeOf('c1'), disabled: true },
+      ],
+    };
+    const shared = [c1, { ...c2, pods: [], facts: { ...c2.facts, pools } }];
+    const found = resultsOf(checksBefore, shared).flatMap(({ findings }) => findings);
+    expect(found).toEqual([{ severity: 'problem', detail: 'c1 and c2 share pod addresses of 10.1.0.0/16' }]);
+  });
+
   it('skip what is not there, such as tunnels', () => {
     const pods = c1.pods.slice(POLICY, MIRROR);
-    const skipped = resultsOf(checks, [{ cluster: 'c1', pods }]).filter(({ result }) => result === 'skipped');
+    const skipped = resultsOf(checks, [{ ...c1, pods }]).filter(({ result }) => result === 'skipped');
     expect(skipped.map(({ name }) => name)).toEqual([
+      'dns-rules',
       'not-stale',
       'devices-set-up',
       'peers-complete',
       'handshakes',
       'both-ways',
       'keys-agree',
+      'endpoints-agree',
+      'allowed-ips-agree',
+      'subnets-agree',
+      'mtu-agrees',
     ]);
   });
 

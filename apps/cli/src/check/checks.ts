@@ -1,13 +1,15 @@
 import { agreements } from './agreement.ts';
-import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes } from './check.ts';
+import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes, some } from './check.ts';
+import { ofClusters, ofSurroundings } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 
+const reached = checkOfEach('clusters-reached', {
+  hint: 'do what the sentence says',
+  subjects: (reports) => reports,
+  detailOf: ({ failure }) => failure,
+});
+
 const ofApps: readonly Check[] = [
-  checkOfEach('clusters-reached', {
-    hint: 'do what the sentence says',
-    subjects: (reports) => reports,
-    detailOf: ({ failure }) => failure,
-  }),
   checkOfEach('apps-found', {
     hint: 'check the context, or install the apps',
     subjects: (reports) => reports.filter(({ failure }) => failure === undefined),
@@ -148,14 +150,16 @@ const ofTunnels: readonly Check[] = [
 ];
 
 /** All checks, in the order in which they are printed. */
-export const checks: readonly Check[] = [...ofApps, ...ofRemotes, ...ofTunnels];
+export const checks: readonly Check[] = [
+  reached,
+  ...ofClusters,
+  ...ofApps,
+  ...ofSurroundings,
+  ...ofRemotes,
+  ...ofTunnels,
+];
+
+/** Those that hold before the installation. */
+export const checksBefore: readonly Check[] = [reached, ...ofClusters];
 
 const wordsOf = (error: { readonly message: string } | null): string => (error === null ? '' : `: ${error.message}`);
-
-/** A remote may have thousands of Nodes. */
-const SOME = 3;
-
-function some(names: readonly string[]): string {
-  const rest = names.length - SOME;
-  return `${names.slice(0, SOME).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-}

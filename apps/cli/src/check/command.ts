@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
-import { checks } from './checks.ts';
+import { checks, checksBefore } from './checks.ts';
+import { readFacts, type Reading } from './facts.ts';
 import { checkJson, checkText, isFine, resultsOf } from './page.ts';
 
 export type CheckOptions = ContextChoice & {
   readonly output: 'text' | 'json';
   /** How long to repeat the checks until they find no problem. */
   readonly wait: number;
+  /** Before the installation: only the clusters. */
+  readonly pre?: boolean;
 };
 
 const RETRY_MS = 2_000;
@@ -20,8 +23,8 @@ export async function runCheck(options: CheckOptions, { terminal, signal }: Surr
   const results = async () => {
     const until = performance.now() + options.wait;
     for (;;) {
-      const reports = await Promise.all(contexts.map((context) => readCluster(context, { signal })));
-      const found = resultsOf(checks, reports);
+      const readings = await Promise.all(contexts.map((context) => read(context, { signal })));
+      const found = resultsOf(options.pre === true ? checksBefore : checks, readings);
       if (isFine(found) || performance.now() + RETRY_MS > until) return found;
       await delay(RETRY_MS, undefined, { signal });
     }
@@ -29,4 +32,9 @@ export async function runCheck(options: CheckOptions, { terminal, signal }: Surr
   const found = await terminal.whileWaiting(`checking ${names}`, results());
   terminal.print(options.output === 'json' ? checkJson(found) : checkText(found, terminal.paint));
   return isFine(found) ? 0 : 1;
+}
+
+async function read(context: Context, options: { readonly signal: AbortSignal }): Promise<Reading> {
+  const report = await readCluster(context, options);
+  return { ...report, facts: await readFacts(context, report, options) };
 }

@@ -1,7 +1,7 @@
 import { jsonPage, printable } from '@kube-semaphore/text';
-import type { ClusterReport } from '../clusters/report.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type Check, type Finding } from './check.ts';
+import type { Reading } from './facts.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';
@@ -13,9 +13,9 @@ export type CheckResult = Pick<Check, 'name' | 'hint'> & {
 };
 
 /** Runs each check. */
-export const resultsOf = (checks: readonly Check[], reports: readonly ClusterReport[]): readonly CheckResult[] =>
+export const resultsOf = (checks: readonly Check[], readings: readonly Reading[]): readonly CheckResult[] =>
   checks.map(({ name, hint, find }) => {
-    const findings = find(reports);
+    const findings = find(readings);
     if (findings === undefined) return { name, hint, result: 'skipped', findings: [] };
     const isProblem = findings.some(({ severity }) => severity === 'problem');
     return { name, hint, result: isProblem ? 'problem' : findings.length > 0 ? 'warning' : 'ok', findings };

@@ -1,6 +1,7 @@
-import { type Cidr, overlaps, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, overlaps } from '@kube-semaphore/net';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import { type Check, checkOfEach, placeOf, readPods } from './check.ts';
+import { cidrsOf } from './clusters.ts';
 
 /** Two remotes of one Pod may not have the same addresses. */
 export const rangesDistinct: Check = checkOfEach('ranges-distinct', {
@@ -17,9 +18,5 @@ export const rangesDistinct: Check = checkOfEach('ranges-distinct', {
   },
 });
 
-/** Without those of all addresses: they aren't a range, but no restriction. */
-function rangesOf({ config: { allowedPodCIDRs, podSubnets } }: RemoteStatus): readonly Cidr[] {
-  return [...(allowedPodCIDRs ?? []), ...(podSubnets ?? [])]
-    .map(parseCidr)
-    .flatMap((cidr) => (cidr.ok && cidr.value.prefixLength > 0 ? [cidr.value] : []));
-}
+const rangesOf = ({ config: { allowedPodCIDRs, podSubnets } }: RemoteStatus): readonly Cidr[] =>
+  cidrsOf([...(allowedPodCIDRs ?? []), ...(podSubnets ?? [])]);

@@ -17,6 +17,7 @@ const peer = z.object({
   publicKey: z.string(),
   state: z.enum(['up', 'stale', 'never']),
   endpoint: z.nullable(z.string()),
+  allowedIps: z.array(z.string()),
 });
 
 const remote = z.object({
@@ -26,7 +27,13 @@ const remote = z.object({
   heldDeletions: count,
   skipped: z.array(z.object({ kind: z.enum(['expected', 'problem']), reason: z.string(), count })),
   stale: z.optional(z.boolean()),
-  config: z.object({ allowedPodCIDRs: cidrs, podSubnets: cidrs }),
+  config: z.object({
+    allowedPodCIDRs: cidrs,
+    podSubnets: cidrs,
+    servicePrefix: z.optional(z.string()),
+    mtuBytes: z.nullish(count),
+    allowedIPsFrom: z.optional(z.string()),
+  }),
   deviceName: z.optional(z.string()),
   device: z.nullish(z.object({ publicKey: z.nullable(z.string()), marked: z.boolean() })),
   deviceError: z.optional(z.string()),
@@ -41,7 +48,12 @@ const appStatus = z.object({
   version: z.string(),
   leader: z.optional(z.boolean()),
   local: z.object(connection),
-  config: z.object({ name: z.optional(z.string()), node: z.optional(z.string()) }),
+  config: z.object({
+    name: z.optional(z.string()),
+    node: z.optional(z.string()),
+    mirrorNamespace: z.optional(z.string()),
+    globalSelector: z.nullish(z.string()),
+  }),
   remotes: z.array(remote),
 });
 

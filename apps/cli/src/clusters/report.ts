@@ -16,6 +16,8 @@ export type AppPod = {
   readonly namespace: string;
   readonly name: string;
   readonly node: string;
+  /** Its service account. */
+  readonly account: string;
   readonly ready: boolean;
   /** What it says, or why that can't be read. */
   readonly status: AppStatus | { readonly failure: string };
@@ -38,6 +40,7 @@ const podList = z.object({
       metadata: z.object({ name: z.string(), namespace: z.string(), labels: z.record(z.string(), z.string()) }),
       spec: z.object({
         nodeName: z.optional(z.string()),
+        serviceAccountName: z.optional(z.string()),
         containers: z.array(
           z.object({
             ports: z.optional(z.array(z.object({ name: z.optional(z.string()), containerPort: z.number() }))),
@@ -101,7 +104,8 @@ async function readPod({ metadata, spec, status }: Pod, request: (path: string) 
   const { name, namespace, labels } = metadata;
   const port = spec.containers.flatMap(({ ports = [] }) => ports).find((each) => each.name === 'http')?.containerPort;
   const ready = status.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
-  const pod = { app: labels['app'] as App, namespace, name, node: spec.nodeName ?? '', ready };
+  const { nodeName: node = '', serviceAccountName: account = 'default' } = spec;
+  const pod = { app: labels['app'] as App, namespace, name, node, account, ready };
   if (port === undefined) return { ...pod, status: { failure: 'it has no port with the name http' } };
   try {
     const page = await request(`/api/v1/namespaces/${namespace}/pods/${name}:${port}/proxy/status`);

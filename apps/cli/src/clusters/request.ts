@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
+import type { TLSSocket } from 'node:tls';
 import type { Context } from './contexts.ts';
 
 /** An API server didn't answer, or refused. */
@@ -16,16 +17,34 @@ export class RequestError extends Error {
 /** More than any list of 500 Pods has, or the status of 10,000 peers. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
+type Limits = { readonly signal: AbortSignal; readonly timeoutMs: number };
+
+/** What an API server answered. */
+export type Answer = {
+  readonly body: string;
+  /** Its clock, in whole seconds. */
+  readonly dateMs: number;
+  /** When its certificate expires. */
+  readonly certificateUntilMs: number;
+};
+
+/** Requests a path of one context; a body is posted. */
+export type Asking = (path: string, body?: object) => Promise<Answer>;
+
+/** Requests a path. @throws {RequestError} as `ask` */
+export const get = async (context: Context, path: string, limits: Limits): Promise<string> =>
+  (await ask(context, { path }, limits)).body;
+
 /**
- * Requests a path of a context's API server, with all credentials and proxies that a kubeconfig may have.
+ * Requests a path of a context's API server, with all credentials and proxies that a kubeconfig may have. A body is posted.
  *
- * @throws {RequestError} unless the answer is 200 within `timeoutMs`
+ * @throws {RequestError} unless the answer is 200 or 201 within `timeoutMs`
  */
-export async function get(
+export async function ask(
   { kube, server }: Context,
-  path: string,
-  { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
-): Promise<string> {
+  { path, body: sent }: { readonly path: string; readonly body?: object | undefined },
+  { signal, timeoutMs }: Limits,
+): Promise<Answer> {
   const limit = AbortSignal.timeout(timeoutMs);
   const options: https.RequestOptions = { signal: AbortSignal.any([signal, limit]) };
   try {
@@ -35,11 +54,20 @@ export async function get(
   }
   const url = new URL(`${server.replace(/\/+$/, '')}${path}`);
   try {
-    const response = await answerTo(https.get(url, options));
+    const request = https.request(url, { ...options, method: sent === undefined ? 'GET' : 'POST' });
+    if (sent !== undefined) request.setHeader('content-type', 'application/json');
+    const answered = answerTo(request);
+    request.end(sent && JSON.stringify(sent));
+    const response = await answered;
+    const certificate = (response.socket as TLSSocket).getPeerCertificate();
     const body = await bodyOf(response);
     const status = response.statusCode ?? 0;
-    if (status !== 200) throw new RequestError(messageIn(body) ?? `HTTP ${status}`, { status });
-    return body;
+    if (status !== 200 && status !== 201) throw new RequestError(messageIn(body) ?? `HTTP ${status}`, { status });
+    return {
+      body,
+      dateMs: Date.parse(response.headers.date ?? ''),
+      certificateUntilMs: Date.parse(certificate.valid_to),
+    };
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     signal.throwIfAborted();

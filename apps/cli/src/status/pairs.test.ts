@@ -7,7 +7,13 @@ import { pairsOf } from './pairs.ts';
 const pairs = (...pods: readonly AppPod[]) => pairsOf([{ cluster: 'c1', pods }]);
 const agent = (name: string, remote: Partial<RemoteStatus> = {}) =>
   appPod({ app: 'semaphore-wireguard', name, remotes: [remoteStatus(remote)] });
-const peer = (state: 'up' | 'stale' | 'never') => ({ node: 'n', publicKey: 'k', state, endpoint: null });
+const peer = (state: 'up' | 'stale' | 'never') => ({
+  node: 'n',
+  publicKey: 'k',
+  state,
+  endpoint: null,
+  allowedIps: [],
+});
 const since = (second: number) => new Date(second * 1_000).toISOString();
 
 describe('a pair', () => {

@@ -1,6 +1,16 @@
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { createPod, globalNetworkSetCrd, pod, spawnProgram, startCluster } from '@kube-semaphore/testkit';
+import {
+  createPod,
+  deployAccount,
+  endpointSlice,
+  globalNetworkSetCrd,
+  node,
+  pod,
+  service,
+  spawnProgram,
+  startCluster,
+} from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../support/run.ts';
 
@@ -12,7 +22,7 @@ function ownAddress(): string {
   return own.find(({ family, internal }) => family === 'IPv4' && !internal)!.address;
 }
 
-it('reads the status of a Pod through the proxy of a real API server, with the documented rights', async () => {
+it('reads the status of a Pod through the proxy of a real API server, and what it checks', async () => {
   const cluster = await startCluster({ name: 'c1' });
   onTestFinished(() => cluster.stop());
   await cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
@@ -28,8 +38,8 @@ it('reads the status of a Pod through the proxy of a real API server, with the d
   await program.logged('no label domain chosen yet');
   const ports = [{ name: 'http', containerPort: Number(port) }];
   await createPod(cluster.admin, {
-    ...pod({ name: 'policy-0', labels: { app: 'semaphore-policy' }, ips: [ip] }),
-    spec: { containers: [{ name: 'policy', image: 'policy', ports }] },
+    ...pod({ namespace: 'kube-system', name: 'policy-0', labels: { app: 'semaphore-policy' }, ips: [ip] }),
+    spec: { serviceAccountName: 'semaphore-policy', containers: [{ name: 'policy', image: 'policy', ports }] },
   });
   const { kubeconfig } = await cluster.account('operator', [
     { apiGroups: [''], resources: ['pods'], verbs: ['list'] },
@@ -40,4 +50,37 @@ it('reads the status of a Pod through the proxy of a real API server, with the d
     clusters: [{ pods: [{ name: 'policy-0', status: { app: 'semaphore-policy', leader: true } }] }],
     problems: [],
   });
+
+  const { admin } = cluster;
+  await admin.create('/api/v1/nodes', node({ name: 'n1', podCIDRs: ['10.2.1.0/24'] }));
+  const labels = { 'mirrored-svc': 'true' };
+  await admin.create('/api/v1/namespaces/default/services', service({ name: 'web', selector: null, labels }));
+  await admin.create('/api/v1/namespaces/default/services', service({ name: 'db', selector: null, labels }));
+  await admin.create(
+    '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+    endpointSlice({ name: 'web-1', service: 'web', labels, endpoints: ['10.4.1.38'] }),
+  );
+  const before = await check(cluster.adminKubeconfig);
+  expect(before['rights-granted']).toMatchObject({ result: 'problem' });
+  expect(before['rights-granted']?.findings.map(({ detail }) => detail)).toContain(
+    'c1: kube-system/semaphore-policy may not create, get, update leases.coordination.k8s.io in semaphore-policy',
+  );
+  expect(before['mirrors-ready']?.findings).toEqual([
+    { severity: 'warning', detail: 'c1: mirrors without a ready endpoint: default/db' },
+  ]);
+  const fine = { result: 'ok', findings: [] };
+  const clusters = ['kubernetes-supported', 'clocks-agree', 'credentials-last', 'ranges-apart'];
+  expect(clusters.map((name) => before[name])).toMatchObject(clusters.map(() => fine));
+
+  await deployAccount(cluster, 'policy/base');
+  expect((await check(cluster.adminKubeconfig))['rights-granted']).toMatchObject(fine);
 });
+
+type Result = { readonly name: string; readonly result: string; readonly findings: readonly { detail: string }[] };
+
+/** The result of each check. */
+async function check(kubeconfig: string): Promise<Readonly<Record<string, Result>>> {
+  const { stdout } = await run('check', '--kubeconfig', kubeconfig, '-o', 'json');
+  const { checks } = JSON.parse(stdout) as { readonly checks: readonly Result[] };
+  return Object.fromEntries(checks.map((each) => [each.name, each]));
+}

@@ -26,7 +26,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly ready?: boolean;
   readonly version?: string;
   readonly leader?: boolean;
-  readonly config?: { readonly name?: string };
+  readonly config?: { readonly name?: string; readonly mirrorNamespace?: string };
   readonly remotes?: RemoteStatus[];
 };
 
@@ -45,6 +45,7 @@ export const appPod = ({
   namespace: 'kube-system',
   name,
   node,
+  account: app,
   ready,
   status: {
     schemaVersion: '1',

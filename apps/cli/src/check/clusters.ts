@@ -1,0 +1,149 @@
+import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
+import { type Check, type Finding, readPods, seenRemotes, some } from './check.ts';
+import type { Known, Reading } from './facts.ts';
+
+/** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */
+function checkOfFact<T>(
+  name: string,
+  {
+    severity = 'problem',
+    hint,
+    fact,
+    detailsOf,
+  }: Pick<Check, 'hint'> & {
+    readonly severity?: Finding['severity'];
+    readonly fact: (reading: Reading) => Known<T>;
+    /** @returns undefined: there is nothing of the kind */
+    readonly detailsOf: (value: T, reading: Reading, others: readonly Reading[]) => readonly string[] | undefined;
+  },
+): Check {
+  return {
+    name,
+    hint,
+    find: (readings) => {
+      const reached = readings.filter(({ failure }) => failure === undefined);
+      const found = reached.flatMap((reading, i): readonly (readonly Finding[])[] => {
+        const known = fact(reading);
+        if ('failure' in known) return [[{ severity: 'warning', detail: `unknown: ${known.failure}` }]];
+        const details = detailsOf(known.value, reading, reached.slice(i + 1));
+        return details === undefined ? [] : [details.map((detail) => ({ severity, detail }))];
+      });
+      return found.length === 0 ? undefined : found.flat();
+    },
+  };
+}
+
+/** The oldest minor release of Kubernetes 1 that the apps are tested with. */
+const OLDEST_MINOR = 27;
+
+const MAX_SKEW_MS = 30_000;
+
+const SOON_DAYS = 14;
+const DAY_MS = 86_400_000;
+
+/** Checks that need no app: they also hold before the installation. */
+export const ofClusters: readonly Check[] = [
+  checkOfFact('kubernetes-supported', {
+    hint: 'upgrade the cluster',
+    fact: ({ facts }) => facts.server,
+    detailsOf: ({ major, minor }, { cluster }) =>
+      major === 1 && minor < OLDEST_MINOR ? [`${cluster} has Kubernetes ${major}.${minor}`] : [],
+  }),
+  checkOfFact('clocks-agree', {
+    severity: 'warning',
+    hint: 'synchronize the clocks of the machines, this one included',
+    fact: ({ facts }) => facts.server,
+    detailsOf: ({ aheadMs }, { cluster }) =>
+      Math.abs(aheadMs) > MAX_SKEW_MS
+        ? [`${cluster}: the clock of the API server is ${Math.round(aheadMs / 1_000)} s ahead of ours`]
+        : [],
+  }),
+  checkOfFact('credentials-last', {
+    severity: 'warning',
+    hint: 'renew it before',
+    fact: ({ facts }) => facts.server,
+    detailsOf: ({ expiries, readAtMs }, { cluster }) =>
+      expiries.flatMap(({ what, untilMs }) => {
+        const days = Math.floor((untilMs - readAtMs) / DAY_MS);
+        return days < SOON_DAYS ? [`${cluster}: ${what} expires in ${days} days`] : [];
+      }),
+  }),
+  checkOfFact('ranges-apart', {
+    hint: 'give each cluster pod addresses that no other cluster has',
+    fact: podRangesOf,
+    detailsOf: (ranges, { cluster }, others) =>
+      others.flatMap((other) => {
+        const theirs = podRangesOf(other);
+        if ('failure' in theirs) return [];
+        const clash = ranges.find((range) => theirs.value.some((each) => overlaps(range, each)));
+        return clash === undefined ? [] : [`${cluster} and ${other.cluster} share pod addresses of ${clash.text}`];
+      }),
+  }),
+];
+
+/** Checks of what the apps need of their cluster. */
+export const ofSurroundings: readonly Check[] = [
+  checkOfFact('rights-granted', {
+    hint: 'apply the manifests of the app again',
+    fact: ({ facts }) => facts.lacking,
+    detailsOf: (lacking, { cluster, pods }) =>
+      pods.length === 0 ? undefined : lacking.map((sentence) => `${cluster}: ${sentence}`),
+  }),
+  checkOfFact('pools-disabled', {
+    hint: 'create a disabled IPPool for it, or peers see the address of a node',
+    fact: ({ facts }) => facts.pools,
+    detailsOf: (pools, reading) => {
+      if (pools.length === 0) return undefined;
+      const disabled = cidrsOf(pools.flatMap(({ cidr, disabled: isDisabled }) => (isDisabled ? [cidr] : [])));
+      const wanted = seenRemotes([reading]).flatMap(({ remote: { name, config } }) =>
+        cidrsOf([...(config.podSubnets ?? []), ...(config.allowedPodCIDRs ?? [])]).map((range) => ({ name, range })),
+      );
+      const missing = wanted.filter(({ range }) => !disabled.some((pool) => containsCidr(pool, range)));
+      return unique(
+        missing.map(({ name, range }) => `${reading.cluster}: no disabled IPPool has ${range.text} of ${name}`),
+      );
+    },
+  }),
+  checkOfFact('dns-rules', {
+    hint: 'add the rule to the Corefile',
+    fact: ({ facts }) => facts.corefile,
+    detailsOf: (corefile, reading) => {
+      const wanted = readPods([reading]).flatMap(({ status: { config, remotes } }) =>
+        remotes.flatMap(({ name, config: { servicePrefix } }) =>
+          servicePrefix === undefined || config.mirrorNamespace === undefined
+            ? []
+            : [{ name, target: `${servicePrefix}-{3}-73736d-{2}.${config.mirrorNamespace}.svc.` }],
+        ),
+      );
+      if (corefile === undefined || wanted.length === 0) return undefined;
+      const missing = wanted.filter(({ target }) => !corefile.includes(target));
+      return unique(missing.map(({ name, target }) => `${reading.cluster}: no rule for ${name} leads to ${target}`));
+    },
+  }),
+  checkOfFact('mirrors-ready', {
+    severity: 'warning',
+    hint: 'look at the Pods of the source, and at what is skipped',
+    fact: ({ facts }) => facts.mirrors,
+    detailsOf: (mirrors, { cluster }) => {
+      const empty = mirrors.flatMap(({ namespace, name, hasReadyEndpoint }) =>
+        hasReadyEndpoint ? [] : [`${namespace}/${name}`],
+      );
+      if (mirrors.length === 0) return undefined;
+      return empty.length === 0 ? [] : [`${cluster}: mirrors without a ready endpoint: ${some(empty)}`];
+    },
+  }),
+];
+
+/** The addresses that Pods of a cluster get: from Calico's pools, or else from the Nodes. */
+export function podRangesOf({ facts: { pools, nodes } }: Reading): Known<readonly Cidr[]> {
+  if ('failure' in pools) return pools;
+  const enabled = pools.value.filter(({ disabled }) => !disabled).map(({ cidr }) => cidr);
+  if (enabled.length > 0) return { value: cidrsOf(enabled) };
+  return 'failure' in nodes ? nodes : { value: cidrsOf(nodes.value.flatMap(({ podCidrs }) => podCidrs)) };
+}
+
+/** Without those of all addresses: they aren't a range, but no restriction. */
+export const cidrsOf = (texts: readonly string[]): readonly Cidr[] =>
+  texts.map(parseCidr).flatMap((cidr) => (cidr.ok && cidr.value.prefixLength > 0 ? [cidr.value] : []));
+
+const unique = (sentences: readonly string[]): readonly string[] => [...new Set(sentences)];

@@ -1,0 +1,111 @@
+import * as z from 'zod/mini';
+import type { App, AppPod } from '../clusters/report.ts';
+import type { Asking } from '../clusters/request.ts';
+import deployed from './rights.json' with { type: 'json' };
+
+type Rule = {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+};
+
+type Grant = { readonly namespace?: string; readonly rules: readonly Rule[] };
+
+/** Of each app, by deploy/; `npm run reference` writes them. */
+const rights: Readonly<
+  Record<App, { readonly account: { readonly namespace: string }; readonly grants: readonly Grant[] }>
+> = deployed;
+
+/** A verb on a resource, as a SubjectAccessReview has it. */
+type Attributes = {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly name?: string;
+  readonly namespace?: string;
+};
+
+/** A service account, and what the app that uses it needs. */
+type Need = { readonly account: string; readonly attributes: Attributes };
+
+const review = z.object({ status: z.object({ allowed: z.boolean() }) });
+
+/** A cluster has up to 80 rights to ask for. */
+const CONCURRENCY = 16;
+
+/** What the accounts of the apps may not do, but need: a sentence for each resource. @throws {RequestError} if you may not ask */
+export async function readRights(answer: Asking, pods: readonly AppPod[]): Promise<readonly string[]> {
+  const lacking: Need[] = [];
+  const left = needsOf(pods).values();
+  const worker = async (): Promise<void> => {
+    for (const need of left) {
+      const { body } = await answer('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: { user: need.account, groups: groupsOf(need.account), resourceAttributes: need.attributes },
+      });
+      if (!review.parse(JSON.parse(body)).status.allowed) lacking.push(need);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  const byResource = Map.groupBy(lacking, ({ account, attributes: { group, resource, namespace } }) =>
+    [account, group, resource, namespace].join(' '),
+  );
+  return [...byResource.values()].map(sentenceOf).toSorted();
+}
+
+/** What each account of these Pods needs in its own cluster, by the bases of deploy/. */
+function needsOf(pods: readonly AppPod[]): readonly Need[] {
+  const accounts = new Map(
+    pods.map(({ app, namespace, account }) => [`${app} ${namespace} ${account}`, { app, namespace, account }]),
+  );
+  return [...accounts.values()].flatMap(({ app, namespace, account }) => {
+    const { account: usual, grants } = rights[app];
+    return grants.flatMap((grant) => {
+      // An overlay that moves the account moves the roles beside it.
+      const where = grant.namespace === usual.namespace ? namespace : grant.namespace;
+      return grant.rules
+        .flatMap((rule) => attributesOf(rule, where))
+        .map((attributes) => ({
+          account: `system:serviceaccount:${namespace}:${account}`,
+          attributes,
+        }));
+    });
+  });
+}
+
+function attributesOf(
+  { apiGroups, resources, verbs, resourceNames = [] }: Rule,
+  namespace: string | undefined,
+): readonly Attributes[] {
+  const names = resourceNames.length === 0 ? [undefined] : resourceNames;
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        names.map((name) => ({
+          verb,
+          group,
+          resource,
+          ...(name !== undefined && { name }),
+          ...(namespace !== undefined && { namespace }),
+        })),
+      ),
+    ),
+  );
+}
+
+const groupsOf = (account: string): readonly string[] => [
+  'system:authenticated',
+  'system:serviceaccounts',
+  `system:serviceaccounts:${account.split(':')[2]}`,
+];
+
+function sentenceOf(needs: readonly Need[]): string {
+  const { account, attributes } = needs[0]!;
+  const { group, resource, namespace } = attributes;
+  const verbs = [...new Set(needs.map(({ attributes: { verb } }) => verb))].toSorted();
+  const what = group === '' ? resource : `${resource}.${group}`;
+  const who = account.replace('system:serviceaccount:', '').replace(':', '/');
+  return `${who} may not ${verbs.join(', ')} ${what}${namespace === undefined ? '' : ` in ${namespace}`}`;
+}
