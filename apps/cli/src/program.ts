@@ -3,6 +3,7 @@ import { printable } from '@kube-semaphore/text';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
+import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
 import { UsageError } from './usage-error.ts';
@@ -44,13 +45,30 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
         'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
         also,
       )
-      .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)')
-      .addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'));
+      .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
+  const printed = (command: Command): Command =>
+    command.addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'));
 
-  onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2'))
+  onClusters(
+    add('link', 'Writes a kustomize overlay for each cluster, to link them.', 'link --context c1 --context c2 -o mesh'),
+  )
+    .requiredOption('-o, --output <folder>', 'the folder of the overlays, one for each cluster')
+    .option('--cluster-name <context=name>', 'the name of a cluster (default: that of its context)', also)
+    .option('--server <context=url>', 'its API server, as Pods of the other clusters reach it', also)
+    .option('--pod-cidr <context=cidr>', 'a range of its Pods; repeat it for more', also)
+    .option('--service-cidr <context=cidr>', 'a range of its Services; repeat it for more', also)
+    .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
+    .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: beside this program)')
+    .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
+    .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
+    .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
+    .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
+  printed(
+    onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2')),
+  )
     .option('-w, --watch', 'print it again every two seconds')
     .action(async (options: StatusOptions) => exit(await runStatus(options, surroundings)));
-  onClusters(add('check', 'Looks for trouble, by named checks.', 'check --context c1 --context c2 --wait 5m'))
+  printed(onClusters(add('check', 'Looks for trouble, by named checks.', 'check --context c1 --context c2 --wait 5m')))
     .option(
       '--wait <duration>',
       'repeat the checks as long as they find a problem, at most for this time',

@@ -1,0 +1,81 @@
+import { mustParseCidr } from '@kube-semaphore/net';
+import { expect, it } from 'vitest';
+import { conflictsOf } from './conflicts.ts';
+import type { Cluster } from './findings.ts';
+
+const cluster = (
+  name: string,
+  pods: readonly string[],
+  services: readonly string[],
+  change: Partial<Cluster> = {},
+): Cluster => ({
+  context: name,
+  name,
+  uid: name,
+  server: '',
+  podCidrs: pods.map(mustParseCidr),
+  serviceCidrs: services.map(mustParseCidr),
+  ipam: 'podCIDRs',
+  calico: undefined,
+  minor: 34,
+  takenPorts: [],
+  ...change,
+});
+
+const c1 = cluster('c1', ['10.2.0.0/16', 'fd00:2::/48'], ['10.3.0.0/16']);
+const c2 = cluster('c2', ['10.4.0.0/16', '10.4.8.0/24'], ['10.5.0.0/16']);
+const nothing = { known: new Map(), sharedServiceCidrs: false };
+
+it('finds nothing in clusters that differ', () => {
+  expect(conflictsOf([c1, c2], nothing)).toEqual([]);
+});
+
+it.each([
+  {
+    name: 'one cluster by two contexts',
+    clusters: [c1, { ...c2, uid: 'c1' }],
+    want: 'the contexts c1 and c2 are the same cluster: use one of them',
+  },
+  {
+    name: 'Pods of IPv6',
+    clusters: [c1, cluster('c2', ['fd00:2:0:1::/64'], [])],
+    want: 'c1 has fd00:2::/48 for Pods, which overlaps fd00:2:0:1::/64 for Pods of c2',
+  },
+  {
+    name: 'Pods with Services elsewhere',
+    clusters: [c1, cluster('c2', ['10.3.1.0/24'], [])],
+    want: 'c1 has 10.3.0.0/16 for Services, which overlaps 10.3.1.0/24 for Pods of c2',
+  },
+  {
+    name: 'Pods with Services of its own',
+    clusters: [c1, cluster('c2', ['10.9.0.0/16'], ['10.9.1.0/24'])],
+    want: 'c2 has 10.9.0.0/16 for Pods, which overlaps 10.9.1.0/24 for Services of c2',
+  },
+])('finds $name', ({ clusters, want }) => {
+  expect(conflictsOf(clusters, nothing)).toEqual([want]);
+});
+
+it('allows equal ranges of Services, and only these, if the user does', () => {
+  const other = cluster('c2', ['10.3.0.0/24'], ['10.3.0.0/16']);
+  expect(conflictsOf([c1, other], { ...nothing, sharedServiceCidrs: true })).toEqual([
+    'c1 has 10.3.0.0/16 for Services, which overlaps 10.3.0.0/24 for Pods of c2',
+    'c2 has 10.3.0.0/24 for Pods, which overlaps 10.3.0.0/16 for Services of c2',
+  ]);
+});
+
+it('compares with remotes that the folder has, but not with an older entry of the same cluster', () => {
+  const known = new Map([
+    [
+      'c1',
+      [
+        { name: 'c2', podCidrs: [mustParseCidr('10.2.0.0/16')] },
+        { name: 'c1-a', podCidrs: [mustParseCidr('10.4.8.0/24')] },
+      ],
+    ],
+  ]);
+  expect(conflictsOf([c1, c2], { ...nothing, known })).toEqual([
+    'the name c1-a begins with c1-, so names of their mirrors can be equal: set --cluster-name CONTEXT=NAME for one of them',
+    'c2 has 10.4.0.0/16 for Pods, which overlaps 10.4.8.0/24 for Pods of c1-a',
+    'c2 has 10.4.8.0/24 for Pods, which overlaps 10.4.8.0/24 for Pods of c1-a',
+  ]);
+});

@@ -1,0 +1,68 @@
+import { type Cidr, overlaps } from '@kube-semaphore/net';
+import type { Cluster } from './findings.ts';
+import type { KnownRemote } from './overlay.ts';
+
+/** A range, and whose it is. */
+type Range = { readonly cidr: Cidr; readonly owner: string; readonly what: 'Pods' | 'Services' };
+
+/**
+ * Why clusters can't be linked: a sentence for each reason.
+ *
+ * @param known remotes that the folder already has for a cluster, by its name
+ */
+export function conflictsOf(
+  clusters: readonly Cluster[],
+  {
+    known,
+    sharedServiceCidrs,
+  }: {
+    readonly known: ReadonlyMap<string, readonly KnownRemote[]>;
+    /** Service ranges may overlap: no packet to a ClusterIP leaves its cluster. */
+    readonly sharedServiceCidrs: boolean;
+  },
+): readonly string[] {
+  const remotes = new Map([...known.values()].flat().map((remote) => [remote.name, remote]));
+  for (const { name } of clusters) remotes.delete(name);
+  const names = [...clusters.map(({ name }) => name), ...remotes.keys()];
+  const ranges = [
+    ...clusters.flatMap(({ name, podCidrs, serviceCidrs }): Range[] => [
+      ...podCidrs.map((cidr) => ({ cidr, owner: name, what: 'Pods' as const })),
+      ...serviceCidrs.map((cidr) => ({ cidr, owner: name, what: 'Services' as const })),
+    ]),
+    ...[...remotes.values()].flatMap(({ name, podCidrs }) =>
+      podCidrs.map((cidr): Range => ({ cidr, owner: name, what: 'Pods' })),
+    ),
+  ];
+  return [
+    ...pairsOf(clusters).flatMap(([a, b]) => sameCluster(a, b)),
+    ...pairsOf(names).flatMap(([a, b]) => sameNames(a, b)),
+    ...pairsOf(ranges).flatMap(([a, b]) => {
+      if (!overlaps(a.cidr, b.cidr)) return [];
+      // One cluster may have several pools, one in the other.
+      if (a.owner === b.owner && a.what === b.what) return [];
+      const areServices = a.what === 'Services' && b.what === 'Services';
+      if (areServices && sharedServiceCidrs) return [];
+      const advice = areServices ? ': mirrors work, and --shared-service-cidrs allows it' : '';
+      return [
+        `${a.owner} has ${a.cidr.text} for ${a.what}, which overlaps ${b.cidr.text} for ${b.what} of ${b.owner}${advice}`,
+      ];
+    }),
+  ];
+}
+
+function sameCluster(a: Cluster, b: Cluster): readonly string[] {
+  return a.uid === b.uid ? [`the contexts ${a.context} and ${b.context} are the same cluster: use one of them`] : [];
+}
+
+/** With `c2` and `c2-a`, a Service in the namespace `a-b` has the name of one in the namespace `b`. */
+function sameNames(a: string, b: string): readonly string[] {
+  const advice = 'set --cluster-name CONTEXT=NAME for one of them';
+  if (a === b) return [`two clusters have the name ${a}: ${advice}`];
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  return long.startsWith(`${short}-`)
+    ? [`the name ${long} begins with ${short}-, so names of their mirrors can be equal: ${advice}`]
+    : [];
+}
+
+const pairsOf = <T>(all: readonly T[]): readonly (readonly [T, T])[] =>
+  all.flatMap((one, i) => all.slice(i + 1).map((other) => [one, other] as const));

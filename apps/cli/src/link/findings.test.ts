@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { Answers } from './answers.ts';
+import { findingsOf } from './findings.ts';
+import type { Observed } from './observe.ts';
+
+/** A cluster of kubeadm with Calico and HostLocal. */
+const observed: Observed = {
+  context: 'c1',
+  server: 'https://127.0.0.1:40001',
+  viaProxy: false,
+  version: 'v1.34.1',
+  uid: 'u1',
+  groups: new Set(['projectcalico.org', 'crd.projectcalico.org', 'operator.tigera.io']),
+  nodes: [{ name: 'n1', podCidrs: ['10.2.0.0/24'] }],
+  pools: [{ cidr: '10.2.0.0/16' }],
+  hasBlocks: false,
+  ipamType: 'HostLocal',
+  felix: undefined,
+  serviceCidrs: ['10.3.0.0/16'],
+  podSubnet: '10.2.0.0/16',
+  serviceSubnet: '10.3.0.0/16',
+  joinServer: 'https://c1-control-plane:6443',
+};
+
+const noAnswers: Answers = { name: undefined, server: undefined, podCidrs: [], serviceCidrs: [], ipam: undefined };
+
+const find = (change: Partial<Observed> = {}, answers: Partial<Answers> = {}, wireguard = true) =>
+  findingsOf({ ...observed, ...change }, { ...noAnswers, ...answers }, { wireguard });
+
+/** What was found, as `VALUE from SOURCE`. */
+const foundAs = (what: string, change: Partial<Observed>, answers: Partial<Answers> = {}) =>
+  find(change, answers)
+    .findings.filter((each) => each.what === what)
+    .map(({ found, source }) => `${found} from ${source}`)
+    .join();
+
+const bare: Partial<Observed> = { groups: new Set(), pools: undefined, ipamType: undefined };
+
+describe('what is found', () => {
+  it('is enough to link a cluster of kubeadm', () => {
+    expect(find()).toMatchObject({ problems: [], cluster: { name: 'c1', minor: 34, calico: 'projectcalico.org/v3' } });
+  });
+
+  it.each([
+    { what: 'API server', change: {}, want: 'https://c1-control-plane:6443 from ConfigMap kube-public/cluster-info' },
+    {
+      what: 'API server',
+      change: { joinServer: undefined, server: 'https://api.c1.example' },
+      want: 'https://api.c1.example from the kubeconfig',
+    },
+    {
+      what: 'Pods',
+      change: {
+        pools: [
+          { cidr: 'fd00:2::/48' },
+          { cidr: '10.2.0.0/16' },
+          { cidr: '10.9.0.0/16', disabled: true },
+          { cidr: '10.8.0.0/16', allowedUses: ['Tunnel'] },
+        ],
+      },
+      want: "10.2.0.0/16, fd00:2::/48 from Calico's IPPools",
+    },
+    {
+      what: 'families',
+      change: { pools: [{ cidr: 'fd00:2::/48' }, { cidr: '10.2.0.0/16' }] },
+      want: 'IPv4, IPv6 from the Pods',
+    },
+    { what: 'Pods', change: bare, want: '10.2.0.0/16 from ConfigMap kube-system/kubeadm-config' },
+    { what: 'Services', change: {}, want: '10.3.0.0/16 from ServiceCIDRs' },
+    {
+      what: 'Services',
+      change: { serviceCidrs: undefined },
+      want: '10.3.0.0/16 from ConfigMap kube-system/kubeadm-config',
+    },
+    { what: 'IPAM', change: {}, want: 'podCIDRs from Installation default' },
+    { what: 'IPAM', change: { ipamType: 'Calico' }, want: 'calico-blocks from Installation default' },
+    { what: 'IPAM', change: { ipamType: undefined, hasBlocks: true }, want: "calico-blocks from Calico's IPAMBlocks" },
+    { what: 'IPAM', change: bare, want: 'podCIDRs from Node.spec.podCIDRs' },
+    { what: 'CNI', change: bare, want: 'other from its API groups' },
+    {
+      what: 'ports in use',
+      change: { felix: { wireguardEnabled: true, wireguardEnabledV6: true, wireguardListeningPortV6: 7000 } },
+      want: '51820, 7000 from FelixConfiguration default',
+    },
+  ])('$what: $want', ({ what, change, want }) => {
+    expect(foundAs(what, change)).toBe(want);
+  });
+
+  it.each([
+    { what: 'name', answers: { name: 'east' }, want: 'east from --cluster-name' },
+    { what: 'API server', answers: { server: 'https://lb' }, want: 'https://lb from --server' },
+    { what: 'Pods', answers: { podCidrs: ['10.0.0.0/8'] }, want: '10.0.0.0/8 from --pod-cidr' },
+    { what: 'Services', answers: { serviceCidrs: ['10.9.0.0/16'] }, want: '10.9.0.0/16 from --service-cidr' },
+    { what: 'IPAM', answers: { ipam: 'calico-blocks' }, want: 'calico-blocks from --ipam' },
+  ])('is overridden by an answer: $want', ({ what, answers, want }) => {
+    expect(foundAs(what, {}, answers)).toBe(want);
+  });
+});
+
+const serverAdvice =
+  'in the kubeconfig may not be reached from elsewhere: ' +
+  'set --server c1=https://HOST:PORT, as Pods of the other clusters reach it';
+const ipamAdvice = 'set --ipam c1=podCIDRs or --ipam c1=calico-blocks, or use --no-wireguard';
+
+describe('what is missing or wrong', () => {
+  it.each([
+    {
+      change: { context: 'kind_c1' },
+      want:
+        'kind_c1: "kind_c1" can\'t begin the names of Services: set --cluster-name kind_c1=NAME ' +
+        'with at most 40 lower-case letters, digits and hyphens',
+    },
+    {
+      change: { context: 'gl-1' },
+      want: 'gl-1: the name "gl-1" is reserved for global Services: set --cluster-name gl-1=NAME',
+    },
+    {
+      change: { joinServer: undefined, server: 'https://[::1]:6443' },
+      want: `c1: https://[::1]:6443 ${serverAdvice}`,
+    },
+    {
+      change: { joinServer: undefined, server: 'https://api.c1.example', viaProxy: true },
+      want: `c1: https://api.c1.example ${serverAdvice}`,
+    },
+    {
+      change: { ...bare, podSubnet: undefined },
+      want: 'c1: the range of all Pods is not known (its Nodes have 10.2.0.0/24): set --pod-cidr c1=CIDR',
+    },
+    {
+      change: { serviceCidrs: undefined, serviceSubnet: undefined },
+      want: 'c1: the range of Services is not known: set --service-cidr c1=CIDR',
+    },
+    {
+      change: { ipamType: 'AmazonVPC' },
+      want: `c1: the IPAM AmazonVPC is not known: ${ipamAdvice}`,
+    },
+    {
+      change: { ...bare, nodes: [] },
+      want: `c1: which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${ipamAdvice}`,
+    },
+    { change: { version: 'v1.26.4' }, want: 'c1: Kubernetes v1.26.4 is not supported: upgrade to v1.27 or later' },
+  ])('is named with the flag: $want', ({ change, want }) => {
+    expect(find(change)).toMatchObject({ problems: [want] });
+    expect(find(change)).not.toHaveProperty('cluster');
+  });
+
+  it.each([
+    { answers: { server: 'http://lb' }, want: 'http://lb is not a valid https URL' },
+    {
+      answers: { podCidrs: ['10.2.0.0'] },
+      want: '--pod-cidr: "10.2.0.0" is not a valid CIDR: it has no prefix length',
+    },
+    { answers: { ipam: 'x' }, want: '--ipam c1=x is not known' },
+  ])('is an answer: $want', ({ answers, want }) => {
+    expect(find({}, answers).problems).toEqual([expect.stringContaining(`c1: ${want}: set `) as unknown]);
+  });
+
+  it('is not the IPAM, without tunnels', () => {
+    expect(find({ ...bare, nodes: [] }, {}, false).problems).toEqual([]);
+  });
+});

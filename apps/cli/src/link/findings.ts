@@ -1,0 +1,214 @@
+import { isServiceName } from '@kube-semaphore/naming';
+import { type Cidr, compareCidrs, containsCidr, isLoopbackHost, parseCidr } from '@kube-semaphore/net';
+import type { Answers } from './answers.ts';
+import { calicoApi, type Observed } from './observe.ts';
+
+/** Where Pods get their addresses from, as `allowedIPsFrom` of semaphore-wireguard calls it. */
+type Ipam = 'podCIDRs' | 'calico-blocks';
+
+/** A cluster, with all that a link needs. */
+export type Cluster = {
+  readonly context: string;
+  readonly name: string;
+  readonly uid: string;
+  /** As Pods of other clusters reach it. */
+  readonly server: string;
+  readonly podCidrs: readonly Cidr[];
+  readonly serviceCidrs: readonly Cidr[];
+  readonly ipam: Ipam;
+  /** `projectcalico.org/v3`, for example; undefined: no Calico. */
+  readonly calico: string | undefined;
+  /** Kubernetes 1.`minor`. */
+  readonly minor: number;
+  /** UDP ports of its nodes that are in use. */
+  readonly takenPorts: readonly number[];
+};
+
+/** One thing that was found out, and where. */
+type Finding = { readonly what: string; readonly found: string; readonly source: string };
+
+/** What was found out of a cluster; without `cluster`, the problems say what is missing. */
+export type Findings = {
+  readonly context: string;
+  readonly findings: readonly Finding[];
+  readonly problems: readonly string[];
+  readonly cluster?: Cluster;
+};
+
+type Found<T> = { readonly value: T; readonly source: string };
+
+/** Decides what a cluster is like. With `wireguard`, tunnels will connect its nodes. */
+export function findingsOf(observed: Observed, answers: Answers, { wireguard }: { wireguard: boolean }): Findings {
+  const { context, version, groups, nodes } = observed;
+  const problems: string[] = [];
+  const problem = (text: string): undefined => void problems.push(`${context}: ${text}`);
+
+  const name = nameOf();
+  const server = serverOf();
+  const podCidrs = podCidrsOf();
+  const serviceCidrs = serviceCidrsOf();
+  const calico = calicoApi(groups);
+  const ipam = wireguard ? ipamOf() : ({ value: 'podCIDRs', source: '--no-wireguard' } as const);
+  const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? 0);
+  if (minor < 27) problem(`Kubernetes ${version} is not supported: upgrade to v1.27 or later`);
+  const takenPorts = takenPortsOf(observed);
+  if (wireguard && ipam?.value === 'podCIDRs' && podCidrs !== undefined) checkNodes(podCidrs);
+
+  const families = [...new Set(podCidrs?.value.map(({ family }) => family))];
+  const findings: Finding[] = [
+    finding('name', name),
+    { what: 'Kubernetes', found: version, source: 'its API server' },
+    finding('API server', server),
+    finding('Pods', podCidrs, cidrList),
+    finding('Services', serviceCidrs, cidrList),
+    { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
+    { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
+    ...(wireguard ? [finding('IPAM', ipam)] : []),
+    ...(takenPorts.length > 0
+      ? [{ what: 'ports in use', found: takenPorts.join(', '), source: 'FelixConfiguration default' }]
+      : []),
+  ];
+  if (problems.length > 0 || !name || !server || !podCidrs || !serviceCidrs || !ipam)
+    return { context, findings, problems };
+  const cluster = {
+    context,
+    name: name.value,
+    uid: observed.uid,
+    server: server.value,
+    podCidrs: podCidrs.value,
+    serviceCidrs: serviceCidrs.value,
+    ipam: ipam.value,
+    calico,
+    minor,
+    takenPorts,
+  };
+  return { context, findings, problems, cluster };
+
+  function nameOf(): Found<string> | undefined {
+    const found =
+      answers.name === undefined
+        ? { value: context, source: 'the context' }
+        : { value: answers.name, source: '--cluster-name' };
+    const { value } = found;
+    if (value === 'global' || value === 'gl' || value.startsWith('gl-'))
+      return problem(`the name "${value}" is reserved for global Services: set --cluster-name ${context}=NAME`);
+    // Names of Services begin with it, and need room for a namespace and a name: `<name>-<namespace>-73736d-<service>`.
+    if (!isServiceName(value) || value.length > 40)
+      return problem(
+        `"${value}" can't begin the names of Services: set --cluster-name ${context}=NAME with at most 40 ` +
+          'lower-case letters, digits and hyphens',
+      );
+    return found;
+  }
+
+  function serverOf(): Found<string> | undefined {
+    const advice = `set --server ${context}=https://HOST:PORT, as Pods of the other clusters reach it`;
+    if (answers.server !== undefined) {
+      const isUrl = URL.canParse(answers.server) && new URL(answers.server).protocol === 'https:';
+      return isUrl
+        ? { value: answers.server, source: '--server' }
+        : problem(`${answers.server} is not a valid https URL: ${advice}`);
+    }
+    const candidates = [
+      ...(observed.joinServer === undefined
+        ? []
+        : [{ value: observed.joinServer, source: 'ConfigMap kube-public/cluster-info' }]),
+      ...(observed.viaProxy ? [] : [{ value: observed.server, source: 'the kubeconfig' }]),
+    ];
+    const found = candidates.find(({ value }) => isForOthers(value));
+    return found ?? problem(`${observed.server} in the kubeconfig may not be reached from elsewhere: ${advice}`);
+  }
+
+  function podCidrsOf(): Found<readonly Cidr[]> | undefined {
+    const pools = observed.pools
+      ?.filter(({ disabled, allowedUses }) => disabled !== true && (allowedUses?.includes('Workload') ?? true))
+      .map(({ cidr }) => cidr);
+    const own = nodes.flatMap((node) => node.podCidrs);
+    const some =
+      own.length === 0 ? '' : ` (its Nodes have ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''})`;
+    return firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
+      { value: answers.podCidrs, source: '--pod-cidr' },
+      { value: pools ?? [], source: "Calico's IPPools" },
+      { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
+    ]);
+  }
+
+  function serviceCidrsOf(): Found<readonly Cidr[]> | undefined {
+    return firstOf('--service-cidr', 'the range of Services is not known', [
+      { value: answers.serviceCidrs, source: '--service-cidr' },
+      { value: observed.serviceCidrs ?? [], source: 'ServiceCIDRs' },
+      { value: observed.serviceSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
+    ]);
+  }
+
+  function firstOf(
+    flag: string,
+    missing: string,
+    candidates: readonly Found<readonly string[]>[],
+  ): Found<readonly Cidr[]> | undefined {
+    const found = candidates.find(({ value }) => value.length > 0);
+    if (found === undefined) return problem(`${missing}: set ${flag} ${context}=CIDR`);
+    const parsed = found.value.map((raw) => parseCidr(raw.trim()));
+    const bad = parsed.find(({ ok }) => !ok);
+    if (bad?.ok === false) return problem(`${found.source}: ${bad.reason}: set ${flag} ${context}=CIDR`);
+    const cidrs = new Map(parsed.flatMap((each) => (each.ok ? [[each.value.text, each.value] as const] : [])));
+    return { value: [...cidrs.values()].toSorted((a, b) => compareCidrs(a.text, b.text)), source: found.source };
+  }
+
+  function ipamOf(): Found<Ipam> | undefined {
+    const advice = `set --ipam ${context}=podCIDRs or --ipam ${context}=calico-blocks, or use --no-wireguard`;
+    if (answers.ipam !== undefined)
+      return answers.ipam === 'podCIDRs' || answers.ipam === 'calico-blocks'
+        ? { value: answers.ipam, source: '--ipam' }
+        : problem(`--ipam ${context}=${answers.ipam} is not known: ${advice}`);
+    const { ipamType, hasBlocks } = observed;
+    const installation = 'Installation default';
+    if (ipamType === 'Calico') return { value: 'calico-blocks', source: installation };
+    if (ipamType === 'HostLocal') return { value: 'podCIDRs', source: installation };
+    if (ipamType !== undefined) return problem(`the IPAM ${ipamType} is not known: ${advice}`);
+    if (hasBlocks) return { value: 'calico-blocks', source: "Calico's IPAMBlocks" };
+    if (nodes.some((node) => node.podCidrs.length > 0)) return { value: 'podCIDRs', source: 'Node.spec.podCIDRs' };
+    return problem(`which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${advice}`);
+  }
+
+  function checkNodes({ value, source }: Found<readonly Cidr[]>): void {
+    for (const node of nodes) {
+      const outside = node.podCidrs.find((raw) => {
+        const cidr = parseCidr(raw);
+        return cidr.ok && !value.some((range) => containsCidr(range, cidr.value));
+      });
+      if (outside === undefined) continue;
+      problem(
+        `Node ${node.name} has ${outside}, which is outside ${cidrList(value)} (${source}): set --pod-cidr ${context}=CIDR`,
+      );
+      return;
+    }
+  }
+}
+
+const cidrList = (cidrs: readonly Cidr[]): string => cidrs.map(({ text }) => text).join(', ');
+
+const finding = <T>(what: string, found: Found<T> | undefined, format: (value: T) => string = String): Finding =>
+  found === undefined
+    ? { what, found: '?', source: 'not found' }
+    : { what, found: format(found.value), source: found.source };
+
+/** Whether Pods elsewhere could reach it. */
+function isForOthers(server: string): boolean {
+  if (!URL.canParse(server)) return false;
+  const { protocol, hostname } = new URL(server);
+  return protocol === 'https:' && !isLoopbackHost(hostname.replaceAll(/[[\]]/g, ''));
+}
+
+function cniOf(groups: ReadonlySet<string>): string {
+  if (calicoApi(groups) !== undefined) return 'Calico';
+  return groups.has('cilium.io') ? 'Cilium' : 'other';
+}
+
+/** Of Calico's own WireGuard, with its defaults. */
+function takenPortsOf({ felix }: Observed): readonly number[] {
+  return [
+    ...(felix?.wireguardEnabled === true ? [felix.wireguardListeningPort ?? 51_820] : []),
+    ...(felix?.wireguardEnabledV6 === true ? [felix.wireguardListeningPortV6 ?? 51_821] : []),
+  ];
+}

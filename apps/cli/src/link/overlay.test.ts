@@ -1,0 +1,121 @@
+import { mustParseCidr } from '@kube-semaphore/net';
+import { describe, expect, it } from 'vitest';
+import type { Cluster } from './findings.ts';
+import { type Files, knownRemotes, overlayOf } from './overlay.ts';
+
+const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
+  context: name,
+  name,
+  uid: name,
+  server: `https://${name}`,
+  podCidrs: [mustParseCidr('10.4.0.0/16')],
+  serviceCidrs: [],
+  ipam: 'podCIDRs',
+  calico: 'projectcalico.org/v3',
+  minor: 34,
+  takenPorts: [],
+  ...change,
+});
+
+const overlay = (
+  own: Cluster,
+  {
+    remotes = [cluster('c2')],
+    existing = new Map() as Files,
+    wireguard = true,
+    registry = undefined as string | undefined,
+  } = {},
+): Files =>
+  overlayOf(own, { remotes, existing, wireguard, registry, version: '0.1.0', deploy: (folder) => `deploy/${folder}` });
+
+const tunnelsOf = (files: Files): unknown => (JSON.parse(files.get('wireguard.json')!) as { remotes: unknown }).remotes;
+
+describe('an overlay', () => {
+  it('has a free port and a short device name for each remote', () => {
+    const remotes = ['very-long-name-of-it', 'production', 'c2'].map((name) => cluster(name));
+    expect(tunnelsOf(overlay(cluster('c1', { takenPorts: [51_820] }), { remotes }))).toMatchObject([
+      { name: 'c2', wgListenPort: 51_821 },
+      { name: 'production', wgListenPort: 51_822, deviceName: 'wg-production' },
+      {
+        name: 'very-long-name-of-it',
+        wgListenPort: 51_823,
+        deviceName: expect.stringMatching(/^wg-[0-9a-v]{10}$/) as unknown,
+      },
+    ]);
+  });
+
+  it('keeps ports, devices and settings, but for a port that is in use', () => {
+    const existing = new Map([
+      [
+        'wireguard.json',
+        JSON.stringify({
+          local: { name: 'c1' },
+          remotes: [
+            {
+              name: 'c2',
+              wgListenPort: 7_000,
+              deviceName: 'wg9',
+              allowedIPsFrom: 'calico-blocks',
+              deviceAddress: 'auto',
+            },
+            { name: 'c9', wgListenPort: 51_820 },
+            { name: 'c3', wgListenPort: 7_001 },
+          ],
+        }),
+      ],
+    ]);
+    const remotes = [cluster('c3'), cluster('c2')];
+    expect(tunnelsOf(overlay(cluster('c1', { takenPorts: [7_001] }), { remotes, existing }))).toMatchObject([
+      { name: 'c2', wgListenPort: 7_000, deviceName: 'wg9', deviceAddress: 'auto', remoteAPIURL: 'https://c2' },
+      { name: 'c3', wgListenPort: 51_821 },
+      { name: 'c9', wgListenPort: 51_820 },
+    ]);
+  });
+
+  it('reads and offers the blocks of Calico', () => {
+    const blocks = cluster('c2', { ipam: 'calico-blocks' });
+    expect(tunnelsOf(overlay(cluster('c1'), { remotes: [blocks] }))).toMatchObject([
+      { allowedIPsFrom: 'calico-blocks' },
+    ]);
+    expect(overlay(blocks).get('kustomization.yaml')).toContain('  - deploy/wireguard/components/calico-blocks\n');
+  });
+
+  it('has both families of a remote', () => {
+    const podCidrs = ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr);
+    const files = overlay(cluster('c1', { calico: 'crd.projectcalico.org/v1' }), {
+      remotes: [cluster('c2', { podCidrs })],
+    });
+    expect(tunnelsOf(files)).toMatchObject([{ podSubnet: ['10.4.0.0/16', 'fd00:4::/48'] }]);
+    expect(files.get('ip-pools.yaml')?.split('---\n')).toEqual([
+      expect.stringMatching(/name: remote-c2\n[^]*cidr: 10\.4\.0\.0\/16\n[^]*blockSize: 26\n/),
+      expect.stringMatching(/name: remote-c2-2\n[^]*cidr: fd00:4::\/48\n[^]*blockSize: 122\n/),
+    ]);
+  });
+
+  it('has no semaphore-policy without Calico, and no agent without tunnels', () => {
+    const files = overlay(cluster('c1', { calico: undefined }), { wireguard: false });
+    expect([...files.keys()].toSorted()).toEqual(['kustomization.yaml', 'remote-c2.yaml', 'service-mirror.json']);
+    const text = [...files.values()].join('\n');
+    expect(text).not.toMatch(/wireguard|semaphore-policy|policy\/base/);
+    // Others read this cluster.
+    expect(text).toContain('deploy/policy/remote\n');
+  });
+
+  it('goes without admission policies before Kubernetes 1.30', () => {
+    const components = (minor: number) =>
+      overlay(cluster('c1', { minor }))
+        .get('kustomization.yaml')!
+        .match(/before-1\.30/g);
+    expect([components(29)?.length, components(30)]).toEqual([3, null]);
+  });
+
+  it('has the images of a registry', () => {
+    expect(overlay(cluster('c1'), { registry: 'r.example/s' }).get('kustomization.yaml')).toContain(
+      '  - name: semaphore-policy\n    newName: r.example/s/semaphore-policy\n    newTag: 0.1.0\n',
+    );
+  });
+
+  it('tells which remotes it has', () => {
+    expect(knownRemotes(overlay(cluster('c1')))).toEqual([{ name: 'c2', podCidrs: [mustParseCidr('10.4.0.0/16')] }]);
+  });
+});

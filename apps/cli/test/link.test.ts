@@ -1,0 +1,234 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
+import { calicoApiCrds, goesWithoutKubectl, kubectlFolder, node } from '@kube-semaphore/testkit';
+import { parseAllDocuments } from 'yaml';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { run, runWith } from './support/run.ts';
+
+const example = fileURLToPath(new URL('../../../deploy/overlays/example', import.meta.url));
+const pods = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
+const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16', c3: '10.7.0.0/16' } as const;
+
+type Name = keyof typeof pods;
+const names: readonly Name[] = ['c1', 'c2', 'c3'];
+
+const clusters = {} as Record<Name, TestCluster>;
+beforeAll(async () => {
+  for (const name of names) {
+    const cluster = await startEmbeddedCluster({ name });
+    clusters[name] = cluster;
+    for (const crd of calicoApiCrds()) await cluster.defineResource(crd);
+    await cluster.admin.create('/apis/projectcalico.org/v3/ippools', {
+      apiVersion: 'projectcalico.org/v3',
+      kind: 'IPPool',
+      metadata: { name: 'default-ipv4-ippool' },
+      spec: { cidr: pods[name] },
+    });
+    await cluster.admin.create('/api/v1/nodes', {
+      ...node({ name: `${name}-n1` }),
+      spec: { podCIDRs: [pods[name].replace('0.0/16', '1.0/24')] },
+    });
+  }
+});
+afterAll(() => Promise.all(Object.values(clusters).map((cluster) => cluster.stop())));
+
+const server = (name: Name): string => `--server=${name}=https://api.${name}.example:6443`;
+const range = (name: Name): string => `--service-cidr=${name}=${services[name]}`;
+
+/** Links clusters, with the answers that a cluster without kubeadm needs. */
+function link(folder: string, linked: readonly Name[], ...flags: readonly string[]) {
+  const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+  const answers = linked.flatMap((name) => [`--context=${name}`, server(name), range(name)]);
+  return runWith({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags);
+}
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'semaphore-link-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+const configOf = async (folder: string, name: Name, app: string): Promise<unknown> =>
+  JSON.parse(await readFile(join(folder, name, `${app}.json`), 'utf8'));
+
+describe('link', () => {
+  it('says what it found, and where', async () => {
+    const { code, stdout } = await link(await newFolder(), ['c1', 'c2']);
+    expect(code).toBe(0);
+    expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual(
+      expect.arrayContaining([
+        ['c1', 'name', 'c1', 'the context'],
+        ['c1', 'API server', 'https://api.c1.example:6443', '--server'],
+        ['c1', 'Pods', '10.2.0.0/16', "Calico's IPPools"],
+        ['c1', 'IPAM', 'podCIDRs', 'Node.spec.podCIDRs'],
+      ]),
+    );
+  });
+
+  it.skipIf(goesWithoutKubectl)('writes overlays that do the same as those of the page, and pools', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    for (const [name, other] of [
+      ['c1', 'c2'],
+      ['c2', 'c1'],
+    ] as const) {
+      const [own, documented] = await Promise.all([rendered(join(folder, name)), rendered(join(example, name))]);
+      expect(own.filter(({ kind }) => kind !== 'IPPool')).toEqual(documented);
+      expect(own.filter(({ kind }) => kind === 'IPPool')).toEqual([
+        {
+          apiVersion: 'projectcalico.org/v3',
+          kind: 'IPPool',
+          metadata: { name: `remote-${other}` },
+          spec: { cidr: pods[other], disabled: true, disableBGPExport: true, natOutgoing: false },
+        },
+      ]);
+    }
+  });
+
+  it('changes nothing when it runs again', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    const { stdout } = await link(folder, ['c1', 'c2']);
+    expect(stdout.split('\n').filter((line) => line.startsWith(folder))).toEqual([
+      `${folder}/c1: nothing changes`,
+      `${folder}/c2: nothing changes`,
+    ]);
+  });
+
+  it('adds a third cluster without a change of the others, or of what a user added', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    const before = (await configOf(folder, 'c1', 'wireguard')) as { remotes: readonly [object] };
+    const edited = { ...before, remotes: [{ ...before.remotes[0], wgDeviceMTU: 1380 }] };
+    await writeFile(join(folder, 'c1/wireguard.json'), `${JSON.stringify(edited, undefined, 2)}\n`);
+    const { stdout } = await link(folder, ['c1', 'c3']);
+    expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({
+      remotes: [
+        { name: 'c2', wgListenPort: 51820, wgDeviceMTU: 1380 },
+        { name: 'c3', wgListenPort: 51821, podSubnet: pods.c3 },
+      ],
+    });
+    expect(await configOf(folder, 'c3', 'service-mirror')).toMatchObject({ remoteClusters: [{ name: 'c1' }] });
+    // Nothing of c2 was removed.
+    expect(stdout.split('\n').filter((line) => line.startsWith('- ') && line.includes('c2'))).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: 'overlapping Pods',
+      flags: ['--pod-cidr=c2=10.2.128.0/17', '--no-wireguard'],
+      want: 'c1 has 10.2.0.0/16 for Pods, which overlaps 10.2.128.0/17 for Pods of c2',
+    },
+    {
+      name: 'overlapping Services',
+      flags: ['--service-cidr=c2=10.3.0.0/20'],
+      want:
+        'c1 has 10.3.0.0/16 for Services, which overlaps 10.3.0.0/20 for Services of c2: ' +
+        'mirrors work, and --shared-service-cidrs allows it',
+    },
+    {
+      name: 'Pods outside the range',
+      flags: ['--pod-cidr=c2=10.9.0.0/16'],
+      want: 'c2: Node c2-n1 has 10.4.1.0/24, which is outside 10.9.0.0/16 (--pod-cidr): set --pod-cidr c2=CIDR',
+    },
+    {
+      name: 'equal names',
+      flags: ['--cluster-name=c2=c1'],
+      want: 'two clusters have the name c1: set --cluster-name CONTEXT=NAME for one of them',
+    },
+    {
+      name: 'names that spell one another',
+      flags: ['--cluster-name=c2=c1-a'],
+      want: 'the name c1-a begins with c1-, so names of their mirrors can be equal: set --cluster-name CONTEXT=NAME for one of them',
+    },
+  ])('refuses $name before it writes anything', async ({ flags, want }) => {
+    const folder = await newFolder();
+    const { code, stderr } = await link(folder, ['c1', 'c2'], ...flags);
+    expect([code, stderr]).toEqual([1, `semaphore: ${want}\nsemaphore: nothing was written\n`]);
+    await expect(readFile(join(folder, 'c1/kustomization.yaml'))).rejects.toThrow('ENOENT');
+  });
+
+  it('names the flag for each thing that it can not find out', async () => {
+    const KUBECONFIG = [clusters.c1.adminKubeconfig, clusters.c2.adminKubeconfig].join(delimiter);
+    const { code, stderr } = await runWith(
+      { KUBECONFIG },
+      'link',
+      '--context=c1',
+      '--context=c2',
+      server('c2'),
+      range('c2'),
+      `--output=${await newFolder()}`,
+    );
+    expect([code, stderr.split('\n')]).toEqual([
+      1,
+      [
+        `semaphore: c1: ${clusters.c1.url} in the kubeconfig may not be reached from elsewhere: ` +
+          'set --server c1=https://HOST:PORT, as Pods of the other clusters reach it',
+        'semaphore: c1: the range of Services is not known: set --service-cidr c1=CIDR',
+        'semaphore: nothing was written',
+        '',
+      ],
+    ]);
+  });
+
+  it.each([
+    { name: 'only one cluster', flags: ['--context=c1'], code: 2, want: 'a link needs two clusters: repeat --context' },
+    {
+      name: 'an unknown context',
+      flags: ['--context=c1', '--context=x'],
+      code: 2,
+      want: 'there is no context "x" in the kubeconfig: use --context with one of c1, c2',
+    },
+    {
+      name: 'an answer without a value',
+      flags: ['--context=c1', '--context=c2', '--server=c1'],
+      code: 2,
+      want: '--server c1 must be CONTEXT=VALUE',
+    },
+    {
+      name: 'an answer for no cluster',
+      flags: ['--context=c1', '--context=c2', '--server=x=https://a'],
+      code: 2,
+      want: '--server x=https://a names no --context: use one of c1, c2',
+    },
+    {
+      name: 'refused and unreachable clusters',
+      flags: ['--context=c1', '--context=c2'],
+      code: 1,
+      want:
+        'c1: the API server refuses the credentials of the user "c1-admin" (401): log in again, or renew its token or certificate\n' +
+        'semaphore: c2: https://127.0.0.1:1 is not reached: check the network, and the server in the kubeconfig: ' +
+        'connect ECONNREFUSED 127.0.0.1:1\n' +
+        'semaphore: nothing was written',
+    },
+  ])('has a sentence for $name', async ({ flags, code, want }) => {
+    const kubeconfig = await kubeconfigOf({
+      c1: await startApiServer({ refusal: 401, message: 'Unauthorized' }),
+      c2: 'https://127.0.0.1:1',
+    });
+    expect(await run('link', '--kubeconfig', kubeconfig, '-o', await newFolder(), ...flags)).toMatchObject({
+      code,
+      stderr: `semaphore: ${want}\n`,
+    });
+  });
+});
+
+type Rendered = { readonly kind: string; readonly [field: string]: unknown };
+
+/** The objects of an overlay, without the layout of JSON in ConfigMaps, and the hashes in their names. */
+async function rendered(folder: string): Promise<readonly Rendered[]> {
+  const { stdout } = await promisify(execFile)(join(kubectlFolder ?? '', 'kubectl'), ['kustomize', folder]);
+  return parseAllDocuments(stdout.replaceAll(/\b(semaphore-[a-z-]+)-[a-z0-9]{10}$/gm, '$1')).map((document) => {
+    const object = document.toJS() as Rendered & { readonly data?: Readonly<Record<string, string>> };
+    return object.kind === 'ConfigMap'
+      ? { ...object, data: JSON.parse(object.data!['config.json']!) as unknown }
+      : object;
+  });
+}
