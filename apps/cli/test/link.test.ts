@@ -9,6 +9,8 @@ import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { calicoApiCrds, goesWithoutKubectl, kubectlFolder, node } from '@kube-semaphore/testkit';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { contextsOf } from '../src/clusters/contexts.ts';
+import { LinkApi } from '../src/link/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { run, runWith } from './support/run.ts';
 
@@ -218,6 +220,20 @@ describe('link', () => {
       stderr: `semaphore: ${want}\n`,
     });
   });
+});
+
+it.each([
+  { refusal: 422, want: "c1: Secret kube-system/a can't be read (422)" },
+  {
+    refusal: 403,
+    want: 'c1: the user "c1-admin" lacks a right: ask an administrator for it: Secret kube-system/a can\'t be read',
+  },
+])('quotes no words of an API server on a Secret: $refusal', async ({ refusal, want }) => {
+  const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ refusal, message: 'the token is abc' }) }, 'c1');
+  const api = new LinkApi(contextsOf({ kubeconfig })[0]!, { signal: new AbortController().signal });
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', namespace: 'kube-system' } };
+  await expect(api.apply(secret)).rejects.toThrow(new Error(want));
+  await expect(api.credentialsOf('a')).rejects.toThrow(new Error(want));
 });
 
 type Rendered = { readonly kind: string; readonly [field: string]: unknown };

@@ -17,7 +17,16 @@ export class RequestError extends Error {
 /** More than any list of 500 Pods has, or the status of 10,000 peers. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-type Limits = { readonly signal: AbortSignal; readonly timeoutMs: number };
+/** Limits of a request. */
+export type RequestLimits = { readonly signal: AbortSignal; readonly timeoutMs: number };
+
+/** What is asked. With a body, the method is POST if it isn't PATCH. */
+export type Sent = {
+  readonly path: string;
+  readonly method?: 'PATCH';
+  readonly body?: object | undefined;
+  readonly contentType?: string;
+};
 
 /** What an API server answered. */
 export type Answer = {
@@ -31,19 +40,19 @@ export type Answer = {
 /** Requests a path of one context; a body is posted. */
 export type Asking = (path: string, body?: object) => Promise<Answer>;
 
-/** Requests a path. @throws {RequestError} as `ask` */
-export const get = async (context: Context, path: string, limits: Limits): Promise<string> =>
+/** Reads a path. @throws {RequestError} as `ask` */
+export const get = async (context: Context, path: string, limits: RequestLimits): Promise<string> =>
   (await ask(context, { path }, limits)).body;
 
 /**
- * Requests a path of a context's API server, with all credentials and proxies that a kubeconfig may have. A body is posted.
+ * Sends a request to a context's API server, with all credentials and proxies that a kubeconfig may have.
  *
  * @throws {RequestError} unless the answer is 200 or 201 within `timeoutMs`
  */
 export async function ask(
   { kube, server }: Context,
-  { path, body: sent }: { readonly path: string; readonly body?: object | undefined },
-  { signal, timeoutMs }: Limits,
+  { path, body: sent, method = sent === undefined ? 'GET' : 'POST', contentType = 'application/json' }: Sent,
+  { signal, timeoutMs }: RequestLimits,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(timeoutMs);
   const options: https.RequestOptions = { signal: AbortSignal.any([signal, limit]) };
@@ -54,8 +63,8 @@ export async function ask(
   }
   const url = new URL(`${server.replace(/\/+$/, '')}${path}`);
   try {
-    const request = https.request(url, { ...options, method: sent === undefined ? 'GET' : 'POST' });
-    if (sent !== undefined) request.setHeader('content-type', 'application/json');
+    const request = https.request(url, { ...options, method });
+    if (sent !== undefined) request.setHeader('content-type', contentType);
     const answered = answerTo(request);
     request.end(sent && JSON.stringify(sent));
     const response = await answered;

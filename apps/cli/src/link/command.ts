@@ -7,6 +7,8 @@ import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import { tableLines } from '../output/table.ts';
 import type { Surroundings, Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { type Applied, LinkApi } from './api.ts';
+import { applyLink, render } from './apply.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
 import { conflictsOf } from './conflicts.ts';
 import { type Change, changedLines, readFolder, writeFolder } from './folder.ts';
@@ -21,9 +23,11 @@ export type LinkOptions = ContextChoice &
     readonly registry?: string;
     readonly wireguard: boolean;
     readonly sharedServiceCidrs?: boolean;
+    readonly apply?: boolean;
+    readonly coredns: boolean;
   };
 
-/** Writes an overlay for each cluster. @returns the exit code */
+/** Writes an overlay for each cluster, and applies it if asked to. @returns the exit code */
 export async function runLink(options: LinkOptions, { name, terminal, signal }: Surroundings): Promise<number> {
   const contexts = contextsOf(options);
   const [first, second] = contexts;
@@ -65,12 +69,29 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       version: packageJson.version,
       wireguard: options.wireguard,
     });
-    return { folder, before, after };
+    return { cluster, folder, before, after };
   });
   for (const { folder, ...change } of changes) {
     terminal.print(changeText(folder, change, terminal.paint));
     await writeFolder(folder, change);
   }
+  if (options.apply !== true) return 0;
+
+  const applicable = await Promise.all(
+    changes.map(async ({ cluster, folder, after }) => ({
+      name: cluster.name,
+      context: cluster.context,
+      api: new LinkApi(
+        contexts.find((context) => context.name === cluster.context)!,
+        { signal },
+      ),
+      objects: await render(folder, { signal }),
+      remotes: knownRemotes(after).map((remote) => remote.name),
+    })),
+  );
+  const report = (context: string, what: string, applied: Applied): void =>
+    terminal.print(`${printable(`${context}: ${what} ${applied}`)}\n`);
+  await applyLink(applicable, { coredns: options.coredns, report });
   return 0;
 }
 

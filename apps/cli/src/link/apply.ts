@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { parseYaml } from '@kube-semaphore/text';
+import { UsageError } from '../usage-error.ts';
+import { type Applied, type KubeObject, type LinkApi, nameOf, readObject } from './api.ts';
+import { corefileWith } from './corefile.ts';
+
+/** A cluster with its overlay. */
+export type Applicable = {
+  readonly name: string;
+  readonly context: string;
+  readonly api: LinkApi;
+  readonly objects: readonly KubeObject[];
+  /** All remotes of its overlay. */
+  readonly remotes: readonly string[];
+};
+
+/** The objects of an overlay, as kubectl renders it. @throws {UsageError} without kubectl, or if it fails */
+export async function render(
+  folder: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<readonly KubeObject[]> {
+  try {
+    const { stdout } = await promisify(execFile)('kubectl', ['kustomize', folder], { signal, maxBuffer: 2 ** 26 });
+    return stdout.split(/^---$/m).map((document) => {
+      const parsed = parseYaml(document);
+      if (!parsed.ok) throw new Error(parsed.problem.message);
+      return readObject(parsed.value);
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, stderr = '', message } = error as NodeJS.ErrnoException & { stderr?: string };
+    throw new UsageError(
+      code === 'ENOENT'
+        ? '--apply needs kubectl in the PATH, which renders the overlays'
+        : `kubectl kustomize ${folder} failed: ${stderr.trim() || message}`,
+    );
+  }
+}
+
+/** The apps that read remotes, each with its account there. */
+const accounts = [
+  { app: 'semaphore-policy', account: 'semaphore-policy-watcher' },
+  { app: 'semaphore-service-mirror', account: 'semaphore-service-mirror-remote' },
+  { app: 'semaphore-wireguard', account: 'semaphore-wireguard-remote' },
+] as const;
+
+const isWorkload = ({ kind }: KubeObject): boolean => kind === 'Deployment' || kind === 'DaemonSet';
+
+/** Namespaces come before what is in them. */
+const isNamespace = ({ kind }: KubeObject): boolean => kind === 'Namespace';
+
+/**
+ * Applies the overlays, in an order that can stop anywhere and start again: accounts everywhere, then tokens, then the
+ * apps, which need both, and last the DNS names, which need the apps. It applies nothing if it can't add those.
+ *
+ * @param report gets each change
+ */
+export async function applyLink(
+  clusters: readonly Applicable[],
+  {
+    coredns,
+    report,
+  }: { readonly coredns: boolean; readonly report: (context: string, what: string, applied: Applied) => void },
+): Promise<void> {
+  const apply = async ({ context, api }: Applicable, object: KubeObject): Promise<void> =>
+    report(context, nameOf(object), await api.apply(object));
+
+  const names = (coredns ? clusters : []).map((cluster) => ({
+    cluster,
+    plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
+  }));
+  for (const { plan } of names) await plan();
+  for (const cluster of clusters) {
+    const first = cluster.objects.filter((object) => !isWorkload(object));
+    for (const object of first.filter(isNamespace)) await apply(cluster, object);
+    for (const object of first.filter((each) => !isNamespace(each))) await apply(cluster, object);
+  }
+  for (const reader of clusters)
+    for (const read of clusters) if (read !== reader) await handOver(read, reader, (secret) => apply(reader, secret));
+  for (const cluster of clusters) for (const object of cluster.objects.filter(isWorkload)) await apply(cluster, object);
+  // Planned again: the apps took a while.
+  for (const { cluster, plan } of names)
+    report(cluster.context, 'ConfigMap kube-system/coredns', await cluster.api.writeCorefile(await plan()));
+}
+
+/** Gives each app of `reader` the token of its account in `read`. */
+async function handOver(
+  read: Applicable,
+  reader: Applicable,
+  apply: (secret: KubeObject) => Promise<void>,
+): Promise<void> {
+  for (const { app, account } of accounts) {
+    const workload = reader.objects.find((object) => isWorkload(object) && object.metadata.name === app);
+    if (workload === undefined) continue;
+    const { namespace } = workload.metadata;
+    await apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${app}-${read.name}`, ...(namespace !== undefined && { namespace }) },
+      data: await read.api.credentialsOf(account),
+    });
+  }
+}

@@ -1,0 +1,131 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { calicoApiCrds, kubectlFolder, node, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runWith } from '../support/run.ts';
+
+const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' } as const;
+const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16' } as const;
+type Name = keyof typeof ranges;
+const names: readonly Name[] = ['c1', 'c2'];
+
+const corefile = `.:53 {
+    errors
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+        pods insecure
+    }
+    forward . /etc/resolv.conf
+}
+`;
+
+const COREDNS = '/api/v1/namespaces/kube-system/configmaps/coredns';
+
+const clusters = {} as Record<Name, RealCluster>;
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'semaphore-link-'));
+  await Promise.all(
+    names.map(async (name) => {
+      const cluster = await startRealCluster({
+        name,
+        controllerManager: ['serviceaccount-token-controller'],
+        apiserverFlags: { 'service-cluster-ip-range': services[name] },
+      });
+      clusters[name] = cluster;
+      for (const crd of calicoApiCrds()) await cluster.defineResource(crd);
+      await cluster.admin.create('/apis/projectcalico.org/v3/ippools', {
+        apiVersion: 'projectcalico.org/v3',
+        kind: 'IPPool',
+        metadata: { name: 'default-ipv4-ippool' },
+        spec: { cidr: ranges[name] },
+      });
+      const podCIDRs = [ranges[name].replace('0.0/16', '1.0/24')];
+      await cluster.admin.create('/api/v1/nodes', node({ name: `${name}-n1`, podCIDRs }));
+      await cluster.admin.create('/api/v1/namespaces/kube-system/configmaps', {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'coredns' },
+        data: { Corefile: corefile },
+      });
+    }),
+  );
+});
+afterAll(async () => {
+  await Promise.all(Object.values(clusters).map((cluster) => cluster.stop()));
+  await rm(folder, { recursive: true });
+});
+
+function link() {
+  const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+  const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);
+  const flags = names.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
+  return runWith({ KUBECONFIG, PATH }, 'link', ...flags, '-o', folder, '--apply');
+}
+
+const tokenIn = async (name: Name, namespace: string, secret: string): Promise<string> => {
+  const { data } = await clusters[name].admin.get(`/api/v1/namespaces/${namespace}/secrets/${secret}`);
+  return Buffer.from((data as { token: string }).token, 'base64').toString();
+};
+
+async function textIn(path: string): Promise<string> {
+  const files = (await readdir(path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+  return (await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'utf8')))).join('\n');
+}
+
+it('applies all that two clusters need, writes no token to a file or a terminal, and then nothing more', async () => {
+  const first = await link();
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  for (const [reader, read] of [
+    ['c1', 'c2'],
+    ['c2', 'c1'],
+  ] as const) {
+    const { admin } = clusters[reader];
+    await admin.get('/apis/apps/v1/namespaces/kube-system/deployments/semaphore-policy');
+    await admin.get('/apis/apps/v1/namespaces/sys-semaphore/deployments/semaphore-service-mirror');
+    await admin.get('/apis/apps/v1/namespaces/kube-system/daemonsets/semaphore-wireguard');
+    await admin.get(`/apis/projectcalico.org/v3/ippools/remote-${read}`);
+    // Each token reads what its app needs of the other cluster, and no more.
+    for (const { namespace, app, path } of [
+      { namespace: 'kube-system', app: 'semaphore-policy', path: '/api/v1/pods' },
+      { namespace: 'sys-semaphore', app: 'semaphore-service-mirror', path: '/api/v1/services' },
+      { namespace: 'kube-system', app: 'semaphore-wireguard', path: '/api/v1/nodes' },
+    ]) {
+      const token = await tokenIn(reader, namespace, `${app}-${read}`);
+      const client = clusters[read].clientFor(token);
+      expect((await client.request('GET', path)).status).toBe(200);
+      expect((await client.request('GET', '/api/v1/secrets')).status).toBe(403);
+      expect(`${first.stdout}${first.stderr}${await textIn(folder)}`).not.toContain(token.slice(-20));
+    }
+    const { data } = await admin.get(COREDNS);
+    expect((data as { Corefile: string }).Corefile).toContain(`svc\\.cluster\\.${read}\\.$ {1}${read}-{3}-73736d-{2}.`);
+  }
+
+  const second = await link();
+  expect(second).toMatchObject({ code: 0, stderr: '' });
+  expect(second.stdout).toMatch(/^c1: Deployment kube-system\/semaphore-policy unchanged$/m);
+  expect(second.stdout).not.toMatch(/ (?:created|changed)$/m);
+});
+
+it('applies nothing if it can not add names to CoreDNS, and only these later', async () => {
+  await clusters.c2.admin.request(
+    'PATCH',
+    COREDNS,
+    { data: { Corefile: 'x' } },
+    { contentType: 'application/merge-patch+json' },
+  );
+  const { code, stdout, stderr } = await link();
+  expect(stdout).not.toMatch(/ (?:created|changed|unchanged)$/m);
+  expect([code, stderr]).toEqual([
+    1,
+    'semaphore: c2: ConfigMap kube-system/coredns has no Corefile with one line "kubernetes": ' +
+      'add the rules of docs/service-mirror.md by hand, and use --no-coredns\n',
+  ]);
+  await clusters.c2.admin.request(
+    'PATCH',
+    COREDNS,
+    { data: { Corefile: corefile } },
+    { contentType: 'application/merge-patch+json' },
+  );
+  expect((await link()).stdout.match(/^.* changed$/gm)).toEqual(['c2: ConfigMap kube-system/coredns changed']);
+});
