@@ -1,7 +1,7 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { calicoPolicyKind, Codec, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicluster';
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import type { PolicyOptions } from './config/options.ts';
 import { clusterIdsOf, type Settings } from './config/settings.ts';
 import { accidentalRules, type SelectingPolicy, selectingPolicy } from './desired/accidental-selectors.ts';
@@ -139,9 +139,6 @@ export function checkText({ key, rules, diagnostics, unlabelled, remotes }: Chec
     ...remotes.flatMap(({ cluster, reached, failure }) => (reached ? [] : [notReached(cluster, failure)])),
   ]);
 }
-
-/** For programs: one JSON object, and a line break. */
-export const checkJson = (report: CheckReport): string => jsonPage(report);
 
 function ruleLines({ networkPolicy, direction, ports, isOpen, remotes }: RuleCheck): readonly string[] {
   const rule = `${printable(networkPolicy)}: ${direction} ${ports === '' ? 'on all ports' : `on ${printable(ports)}`}`;

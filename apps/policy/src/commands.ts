@@ -19,13 +19,13 @@ import {
 import { spellingOf } from '@kube-semaphore/options';
 import { pageOf } from '@kube-semaphore/text';
 import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
-import { check, checkExitCode, checkJson, checkText } from './check.ts';
+import { check, checkExitCode, checkText } from './check.ts';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
 import { explain, explainExitCode } from './explain.ts';
-import { explainJson, explainText } from './explain-text.ts';
+import { explainText } from './explain-text.ts';
 import { namespaceLabelWrites } from './label-namespaces.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
@@ -67,7 +67,7 @@ export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<
 export async function runCheck(command: PolicyCommand, run: RunOptions): Promise<number> {
   return withClients(command, readConfig(extending(command)), run, async (input) => {
     const report = await check(input, run);
-    command.print(command.options.output === 'json' ? checkJson(report) : checkText(report));
+    command.print(command.options.output === 'json' ? report : checkText(report));
     return checkExitCode(report);
   });
 }
@@ -76,7 +76,7 @@ export async function runCheck(command: PolicyCommand, run: RunOptions): Promise
 export async function runExplain(command: PolicyCommand, run: RunOptions): Promise<number> {
   return withClients(command, readConfig(extending(command)), run, async (input) => {
     const explanation = await explain(input, command.words, run);
-    command.print(command.options.output === 'json' ? explainJson(explanation) : explainText(explanation));
+    command.print(command.options.output === 'json' ? explanation : explainText(explanation));
     return explainExitCode(explanation);
   });
 }

@@ -1,4 +1,4 @@
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import type { AllowedBy } from './desired/network-policies/verdict.ts';
 import type { ExplainedFlow, Explanation, Side } from './explain.ts';
 
@@ -11,9 +11,6 @@ export function explainText({ flows, otherPolicies }: Explanation): string {
     `not considered: other kinds of policies${groups}, and whether the CNI enforces NetworkPolicies`,
   ]);
 }
-
-/** For programs: one JSON object, and a line break. */
-export const explainJson = (explanation: Explanation): string => jsonPage(explanation);
 
 function flowLines({ from, to, port, sides, verdict }: ExplainedFlow): readonly string[] {
   return [`${printable(from)} -> ${printable(to)}, ${port}: ${verdict}`, ...sides.flatMap(sideLines)];

@@ -1,5 +1,5 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import { netChanges } from './desired/sets/change-facts.ts';
 import type { Change } from './desired/sets/change.ts';
 import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
@@ -47,15 +47,14 @@ export function planText({ changes, companionChanges, skipped, remotes }: Plan):
   return pageOf(lines);
 }
 
-/** A plan for programs: one JSON object, and a line break. */
-export function planJson(plan: Plan): string {
-  const { changes, companionChanges, skipped, remotes } = plan;
-  return jsonPage({
+/** A plan for programs. */
+export function planJson({ changes, companionChanges, skipped, remotes }: Plan) {
+  return {
     changes: changes.map(changeFacts),
     networkPolicies: companionChanges.map((change) => ({ change: change.kind, ...companionFacts(change) })),
     skipped,
     remotes,
-  });
+  };
 }
 
 function companionLine(change: CompanionChange): string {

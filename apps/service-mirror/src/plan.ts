@@ -1,6 +1,6 @@
 import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
 import type { Condition } from '@kube-semaphore/kube-objects';
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/diff/change.ts';
 import type { McsChange, PlacedChange } from './desired/mcs/changes.ts';
 import { type RoutingChange, routingChanges } from './desired/diff/routing-changes.ts';
@@ -84,8 +84,8 @@ export function planText({ missingNamespace, changes, importChanges, remotes, ex
   ]);
 }
 
-/** A plan for programs: one JSON object, and a line break. */
-export function planJson({ importChanges, ...plan }: Plan): string {
+/** A plan for programs. */
+export function planJson({ importChanges, ...plan }: Plan) {
   const changes = plan.changes.map((change) => {
     const { verb, kind, name } = facts(change);
     return { change: verb, kind, name, ...('to' in change && { to: change.to }) };
@@ -95,7 +95,7 @@ export function planJson({ importChanges, ...plan }: Plan): string {
     const to = change.kind === 'update-export-status' ? { conditions: change.conditions } : 'to' in change && change.to;
     return { change: verb, kind, namespace, name, ...(to && { to }) };
   });
-  return jsonPage({ ...plan, changes: [...changes, ...ofImports], routing: routingChanges(plan.changes) });
+  return { ...plan, changes: [...changes, ...ofImports], routing: routingChanges(plan.changes) };
 }
 
 /** One change, for people. */

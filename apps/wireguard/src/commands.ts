@@ -27,8 +27,8 @@ import type { WireGuardOptions } from './config/options.ts';
 import { systemDevices } from './local/device.ts';
 import { observeMetrics } from './metrics/device.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
-import { exitCodeOf, planJson, planText } from './plan.ts';
-import { statusExitCode, statusJson, statusText } from './status.ts';
+import { exitCodeOf, planText } from './plan.ts';
+import { statusExitCode, statusText } from './status.ts';
 import { WireGuard, type WireGuardInput } from './wireguard.ts';
 
 type WireGuardCommand = Command<WireGuardOptions>;
@@ -52,7 +52,7 @@ export async function runPlan(command: WireGuardCommand, run: RunOptions): Promi
   return withInput(command, run, async (input) => {
     const { output, timeoutMs } = command.options;
     const plan = await new WireGuard({ ...input, purpose: 'plan' }).plan({ ...run, timeoutMs });
-    command.print(output === 'json' ? planJson(plan) : planText(plan));
+    command.print(output === 'json' ? plan : planText(plan));
     return exitCodeOf(plan);
   });
 }
@@ -62,7 +62,7 @@ export async function runStatus(command: WireGuardCommand, run: RunOptions): Pro
   return withInput(command, run, async (input) => {
     const { output, timeoutMs } = command.options;
     const status = await new WireGuard({ ...input, purpose: 'status' }).status({ ...run, timeoutMs });
-    command.print(output === 'json' ? statusJson(status) : statusText(status));
+    command.print(output === 'json' ? { remotes: status.remotes } : statusText(status));
     if (status.problem !== undefined) process.stderr.write(`semaphore-wireguard: ${status.problem}\n`);
     return statusExitCode(status);
   });

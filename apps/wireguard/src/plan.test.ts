@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { diffDevice } from './desired/diff/device.ts';
 import { observedOf } from './local/observe.ts';
-import {
-  changesOf,
-  exitCodeOf,
-  orphanPlan,
-  type Plan,
-  planJson,
-  type PlannedChange,
-  planText,
-  type RemotePlan,
-} from './plan.ts';
+import { changesOf, exitCodeOf, orphanPlan, type Plan, type PlannedChange, planText, type RemotePlan } from './plan.ts';
 import type { Decision } from './reconciler.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
@@ -190,9 +181,5 @@ describe('a plan', () => {
       ].join('\n'),
     );
     expect(exitCodeOf(partial)).toBe(1);
-  });
-
-  it('has JSON for programs', () => {
-    expect(JSON.parse(planJson(plan))).toEqual(plan);
   });
 });

@@ -1,5 +1,5 @@
 import { notReached, withoutChange } from '@kube-semaphore/multicluster';
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
@@ -148,9 +148,6 @@ function peerChange(
   ];
   return planned(isHere ? 'change' : 'create', 'peer', change.publicKey, facts.join('  '));
 }
-
-/** A plan for programs: one JSON object and a line break. */
-export const planJson = (plan: Plan): string => jsonPage(plan);
 
 /** A plan for people. Ends in a line break. */
 export function planText({ orphans, unmarked, remotes }: Plan): string {

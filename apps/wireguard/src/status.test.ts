@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';
 import type { NodeDiagnostic } from './desired/diagnostic.ts';
-import { remoteStatus, statusJson, statusText } from './status.ts';
+import { remoteStatus, statusText } from './status.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
 const skipped: readonly NodeDiagnostic[] = [
@@ -82,10 +82,8 @@ describe('the status', () => {
     );
   });
 
-  it('has JSON for programs', () => {
-    const [remote] = (
-      JSON.parse(statusJson({ remotes: [status({ skipped })] })) as { remotes: readonly Record<string, unknown>[] }
-    ).remotes;
+  it('has all facts for programs', () => {
+    const remote = status({ skipped });
     expect(remote).toMatchObject({
       remote: 'c2',
       reached: true,
@@ -93,7 +91,7 @@ describe('the status', () => {
       missing: ['n3'],
       skipped,
     });
-    expect(remote?.['peers']).toEqual([
+    expect(remote.peers).toEqual([
       {
         node: 'n1',
         publicKey: key(1),

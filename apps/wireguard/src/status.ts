@@ -1,7 +1,7 @@
 import { notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import { wordsOf } from '@kube-semaphore/runtime';
-import { jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { pageOf, printable } from '@kube-semaphore/text';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
 import type { ObservedNode } from './local/observe.ts';
@@ -109,9 +109,6 @@ export type Status = {
 /** 0, or 1 if we have no Node, or a remote was not reached. */
 export const statusExitCode = ({ remotes, problem }: Status): 0 | 1 =>
   problem === undefined && remotes.every(({ reached }) => reached) ? 0 : 1;
-
-/** A status for programs: one JSON object and a line break. */
-export const statusJson = ({ remotes }: Pick<Status, 'remotes'>): string => jsonPage({ remotes });
 
 /** A status for people. Ends in a line break. */
 export const statusText = ({ remotes }: Pick<Status, 'remotes'>): string =>

@@ -22,6 +22,5 @@ export function statusPage(
   { name, version, secrets }: Pick<Command<unknown>, 'name' | 'version' | 'secrets'>,
   status: AppStatus,
 ): string {
-  // Each text before it is escaped: the `n` of `\n` would count as part of a credential behind it.
   return jsonPage({ schemaVersion: SCHEMA_VERSION, app: name, version, ...status }, (text) => secrets.strip(text));
 }

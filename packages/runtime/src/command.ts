@@ -6,7 +6,7 @@ import {
   type ResolveInput,
   resolveOptions,
 } from '@kube-semaphore/options';
-import { printable, Secrets } from '@kube-semaphore/text';
+import { jsonPage, printable, Secrets } from '@kube-semaphore/text';
 import { ConfigError } from './config-error.ts';
 import { createLogger, type Logger } from './log/logger.ts';
 import { lineLog } from './log/line-log.ts';
@@ -34,8 +34,8 @@ export type Command<C> = {
   readonly log: Logger;
   /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
   readonly warningLog: Logger;
-  /** Writes a page of `@kube-semaphore/text` to stdout, without our credentials. */
-  readonly print: (page: string) => void;
+  /** Writes a page of `@kube-semaphore/text` to stdout, or a value as JSON, without our credentials. */
+  readonly print: (page: string | object) => void;
   /** Our credentials, which log and `print` strip. */
   readonly secrets: Secrets;
   readonly name: string;
@@ -76,7 +76,8 @@ export async function runCommand<C extends CommonOptions>(
   const secrets = new Secrets();
   const strip = (text: string): string => secrets.strip(text);
   const log = createLogger({ level: quiet ? 'error' : options.logLevel, format: options.logFormat, strip });
-  const print = (page: string): void => void process.stdout.write(strip(page));
+  const print = (page: string | object): void =>
+    void process.stdout.write(typeof page === 'string' ? strip(page) : jsonPage(page, strip));
   const complain = (line: string): void => void process.stderr.write(`${program.name}: ${printable(strip(line))}\n`);
   const warningLog = quiet ? lineLog(complain) : log;
   for (const warning of resolution.warnings) warningLog.warn({}, warning);
