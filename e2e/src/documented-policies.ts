@@ -73,18 +73,20 @@ export class DocumentedPolicies {
   /**
    * Replaces the Pod of checkout. Resolves when the set has only the address of the new Pod, whose calls are answered.
    *
-   * @returns the time from the first call of the new Pod to its first answer, in ms
+   * @returns how long the new Pod called until it got an answer, and how long Kubernetes took to replace the Pod, in ms
    */
-  async rollOut(): Promise<number> {
+  async rollOut(): Promise<{ readonly unansweredMs: number; readonly rolloutMs: number }> {
     const { c1, c2 } = this.#system;
+    const startMs = performance.now();
     await c2.kubectl(`-n ${SHOP} rollout restart deployment/checkout`);
     await c2.kubectl(`-n ${SHOP} rollout status deployment/checkout --timeout=60s`);
     this.#checkout = await this.#podOf(c2, SHOP, 'checkout');
+    const rolloutMs = performance.now() - startMs;
     await eventually(() => c1.netsOf(SET), [`${this.#checkout.status.podIP}/32`]);
     await this.#enforced();
     const calls = this.#checkoutCalls.all();
     const answers = calls.filter(({ by }) => by !== undefined).map(({ at, ms }) => at + ms);
-    return Math.min(...answers) - calls[0]!.at;
+    return { unansweredMs: Math.min(...answers) - calls[0]!.at, rolloutMs };
   }
 
   /** Puts the stranger in place of checkout into the set. Resolves when checkout is admitted again, and the stranger isn't. */

@@ -10,7 +10,7 @@ import {
   podmanImage,
   type RealNode,
 } from '@kube-semaphore/real-nodes';
-import { bash, docBlocks, imageName, type RealCluster } from '@kube-semaphore/testkit';
+import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
 import { remotePool } from './calico.ts';
 import { Calls, outputIn } from './calls.ts';
@@ -58,10 +58,16 @@ export class Side {
   }
 
   /** Starts a control plane. It notices a lost node after five seconds, instead of Kubernetes' 40 or 50. */
-  static async start(name: keyof typeof ipam, network: Network, images: readonly string[]): Promise<Side> {
+  static async start(
+    name: keyof typeof ipam,
+    network: Network,
+    images: readonly string[],
+    kubernetes?: Kubernetes,
+  ): Promise<Side> {
     const nodes = await NodeCluster.start({
       name,
       network,
+      kubernetes,
       clusterCidr: podRanges[name],
       serviceCidr: '10.96.0.0/16',
       calico: ipam[name],

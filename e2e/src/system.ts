@@ -1,5 +1,6 @@
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
+import type { Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import type { Calls } from './calls.ts';
 import { handOver, readManifests } from './manifests.ts';
@@ -18,7 +19,14 @@ const REPLICAS = 3;
 /** A Pod of c1 that calls the app of c2. */
 export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
 
-type SystemOptions = { readonly nodes?: number; readonly images?: readonly string[] };
+type SystemOptions = {
+  /** How many each cluster has. Default 2. */
+  readonly nodes?: number;
+  /** Names in podman's store, of images that all nodes get besides their own. */
+  readonly images?: readonly string[];
+  /** The version of c2. Default `kubernetes`. */
+  readonly c2Kubernetes?: Kubernetes | undefined;
+};
 
 /** Two clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
 export class System {
@@ -32,15 +40,13 @@ export class System {
     this.c2 = c2;
   }
 
-  /**
-   * Starts two clusters; installs nothing. Needs root.
-   *
-   * @param nodes how many each cluster has
-   * @param images names in podman's store, of images that all nodes get besides their own
-   */
-  static async start({ nodes = 2, images = [] }: SystemOptions = {}): Promise<System> {
+  /** Starts two clusters; installs nothing. Needs root. */
+  static async start({ nodes = 2, images = [], c2Kubernetes }: SystemOptions = {}): Promise<System> {
     const network = await startNetwork();
-    const sides = await Promise.allSettled((['c1', 'c2'] as const).map((name) => Side.start(name, network, images)));
+    const sides = await Promise.allSettled([
+      Side.start('c1', network, images),
+      Side.start('c2', network, images, c2Kubernetes),
+    ]);
     const [c1, c2] = sides.map((side) => (side.status === 'fulfilled' ? side.value : undefined));
     if (c1 === undefined || c2 === undefined) {
       await Promise.all([network.stop(), c1?.stop(), c2?.stop()]);

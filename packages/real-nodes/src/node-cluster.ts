@@ -1,4 +1,11 @@
-import { findBinaries, type RealCluster, startRealCluster, Supervision, type Tool } from '@kube-semaphore/testkit';
+import {
+  findBinaries,
+  type Kubernetes,
+  type RealCluster,
+  startRealCluster,
+  Supervision,
+  type Tool,
+} from '@kube-semaphore/testkit';
 import type { Network, NetworkNode } from '@kube-semaphore/testnet';
 import { type Ipam, nodePool, prepareCalico } from './calico.ts';
 import { type ImageSource, pauseImage } from './image-source.ts';
@@ -13,6 +20,8 @@ export type NodeClusterOptions = {
   /** Names the machine of the control plane (`c1`) and the nodes (`c1-n1`, `c1-n2`). */
   readonly name: string;
   readonly network: Network;
+  /** The version of its programs and those of its nodes. Default `kubernetes`. */
+  readonly kubernetes?: Kubernetes | undefined;
   /** The range of all Pods, of which each node gets a /24. */
   readonly clusterCidr: string;
   /** The range of Services, whose address ends in .0. */
@@ -47,10 +56,11 @@ export class NodeCluster {
    * @throws {Error} if a program isn't built
    */
   static async start(options: NodeClusterOptions): Promise<NodeCluster> {
-    const { name, network, clusterCidr, serviceCidr, controllerManagerFlags = {} } = options;
+    const { name, network, kubernetes, clusterCidr, serviceCidr, controllerManagerFlags = {} } = options;
     const machine = await network.addNode(name);
     const cluster = await startRealCluster({
       name,
+      kubernetes,
       machine,
       serverIps: [serviceIp(serviceCidr, 1)],
       controllerManager: ['*'],
@@ -87,9 +97,9 @@ export class NodeCluster {
 
   /** Adds nodes, with routes between their Pods. Resolves when they are ready. */
   async addNodes(count: number): Promise<readonly RealNode[]> {
-    const { name, network, clusterCidr, serviceCidr, times = {}, calico } = this.#options;
+    const { name, network, kubernetes, clusterCidr, serviceCidr, times = {}, calico } = this.#options;
     const engines: readonly Tool[] = calico === undefined ? [] : ['calico', 'calico-felix'];
-    const binaries = findBinaries(['kubelet', 'kube-proxy', ...engines]);
+    const binaries = findBinaries(['kubelet', 'kube-proxy', ...engines], process.env, kubernetes);
     if (!binaries.ok) throw new Error(binaries.reason);
     const images = await ImageStore.open([pauseImage(), ...this.#options.images]);
     const added: RealNode[] = [];

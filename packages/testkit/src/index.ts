@@ -8,6 +8,8 @@ export {
   findBinaries,
   goesWithoutEngines,
   isProgram,
+  type Kubernetes,
+  newerTools,
   type Recipe,
   recipe,
   type Tool,

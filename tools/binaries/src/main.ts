@@ -1,10 +1,20 @@
 import { parseArgs } from 'node:util';
-import { engines, findBinaries, recipe, type Tool, tools } from '@kube-semaphore/testkit';
+import {
+  engines,
+  findBinaries,
+  type Kubernetes,
+  newerTools,
+  type Recipe,
+  recipe,
+  type Tool,
+  tools,
+} from '@kube-semaphore/testkit';
 import { build, hasGo } from './build.ts';
 
 try {
-  const { values } = parseArgs({ options: { engines: { type: 'boolean' } } });
+  const { values } = parseArgs({ options: { engines: { type: 'boolean' }, newer: { type: 'boolean' } } });
   console.log(await ensure(values.engines === true ? tools : tools.filter((tool) => !engines.includes(tool))));
+  if (values.newer === true) console.log(await ensure(newerTools, 'kubernetes-newer'));
 } catch (error) {
   const { message, cause } = error as Error;
   console.error(cause instanceof Error ? `${message}: ${cause.message}` : message);
@@ -12,24 +22,23 @@ try {
 }
 
 /** Sees to it that the wanted tools are there, and says where. */
-async function ensure(wanted: readonly Tool[]): Promise<string> {
-  const present = findBinaries(wanted);
+async function ensure(wanted: readonly Tool[], kubernetes?: Kubernetes): Promise<string> {
+  const present = findBinaries(wanted, process.env, kubernetes);
   const pathsOf = ({ paths }: Extract<typeof present, { ok: true }>) => wanted.map((tool) => paths[tool]).join('\n');
   if (present.ok) return `all there:\n${pathsOf(present)}`;
   if (process.env['KUBEBUILDER_ASSETS']) throw new Error(present.reason);
   const help = `install Go 1.26 or later, or point KUBEBUILDER_ASSETS to a folder with ${wanted.join(', ')}`;
   if (!hasGo(process.env)) throw new Error(`Go is not installed: ${help}`);
 
-  for (const tool of present.missing) await buildWithProgress(tool);
+  for (const tool of present.missing) await buildWithProgress(recipe(tool, process.env, kubernetes));
 
-  const built = findBinaries(wanted);
+  const built = findBinaries(wanted, process.env, kubernetes);
   if (!built.ok) throw new Error(built.reason);
   return `ready:\n${pathsOf(built)}`;
 }
 
-async function buildWithProgress(tool: Tool): Promise<void> {
-  const instructions = recipe(tool);
-  const title = `${tool} ${instructions.version}`;
+async function buildWithProgress(instructions: Recipe): Promise<void> {
+  const title = `${instructions.tool} ${instructions.version}`;
   console.log(`${title}: building, which may take minutes`);
   const start = performance.now();
   await build(instructions, process.env);

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { engines, recipe, tools } from '@kube-semaphore/testkit';
+import { engines, newerTools, recipe, tools } from '@kube-semaphore/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -82,6 +82,14 @@ it('builds the engines, too, with --engines', async () => {
   const { stdout } = await run({}, ['--engines']);
   expect(stdout.match(/built in/g)).toHaveLength(engines.length);
   expect(stdout).toContain(`ready:\n${tools.map(file).join('\n')}\n`);
+});
+
+it('builds the newer Kubernetes, too, with --newer', async () => {
+  await run();
+  const { stdout } = await run({}, ['--newer']);
+  expect(stdout.match(/built in/g)).toHaveLength(newerTools.length);
+  const newer = newerTools.map((tool) => recipe(tool, env, 'kubernetes-newer').file);
+  expect(stdout).toContain(`ready:\n${newer.join('\n')}\n`);
 });
 
 it('refuses an option that it does not know', async () => {

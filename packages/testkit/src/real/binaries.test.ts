@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { digest, findBinaries, recipe, requiredVersion, tools } from './binaries.ts';
+import { digest, findBinaries, type Kubernetes, recipe, requiredVersion, tools } from './binaries.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -33,6 +33,16 @@ describe('findBinaries', () => {
     });
   });
 
+  it('finds programs of the newer Kubernetes in a folder of KUBEBUILDER_ASSETS, and kubectl and etcd beside it', () => {
+    const newer = join(dir, 'kubernetes-newer');
+    for (const file of [join(newer, 'kubelet'), join(dir, 'kubectl'), join(dir, 'etcd')]) put(file);
+    const found = findBinaries(['kubelet', 'kubectl', 'etcd'], { KUBEBUILDER_ASSETS: dir }, 'kubernetes-newer');
+    expect(found).toMatchObject({
+      ok: true,
+      paths: { kubelet: join(newer, 'kubelet'), kubectl: join(dir, 'kubectl') },
+    });
+  });
+
   it('does not look into the cache when KUBEBUILDER_ASSETS is set', () => {
     put(recipe('etcd', { XDG_CACHE_HOME: dir }).file);
     expect(findBinaries(['etcd'], { KUBEBUILDER_ASSETS: '/nonexistent', XDG_CACHE_HOME: dir }).ok).toBe(false);
@@ -54,6 +64,11 @@ describe('findBinaries', () => {
     const found = findBinaries(['etcd', 'cyclonus'], { XDG_CACHE_HOME: dir });
     expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries -- --engines" (') as string });
   });
+
+  it('tells how to get programs of the newer Kubernetes that were never built', () => {
+    const found = findBinaries(['kubelet'], { XDG_CACHE_HOME: dir }, 'kubernetes-newer');
+    expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries -- --newer" (') as string });
+  });
 });
 
 describe('recipe', () => {
@@ -62,6 +77,11 @@ describe('recipe', () => {
     expect(dirname(apiserver.file)).toBe(dirname(kubectl.file));
     expect(dirname(apiserver.file)).toMatch(/kube-semaphore\/binaries\/kubernetes-v1\.\d+\.\d+-[0-9a-f]{12}$/);
     expect(recipe('etcd').file).toMatch(/kube-semaphore\/binaries\/etcd-v3\.\d+\.\d+-[0-9a-f]{12}\/etcd$/);
+  });
+
+  it('builds the newer Kubernetes with a version three minor versions later', () => {
+    const minor = (kubernetes: Kubernetes) => Number(recipe('kubelet', {}, kubernetes).version.split('.')[1]);
+    expect(minor('kubernetes-newer') - minor('kubernetes')).toBe(3);
   });
 
   it('tells Kubernetes its version', () => {

@@ -105,6 +105,15 @@ const sources: Readonly<Record<Tool, Source>> = {
 /** All of them, in the order in which they are built. */
 export const tools = Object.keys(sources) as readonly Tool[];
 
+/** The folder of Kubernetes' version: that of all clusters, or a newer one, which only `npm run nightly` uses. */
+export type Kubernetes = 'kubernetes' | 'kubernetes-newer';
+
+/** The programs that a cluster of the newer version has of its own. People use one kubectl for all their clusters. */
+export const newerTools = tools.filter((tool) => sources[tool].folder === 'kubernetes' && tool !== 'kubectl');
+
+const folderOf = (tool: Tool, kubernetes: Kubernetes): string =>
+  newerTools.includes(tool) ? kubernetes : sources[tool].folder;
+
 /** What enforces NetworkPolicies, or computes their verdicts. They take as long to build as all others. */
 export const engines: readonly Tool[] = [
   'calico',
@@ -146,15 +155,26 @@ const versionPackages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/
  * for files only: it neither builds nor runs anything.
  *
  * @param wanted the tools without which the lookup fails; `paths` names all of them, present or not
+ * @param kubernetes the version of its programs; of a newer one, KUBEBUILDER_ASSETS has a folder
  */
-export function findBinaries(wanted: readonly Tool[], env: Environment = process.env): Binaries {
+export function findBinaries(
+  wanted: readonly Tool[],
+  env: Environment = process.env,
+  kubernetes: Kubernetes = 'kubernetes',
+): Binaries {
   const assets = env['KUBEBUILDER_ASSETS'];
-  const path = (tool: Tool) => (assets ? join(assets, tool) : recipe(tool, env).file);
+  const isNewer = (tool: Tool) => folderOf(tool, kubernetes) === 'kubernetes-newer';
+  const path = (tool: Tool) =>
+    assets ? join(assets, isNewer(tool) ? kubernetes : '', tool) : recipe(tool, env, kubernetes).file;
   const paths = Object.fromEntries(tools.map((tool) => [tool, path(tool)])) as Record<Tool, string>;
   const missing = wanted.filter((tool) => !isExecutable(paths[tool]));
   if (missing.length === 0) return { ok: true, paths };
   const names = missing.join(', ');
-  const command = missing.some((tool) => engines.includes(tool)) ? 'npm run binaries -- --engines' : 'npm run binaries';
+  const flags = [
+    ...(missing.some((tool) => engines.includes(tool)) ? ['--engines'] : []),
+    ...(missing.some(isNewer) ? ['--newer'] : []),
+  ];
+  const command = ['npm run binaries', ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
   const reason = assets
     ? `KUBEBUILDER_ASSETS=${assets} has no ${names}`
     : `not built yet: ${names}. Run "${command}" (it needs Go), or point KUBEBUILDER_ASSETS to their folder`;
@@ -187,8 +207,9 @@ const objectsIn = (file: string): readonly KubeObject[] =>
   parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => (document.toJS() as KubeObject | null) ?? []);
 
 /** How `tool` is built, and the file in the cache (`XDG_CACHE_HOME`, by default ~/.cache) that it is built into. */
-export function recipe(tool: Tool, env: Environment = process.env): Recipe {
-  const { folder: name, module, target, tags, data, files } = sources[tool];
+export function recipe(tool: Tool, env: Environment = process.env, kubernetes: Kubernetes = 'kubernetes'): Recipe {
+  const { folder, module, target, tags, data, files } = sources[tool];
+  const name = folderOf(tool, kubernetes);
   const moduleDir = join(modules, name);
   const goMod = readFileSync(join(moduleDir, 'go.mod'), 'utf8');
   const version = requiredVersion(goMod, module);
@@ -196,7 +217,7 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
     '-mod=readonly',
     '-trimpath',
     '-buildvcs=false',
-    `-ldflags=${linkerFlags(name, version)}`,
+    `-ldflags=${linkerFlags(folder, version)}`,
     ...(tags === undefined ? [] : [`-tags=${tags}`]),
   ];
   const inputs = [
@@ -207,8 +228,7 @@ export function recipe(tool: Tool, env: Environment = process.env): Recipe {
     process.platform,
     process.arch,
   ];
-  const folder = `${name}-${version}-${digest(inputs)}`;
-  const file = join(cacheFolder(env), 'binaries', folder, tool);
+  const file = join(cacheFolder(env), 'binaries', `${name}-${version}-${digest(inputs)}`, tool);
   const args = [...flags, target];
   return {
     tool,

@@ -14,7 +14,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import type { NetworkNode } from '@kube-semaphore/testnet';
 import { rightsCount } from '../rights/counted.ts';
 import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
-import { findBinaries, type Tool } from './binaries.ts';
+import { findBinaries, type Kubernetes, type Tool } from './binaries.ts';
 import { filesIn } from './components.ts';
 import { ControlPlane } from './control-plane.ts';
 import { defineResource } from './define-resource.ts';
@@ -25,6 +25,8 @@ import { Supervision } from './supervision.ts';
 /** What a real cluster is to be like. */
 export type RealClusterOptions = {
   readonly name: string;
+  /** The version of its programs. Default `kubernetes`. */
+  readonly kubernetes?: Kubernetes | undefined;
   /**
    * Run the controllers for EndpointSlices, owner references and namespaces, too, and those that are named besides, such
    * as `endpointslice-mirroring-controller`. Default false.
@@ -98,7 +100,7 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
   if (options.controllerManager !== undefined && options.controllerManager !== false)
     wanted.push('kube-controller-manager');
   if (options.scheduler === true) wanted.push('kube-scheduler');
-  const binaries = findBinaries(wanted);
+  const binaries = findBinaries(wanted, process.env, options.kubernetes);
   if (!binaries.ok) throw new Error(binaries.reason);
 
   const supervision = await Supervision.start();

@@ -73,7 +73,8 @@ export const wholeSystem: Step = async (demo) => {
   out.step('Policies', 'In c1, the policies of docs/policy.md select pods of c2. One of these pods is replaced.');
   const policies = await DocumentedPolicies.start(scenarios.system);
   await policies.apply();
-  out.result('From its first call on, until it got an answer from c1', await policies.rollOut());
+  const { unansweredMs } = await policies.rollOut();
+  out.result('From its first call on, until it got an answer from c1', unansweredMs);
 
   const outage = 'The API server of c2 is down for a minute';
   out.step(outage, 'The API server of c2 is killed, and started again a minute later.');
