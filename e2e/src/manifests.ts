@@ -43,7 +43,7 @@ export async function readManifests(cluster: RealCluster, remote: RealCluster): 
   ];
   const sed = addresses.map((each) => `-e '${each}'`).join(' ');
   const { stdout } = await bash(
-    `kubectl kustomize ${overlay} | sed ${sed} | kubectl apply --dry-run=client -o json -f -`,
+    `kubectl kustomize ${overlay} | sed ${sed} | kubectl apply --dry-run=client --validate=false -o json -f -`,
     cluster,
   );
   const { items } = JSON.parse(stdout) as { readonly items: readonly { readonly kind: string }[] };

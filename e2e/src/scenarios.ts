@@ -11,8 +11,8 @@ import { type Caller, type System, WEB_URL } from './system.ts';
 /** The answer of c2's app to a call. */
 export type Answer = { readonly by: string; readonly seen: string; readonly said?: string };
 
-/** Calls work after so many answers in a row: two seconds of them. */
-const WELL = 40;
+/** Calls work after so many answers in a row: a second of them. The calls of the next scenario follow at once. */
+const WELL = 20;
 
 /** A program of one call: the URL and a text follow as arguments. */
 const ASK = `const [url, said] = process.argv.slice(1);
@@ -137,6 +137,8 @@ export class Scenarios {
     const { c1, c2 } = this.system;
     return this.#during(async () => {
       for (const { cluster } of [c1, c2]) {
+        // The controllers start again, too. Otherwise, those of a slow machine would take the restart for a loss of all nodes.
+        await cluster.stopApiserver();
         await cluster.restart();
         await cluster.restartEtcd();
       }

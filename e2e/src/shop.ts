@@ -48,11 +48,11 @@ export class Shop {
     await this.settled();
   }
 
-  /** Deletes one of its Pods. Resolves when another one has replaced it. */
+  /** Deletes one of its Pods. Resolves when another one is ready; the first one may still be ending. */
   async replaceOne(): Promise<void> {
     const [pod] = await this.pods();
     await this.#side.kubectl(`-n ${SHOP} delete pod ${pod?.metadata.name} --wait=false`);
-    await this.settled();
+    await this.#become(() => this.pods());
   }
 
   /** Resolves when so many Pods are ready. */
@@ -64,8 +64,13 @@ export class Shop {
 
   /** Resolves when all Pods are ready, and no Pod is ending. */
   async settled(): Promise<void> {
+    await this.#become(() => this.#side.pods(SHOP, 'web'));
+  }
+
+  /** Resolves when these Pods are as many as wanted, all are ready, and none is ending. */
+  async #become(pods: () => Promise<readonly Pod[]>): Promise<void> {
     await eventually(
-      async () => (await this.#side.pods(SHOP, 'web')).map((pod) => isReady(pod) && !pod.metadata.deletionTimestamp),
+      async () => (await pods()).map((pod) => isReady(pod) && !pod.metadata.deletionTimestamp),
       Array.from({ length: this.#replicas }, () => true),
       { what: `${this.#replicas} Pods of the shop`, timeoutMs: 120_000, intervalMs: 100 },
     );

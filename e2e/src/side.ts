@@ -214,6 +214,7 @@ export class Side {
     await this.kubectl('-n kube-system rollout restart deployment/coredns');
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
     await distribute();
+    await cluster.stopApiserver();
     await cluster.changeCa();
     await this.#renewCertificates();
     await cluster.removeOldCa();

@@ -153,7 +153,7 @@ it('loses the addresses of Pods without a disabled pool for the other cluster', 
 it('loses no call while the API server of c2 is down, and reaches it again afterwards', async () => {
   let ours: Tally | undefined;
   const { checkout, stranger } = await policies.during(async () => {
-    ours = await scenarios.loseApiserver(5_000);
+    ours = await scenarios.loseApiserver(2_000);
   });
   expect(failedIn(ours!)).toEqual([]);
   expect(failedIn(checkout)).toEqual([]);
