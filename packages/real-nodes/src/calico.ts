@@ -1,5 +1,5 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { bash, calicoCrdFile, type RealCluster } from '@kube-semaphore/testkit';
+import { calicoCrds, type RealCluster } from '@kube-semaphore/testkit';
 
 const apiVersion = 'crd.projectcalico.org/v1';
 
@@ -7,25 +7,21 @@ const apiVersion = 'crd.projectcalico.org/v1';
 export type Ipam = 'host-local' | 'calico-ipam';
 
 /** Objects that Calico's installer creates: Felix waits for a ready datastore, and policies need a tier. */
-const objects: readonly object[] = [
-  { apiVersion, kind: 'ClusterInformation', metadata: { name: 'default' }, spec: { datastoreReady: true } },
-  {
+const objects = {
+  clusterinformations: {
     apiVersion,
-    kind: 'Tier',
+    kind: 'ClusterInformation',
     metadata: { name: 'default' },
-    spec: { order: 1_000_000, defaultAction: 'Deny' },
+    spec: { datastoreReady: true },
   },
-];
+  tiers: { apiVersion, kind: 'Tier', metadata: { name: 'default' }, spec: { order: 1_000_000, defaultAction: 'Deny' } },
+};
 
 /** Installs what Felix and Calico's CNI plugin need in a cluster, with the CRDs of their version. */
 export async function prepareCalico(cluster: RealCluster): Promise<void> {
-  const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
-  await bash(
-    `kubectl apply --server-side --filename ${calicoCrdFile()}
-    kubectl wait --for=condition=Established --filename ${calicoCrdFile()} --timeout=60s
-    kubectl apply --filename - <<'END'\n${items}\nEND`,
-    cluster,
-  );
+  await Promise.all(calicoCrds().map((crd) => cluster.defineResource(crd)));
+  for (const [plural, object] of Object.entries(objects))
+    await cluster.admin.create(`/apis/${apiVersion}/${plural}`, object);
 }
 
 /**

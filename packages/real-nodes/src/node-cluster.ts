@@ -40,14 +40,21 @@ export class NodeCluster {
   readonly cluster: RealCluster;
   readonly #options: NodeClusterOptions;
   readonly #supervision: Supervision;
+  readonly #images: Promise<ImageStore>;
   readonly #nodes: RealNode[] = [];
   /** Machines of others with routes to the Pods. */
   readonly #callers: NetworkNode[] = [];
 
-  private constructor(options: NodeClusterOptions, cluster: RealCluster, supervision: Supervision) {
+  private constructor(
+    options: NodeClusterOptions,
+    cluster: RealCluster,
+    supervision: Supervision,
+    images: Promise<ImageStore>,
+  ) {
     this.#options = options;
     this.cluster = cluster;
     this.#supervision = supervision;
+    this.#images = images;
   }
 
   /**
@@ -57,6 +64,9 @@ export class NodeCluster {
    */
   static async start(options: NodeClusterOptions): Promise<NodeCluster> {
     const { name, network, kubernetes, clusterCidr, serviceCidr, controllerManagerFlags = {} } = options;
+    const images = ImageStore.open([pauseImage(), ...options.images]);
+    // `addNodes` throws it.
+    images.catch(() => {});
     const machine = await network.addNode(name);
     const cluster = await startRealCluster({
       name,
@@ -84,7 +94,7 @@ export class NodeCluster {
     });
     try {
       if (options.calico !== undefined) await prepareCalico(cluster);
-      return new NodeCluster(options, cluster, await Supervision.start());
+      return new NodeCluster(options, cluster, await Supervision.start(), images);
     } catch (error) {
       await cluster.stop();
       throw error;
@@ -101,7 +111,7 @@ export class NodeCluster {
     const engines: readonly Tool[] = calico === undefined ? [] : ['calico', 'calico-felix'];
     const binaries = findBinaries(['kubelet', 'kube-proxy', ...engines], process.env, kubernetes);
     if (!binaries.ok) throw new Error(binaries.reason);
-    const images = await ImageStore.open([pauseImage(), ...this.#options.images]);
+    const images = await this.#images;
     const added: RealNode[] = [];
     for (let i = 0; i < count; i++) {
       const node = new RealNode({

@@ -1,7 +1,6 @@
 export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
 export type { AuditEvent } from './real/audit.ts';
 export {
-  calicoCrdFile,
   calicoCrds,
   ciliumCrds,
   engines,

@@ -1,7 +1,7 @@
-/** A process that starts a cluster of two nodes with a Pod on each, reports the folders of its files, and runs until it is ended. */
+/** A process that starts a cluster of one node with Pods, reports the folders of its files, and runs until it is ended. */
 import { startNodes } from './start-nodes.ts';
 import { web } from './web.ts';
 
-const { nodes } = await startNodes();
+const { nodes } = await startNodes(1);
 await web.deploy(nodes.cluster);
 process.send?.([nodes.cluster.dir, ...nodes.nodes.map(({ dir }) => dir)]);

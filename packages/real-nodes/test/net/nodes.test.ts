@@ -87,17 +87,6 @@ it('resolves the name of a Service by a CoreDNS that reaches the API server by i
   );
 });
 
-it('moves Pods away from a node that is drained', async () => {
-  await kubectl(`drain ${n2.name} --timeout=60s`);
-  await kubectl('rollout status deployment/web --timeout=60s');
-  expect([(await podsOn(n1)).length, (await podsOn(n2)).length]).toEqual([2, 0]);
-  await kubectl(`uncordon ${n2.name}`);
-  const [, moved] = await podsOn(n1);
-  await kubectl(`delete pod ${moved?.metadata.name}`);
-  await kubectl('rollout status deployment/web --timeout=60s');
-  await onlyPodOn(n2);
-});
-
 it('keeps Pods running when a kubelet is killed, and starts another kubelet', async () => {
   const pidOf = () => n2.run('pgrep', ['-x', 'kubelet']).catch(() => '');
   const [pod, pid] = [await onlyPodOn(n2), await pidOf()];

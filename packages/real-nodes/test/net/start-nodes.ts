@@ -1,5 +1,5 @@
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import { NodeCluster, type NodeClusterOptions } from '../../src/index.ts';
+import { NodeCluster } from '../../src/index.ts';
 import { images } from '../busybox.ts';
 
 export type StartedNodes = {
@@ -8,8 +8,8 @@ export type StartedNodes = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts a cluster of two nodes that notices a lost node after five seconds. */
-export async function startNodes(more: Partial<NodeClusterOptions> = {}): Promise<StartedNodes> {
+/** Starts a cluster that notices a lost node after five seconds. */
+export async function startNodes(count = 2): Promise<StartedNodes> {
   const network = await startNetwork();
   let nodes: NodeCluster | undefined;
   const stop = async () => {
@@ -25,9 +25,8 @@ export async function startNodes(more: Partial<NodeClusterOptions> = {}): Promis
       images: images(),
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
-      ...more,
     });
-    await nodes.addNodes(2);
+    await nodes.addNodes(count);
     return { network, nodes, stop };
   } catch (error) {
     await stop();

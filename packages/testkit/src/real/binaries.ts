@@ -184,13 +184,6 @@ export function findBinaries(
 /** Whether tests with engines are skipped: a developer's machine may lack them. CI fails without them. */
 export const goesWithoutEngines = !findBinaries(engines).ok && process.env['CI'] === undefined;
 
-/** The file of Calico's CustomResourceDefinitions, beside its programs. */
-export function calicoCrdFile(env: Environment = process.env): string {
-  const calico = findBinaries(['calico'], env);
-  if (!calico.ok) throw new Error(calico.reason);
-  return join(dirname(calico.paths.calico), 'crds.yaml');
-}
-
 /** The CustomResourceDefinitions of Cilium's policies and groups of addresses. @throws if they are not built */
 export function ciliumCrds(env: Environment = process.env): readonly KubeObject[] {
   const cilium = findBinaries(['cilium-crds.yaml'], env);
@@ -198,9 +191,17 @@ export function ciliumCrds(env: Environment = process.env): readonly KubeObject[
   return objectsIn(cilium.paths['cilium-crds.yaml']);
 }
 
-/** Those CustomResourceDefinitions of Calico that define a resource with this plural, as custom resources of Felix. */
-export function calicoCrds(plural: string): readonly KubeObject[] {
-  return objectsIn(calicoCrdFile()).filter(({ metadata }) => metadata.name === `${plural}.crd.projectcalico.org`);
+/**
+ * Calico's CustomResourceDefinitions, as Felix reads them.
+ *
+ * @param plural of the only resource that is wanted
+ * @throws if they are not built
+ */
+export function calicoCrds(plural?: string): readonly KubeObject[] {
+  const calico = findBinaries(['calico']);
+  if (!calico.ok) throw new Error(calico.reason);
+  const crds = objectsIn(join(dirname(calico.paths.calico), 'crds.yaml'));
+  return crds.filter(({ metadata }) => plural === undefined || metadata.name === `${plural}.crd.projectcalico.org`);
 }
 
 const objectsIn = (file: string): readonly KubeObject[] =>
