@@ -20,10 +20,10 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Limits of a request. */
 export type RequestLimits = { readonly signal: AbortSignal; readonly timeoutMs: number };
 
-/** What is asked. With a body, the method is POST if it isn't PATCH. */
+/** A request. By default, one with a body is a POST. */
 export type Sent = {
   readonly path: string;
-  readonly method?: 'PATCH';
+  readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly body?: object | undefined;
   readonly contentType?: string;
 };

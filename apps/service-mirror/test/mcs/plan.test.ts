@@ -87,9 +87,9 @@ describe('plan', () => {
   });
 
   it('says which imports stay while exports are unknown, and exits with 1', async ({ c1, set }) => {
-    await set.proxies.get('c2')!.set({ kind: 'answer', status: 403 }, { target: /serviceexports/ });
+    await set.path('c1', 'c2').set({ kind: 'answer', status: 403 }, { target: /serviceexports/ });
     const { code, stdout } = await c1.run(['plan', '-timeout=5s']);
-    await set.proxies.get('c2')!.clear();
+    await set.path('c1', 'c2').clear();
     expect({ code, lines: stdout.split('\n') }).toEqual({
       code: 1,
       lines: [
