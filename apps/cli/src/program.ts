@@ -62,6 +62,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
     .option('--apply', 'apply the overlays, hand over the tokens, and add names to CoreDNS')
+    .option('--bound-tokens <lifetime>', 'hand over tokens that end, such as after 720h', durationOf)
+    .option('--renew', 'only replace these tokens')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
     .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));

@@ -94,6 +94,14 @@ describe('link', () => {
     }
   });
 
+  it.skipIf(goesWithoutKubectl)('writes overlays without tokens that do not end, if they are to end', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2'], '--bound-tokens=24h');
+    const documented = await rendered(join(example, 'c1'));
+    const own = await rendered(join(folder, 'c1'));
+    expect(own.filter(({ kind }) => kind !== 'IPPool')).toEqual(documented.filter(({ kind }) => kind !== 'Secret'));
+  });
+
   it('changes nothing when it runs again', async () => {
     const folder = await newFolder();
     await link(folder, ['c1', 'c2']);
@@ -193,6 +201,18 @@ describe('link', () => {
       flags: ['--context=c1', '--context=c2', '--server=c1'],
       code: 2,
       want: '--server c1 must be CONTEXT=VALUE',
+    },
+    {
+      name: 'tokens that end at once',
+      flags: ['--context=c1', '--context=c2', '--bound-tokens=9m'],
+      code: 2,
+      want: '--bound-tokens must be at least 10m: API servers give no shorter tokens',
+    },
+    {
+      name: 'a renewal of tokens that do not end',
+      flags: ['--context=c1', '--context=c2', '--renew'],
+      code: 2,
+      want: '--renew needs --bound-tokens: other tokens do not end',
     },
     {
       name: 'an answer for no cluster',

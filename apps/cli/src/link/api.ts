@@ -35,6 +35,8 @@ const resources = z.object({
 });
 const stored = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
 const secret = z.object({ data: z.optional(z.record(z.string(), z.string())) });
+const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
+const claims = z.object({ exp: z.optional(z.number()) });
 const configMap = z.object({
   metadata: z.object({ resourceVersion: z.string() }),
   data: z.optional(z.record(z.string(), z.string())),
@@ -45,7 +47,11 @@ const COREDNS = {
   path: '/api/v1/namespaces/kube-system/configmaps/coredns',
 } as const;
 
+const ROOT_CA = '/api/v1/namespaces/kube-system/configmaps/kube-root-ca.crt';
+
 type CorefilePlan = { readonly after: string; readonly isNew: boolean; readonly resourceVersion: string };
+
+/** In base64. */
 type Credentials = { readonly token: string; readonly 'ca.crt': string };
 
 /** Reads and writes the objects of a link in one cluster. Its errors are sentences, without what the object holds. */
@@ -74,12 +80,44 @@ export class LinkApi {
     return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'changed';
   }
 
-  /** Waits until the Secret of an account in kube-system has its token. In base64. */
+  /** A new token of an account in kube-system, which the API server may end before `lifetimeS`. */
+  async requestToken(account: string, lifetimeS: number): Promise<Credentials> {
+    // Errors of a Secret quote no words of the API server.
+    const what = `Secret kube-system/${account}`;
+    const { data = {} } = (await this.#read(ROOT_CA, configMap, 'ConfigMap kube-system/kube-root-ca.crt')) ?? {};
+    const { 'ca.crt': ca } = data;
+    if (ca === undefined) throw new Error(`${this.#context.name}: ConfigMap kube-system/kube-root-ca.crt has no CA`);
+    const answer = await this.#send(`/api/v1/namespaces/kube-system/serviceaccounts/${account}/token`, {
+      what,
+      method: 'POST',
+      body: JSON.stringify({
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
+        spec: { expirationSeconds: lifetimeS },
+      }),
+      contentType: 'application/json',
+    });
+    const { token } = tokenRequest.parse(JSON.parse(answer)).status;
+    return { token: base64(token), 'ca.crt': base64(ca) };
+  }
+
+  /** Whether a Secret exists. */
+  async hasSecret(namespace: string, name: string): Promise<boolean> {
+    return (await this.#read(secretPath(namespace, name), secret, `Secret ${namespace}/${name}`)) !== undefined;
+  }
+
+  /** When the token in a Secret ends, in seconds since 1970; undefined: it has none that ends. */
+  async expiryOf(namespace: string, name: string): Promise<number | undefined> {
+    const { data = {} } = (await this.#read(secretPath(namespace, name), secret, `Secret ${namespace}/${name}`)) ?? {};
+    return expiryIn(data['token']);
+  }
+
+  /** Waits until the Secret of an account in kube-system has its token. */
   async credentialsOf(account: string): Promise<Credentials> {
     const what = `Secret kube-system/${account}`;
     const until = performance.now() + TOKEN_TIMEOUT_MS;
     for (;;) {
-      const { data = {} } = (await this.#read(`/api/v1/namespaces/kube-system/secrets/${account}`, secret, what)) ?? {};
+      const { data = {} } = (await this.#read(secretPath('kube-system', account), secret, what)) ?? {};
       const { token, 'ca.crt': ca } = data;
       if (token !== undefined && ca !== undefined) return { token, 'ca.crt': ca };
       if (performance.now() > until)
@@ -148,7 +186,7 @@ export class LinkApi {
 
   async #send(
     path: string,
-    { what, ...request }: { what: string; body: object; contentType: string },
+    { what, ...request }: { what: string; method?: 'POST'; body: object; contentType: string },
   ): Promise<string> {
     try {
       return (await ask(this.#context, { method: 'PATCH', path, ...request }, this.#limits)).body;
@@ -173,5 +211,19 @@ export class LinkApi {
         ? printable(`${this.#context.name}: ${words} (${status})`)
         : failureOf(this.#context, { status, message: words }),
     );
+  }
+}
+
+const secretPath = (namespace: string, name: string): string => `/api/v1/namespaces/${namespace}/secrets/${name}`;
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+/** The claim `exp` of a token in base64. Another text that isn't a token has none. */
+function expiryIn(token = ''): number | undefined {
+  const [, payload = ''] = Buffer.from(token, 'base64').toString().split('.');
+  try {
+    return claims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString())).exp;
+  } catch {
+    return undefined;
   }
 }

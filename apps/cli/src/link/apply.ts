@@ -38,6 +38,21 @@ export async function render(
   }
 }
 
+/** Which tokens are handed over. */
+export type Tokens = {
+  /** They end after this time; undefined: those of Secrets, which don't end. */
+  readonly lifetimeS: number | undefined;
+  /** Also replace those with more than half of their time left. */
+  readonly renew: boolean;
+};
+
+type Report = (context: string, what: string, applied: Applied) => void;
+
+const applier =
+  (report: Report) =>
+  async ({ context, api }: Applicable, object: KubeObject): Promise<void> =>
+    report(context, nameOf(object), await api.apply(object));
+
 /** The apps that read remotes, each with its account there. */
 const accounts = [
   { app: 'semaphore-policy', account: 'semaphore-policy-watcher' },
@@ -58,14 +73,9 @@ const isNamespace = ({ kind }: KubeObject): boolean => kind === 'Namespace';
  */
 export async function applyLink(
   clusters: readonly Applicable[],
-  {
-    coredns,
-    report,
-  }: { readonly coredns: boolean; readonly report: (context: string, what: string, applied: Applied) => void },
+  { coredns, tokens, report }: { readonly coredns: boolean; readonly tokens: Tokens; readonly report: Report },
 ): Promise<void> {
-  const apply = async ({ context, api }: Applicable, object: KubeObject): Promise<void> =>
-    report(context, nameOf(object), await api.apply(object));
-
+  const apply = applier(report);
   const names = (coredns ? clusters : []).map((cluster) => ({
     cluster,
     plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
@@ -76,29 +86,59 @@ export async function applyLink(
     for (const object of first.filter(isNamespace)) await apply(cluster, object);
     for (const object of first.filter((each) => !isNamespace(each))) await apply(cluster, object);
   }
-  for (const reader of clusters)
-    for (const read of clusters) if (read !== reader) await handOver(read, reader, (secret) => apply(reader, secret));
+  await handOverTokens(clusters, { tokens, report });
   for (const cluster of clusters) for (const object of cluster.objects.filter(isWorkload)) await apply(cluster, object);
   // Planned again: the apps took a while.
   for (const { cluster, plan } of names)
     report(cluster.context, 'ConfigMap kube-system/coredns', await cluster.api.writeCorefile(await plan()));
 }
 
-/** Gives each app of `reader` the token of its account in `read`. */
-async function handOver(
-  read: Applicable,
-  reader: Applicable,
-  apply: (secret: KubeObject) => Promise<void>,
+/** Gives each app the tokens of its accounts in the other clusters. */
+export async function handOverTokens(
+  clusters: readonly Applicable[],
+  { tokens, report }: { readonly tokens: Tokens; readonly report: Report },
 ): Promise<void> {
-  for (const { app, account } of accounts) {
-    const workload = reader.objects.find((object) => isWorkload(object) && object.metadata.name === app);
-    if (workload === undefined) continue;
-    const { namespace } = workload.metadata;
-    await apply({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: `${app}-${read.name}`, ...(namespace !== undefined && { namespace }) },
-      data: await read.api.credentialsOf(account),
-    });
-  }
+  const apply = applier(report);
+  for (const reader of clusters)
+    for (const read of clusters.filter((each) => each !== reader))
+      for (const { app, account } of accounts) {
+        const workload = reader.objects.find((object) => isWorkload(object) && object.metadata.name === app);
+        if (workload === undefined) continue;
+        const { namespace = 'default' } = workload.metadata;
+        const metadata = { name: `${app}-${read.name}`, namespace };
+        const data = await newToken(account, {
+          read,
+          tokens,
+          expiry: () => reader.api.expiryOf(namespace, metadata.name),
+        });
+        if (data === undefined) report(reader.context, `Secret ${namespace}/${metadata.name}`, 'unchanged');
+        else await apply(reader, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+      }
+}
+
+/** Sentences on tokens of accounts that don't end. Apps use them for two more minutes, and clusters that aren't linked now. */
+export async function endlessTokens(clusters: readonly Applicable[]): Promise<readonly string[]> {
+  const names = [...accounts.map(({ account }) => account), 'semaphore-service-mirror-remote-token'];
+  const found: string[] = [];
+  for (const { context, api } of clusters)
+    for (const name of names)
+      if (await api.hasSecret('kube-system', name))
+        found.push(
+          `${context}: Secret kube-system/${name} has a token that does not end: delete it when all clusters have others`,
+        );
+  return found;
+}
+
+/** @returns undefined if the present one is good for a while */
+async function newToken(
+  account: string,
+  {
+    read,
+    tokens: { lifetimeS, renew },
+    expiry,
+  }: { read: Applicable; tokens: Tokens; expiry: () => Promise<number | undefined> },
+) {
+  if (lifetimeS === undefined) return read.api.credentialsOf(account);
+  const leftS = renew ? 0 : ((await expiry()) ?? 0) - Date.now() / 1_000;
+  return leftS > lifetimeS / 2 ? undefined : read.api.requestToken(account, lifetimeS);
 }

@@ -8,7 +8,7 @@ import { tableLines } from '../output/table.ts';
 import type { Surroundings, Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { type Applied, LinkApi } from './api.ts';
-import { applyLink, render } from './apply.ts';
+import { applyLink, endlessTokens, handOverTokens, render } from './apply.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
 import { conflictsOf } from './conflicts.ts';
 import { type Change, changedLines, readFolder, writeFolder } from './folder.ts';
@@ -25,13 +25,23 @@ export type LinkOptions = ContextChoice &
     readonly sharedServiceCidrs?: boolean;
     readonly apply?: boolean;
     readonly coredns: boolean;
+    /** How long tokens live, in milliseconds. */
+    readonly boundTokens?: number;
+    readonly renew?: boolean;
   };
+
+/** The least that TokenRequest accepts. */
+const MIN_LIFETIME_MS = 600_000;
 
 /** Writes an overlay for each cluster, and applies it if asked to. @returns the exit code */
 export async function runLink(options: LinkOptions, { name, terminal, signal }: Surroundings): Promise<number> {
   const contexts = contextsOf(options);
   const [first, second] = contexts;
   if (first === undefined || second === undefined) throw new UsageError('a link needs two clusters: repeat --context');
+  const { boundTokens, renew = false } = options;
+  if (boundTokens !== undefined && boundTokens < MIN_LIFETIME_MS)
+    throw new UsageError('--bound-tokens must be at least 10m: API servers give no shorter tokens');
+  if (renew && boundTokens === undefined) throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
   const answers = answersOf(
     options,
     contexts.map((context) => context.name),
@@ -68,14 +78,15 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       registry: options.registry,
       version: packageJson.version,
       wireguard: options.wireguard,
+      boundTokens: boundTokens !== undefined,
     });
     return { cluster, folder, before, after };
   });
-  for (const { folder, ...change } of changes) {
+  for (const { folder, ...change } of renew ? [] : changes) {
     terminal.print(changeText(folder, change, terminal.paint));
     await writeFolder(folder, change);
   }
-  if (options.apply !== true) return 0;
+  if (options.apply !== true && !renew) return 0;
 
   const applicable = await Promise.all(
     changes.map(async ({ cluster, folder, after }) => ({
@@ -91,7 +102,11 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   );
   const report = (context: string, what: string, applied: Applied): void =>
     terminal.print(`${printable(`${context}: ${what} ${applied}`)}\n`);
-  await applyLink(applicable, { coredns: options.coredns, report });
+  const tokens = { lifetimeS: boundTokens === undefined ? undefined : boundTokens / 1_000, renew };
+  if (renew) await handOverTokens(applicable, { tokens, report });
+  else await applyLink(applicable, { coredns: options.coredns, tokens, report });
+  const endless = boundTokens === undefined ? [] : await endlessTokens(applicable);
+  for (const sentence of endless) terminal.print(`${printable(sentence)}\n`);
   return 0;
 }
 

@@ -26,7 +26,15 @@ const overlay = (
     registry = undefined as string | undefined,
   } = {},
 ): Files =>
-  overlayOf(own, { remotes, existing, wireguard, registry, version: '0.1.0', deploy: (folder) => `deploy/${folder}` });
+  overlayOf(own, {
+    remotes,
+    existing,
+    wireguard,
+    registry,
+    version: '0.1.0',
+    boundTokens: false,
+    deploy: (folder) => `deploy/${folder}`,
+  });
 
 const tunnelsOf = (files: Files): unknown => (JSON.parse(files.get('wireguard.json')!) as { remotes: unknown }).remotes;
 

@@ -16,6 +16,8 @@ type Choices = {
   readonly registry: string | undefined;
   readonly version: string;
   readonly wireguard: boolean;
+  /** Accounts get no Secret with a token that doesn't end. */
+  readonly boundTokens: boolean;
 };
 
 /** Fields that a user adds stay. */
@@ -195,6 +197,16 @@ function deviceNameOf(name: string): string | undefined {
 
 const remoteFile = (name: string): string => `remote-${name}.yaml`;
 
+/** The only Secrets of deploy/ are those of the accounts. */
+const WITHOUT_TOKENS = `  - target: { kind: Secret }
+    patch: |-
+      apiVersion: v1
+      kind: Secret
+      metadata:
+        name: any
+      $patch: delete
+`;
+
 function kustomization(
   { name, ipam, minor }: Cluster,
   {
@@ -202,11 +214,13 @@ function kustomization(
     registry,
     version,
     wireguard,
+    boundTokens,
     policy,
     names,
   }: Choices & { readonly policy: boolean; readonly names: readonly string[] },
 ): string {
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
+  // Others read a cluster without Calico, too.
   const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   const resources = sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]);
   const components = [
@@ -224,7 +238,7 @@ kind: Kustomization
 resources:
 ${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${policy ? '  - ip-pools.yaml\n' : ''}components:
 ${components.map((folder) => `  - ${deploy(folder)}\n`).join('')}patches:
-${names.map((remote) => `  - path: ${remoteFile(remote)}\n`).join('')}configMapGenerator:
+${names.map((remote) => `  - path: ${remoteFile(remote)}\n`).join('')}${boundTokens ? WITHOUT_TOKENS : ''}configMapGenerator:
 ${apps
   .map(
     (app) => `  - name: ${configMap(app)}

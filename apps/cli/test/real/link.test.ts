@@ -10,6 +10,8 @@ const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16' } as const;
 type Name = keyof typeof ranges;
 const names: readonly Name[] = ['c1', 'c2'];
 
+const others = { c1: 'c2', c2: 'c1' } as const;
+
 const corefile = `.:53 {
     errors
     kubernetes cluster.local in-addr.arpa ip6.arpa {
@@ -29,7 +31,7 @@ beforeAll(async () => {
     names.map(async (name) => {
       const cluster = await startRealCluster({
         name,
-        controllerManager: ['serviceaccount-token-controller'],
+        controllerManager: ['serviceaccount-token-controller', 'root-ca-certificate-publisher-controller'],
         apiserverFlags: { 'service-cluster-ip-range': services[name] },
       });
       clusters[name] = cluster;
@@ -56,11 +58,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function link() {
+function link(output = folder, ...flags: readonly string[]) {
   const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);
-  const flags = names.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
-  return runWith({ KUBECONFIG, PATH }, 'link', ...flags, '-o', folder, '--apply');
+  const answers = names.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
+  return runWith({ KUBECONFIG, PATH }, 'link', ...answers, '-o', output, '--apply', ...flags);
 }
 
 const tokenIn = async (name: Name, namespace: string, secret: string): Promise<string> => {
@@ -128,4 +130,36 @@ it('applies nothing if it can not add names to CoreDNS, and only these later', a
     { contentType: 'application/merge-patch+json' },
   );
   expect((await link()).stdout.match(/^.* changed$/gm)).toEqual(['c2: ConfigMap kube-system/coredns changed']);
+});
+
+it('replaces the tokens by some that end, when half of their time is over or at once', async () => {
+  const bound = join(folder, 'bound');
+  const tokens = () =>
+    Promise.all(names.map((name) => tokenIn(name, 'kube-system', `semaphore-policy-${others[name]}`)));
+  const before = await tokens();
+  const { code, stdout, stderr } = await link(bound, '--bound-tokens=1h');
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.match(/^c1: Secret kube-system\/(\S+) has a token that does not end/gm)).toHaveLength(4);
+  const first = await tokens();
+  for (const token of first) {
+    const { exp } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { exp: number };
+    expect(Math.abs(exp - Date.now() / 1_000 - 3_600)).toBeLessThan(600);
+  }
+  expect((await clusters.c2.clientFor(first[0]!).request('GET', '/api/v1/pods')).status).toBe(200);
+  expect(await textIn(bound)).not.toContain(first[0]!.slice(-20));
+
+  // These have more than half of 1h, but not of 4h.
+  expect((await link(bound, '--bound-tokens=1h')).stdout).not.toMatch(/ changed$/m);
+  expect(await tokens()).toEqual(first);
+  await link(bound, '--bound-tokens=4h');
+  const second = await tokens();
+  expect(second).not.toEqual(first);
+
+  const renewed = await link(bound, '--bound-tokens=4h', '--renew');
+  expect(renewed.stdout.match(/^c1: .* changed$/gm)).toEqual([
+    'c1: Secret kube-system/semaphore-policy-c2 changed',
+    'c1: Secret sys-semaphore/semaphore-service-mirror-c2 changed',
+    'c1: Secret kube-system/semaphore-wireguard-c2 changed',
+  ]);
+  expect(new Set([...before, ...first, ...second, ...(await tokens())]).size).toBe(8);
 });
