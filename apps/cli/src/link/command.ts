@@ -14,7 +14,8 @@ import { conflictsOf } from './conflicts.ts';
 import { type Change, changedLines, readFolder, writeFolder } from './folder.ts';
 import { type Cluster, type Findings, findingsOf } from './findings.ts';
 import { observe } from './observe.ts';
-import { type Files, type KnownRemote, knownRemotes, overlayOf } from './overlay.ts';
+import type { KnownRemote } from './kustomize.ts';
+import { type Files, knownRemotes, overlayOf } from './overlay.ts';
 
 export type LinkOptions = ContextChoice &
   AnswerOptions & {

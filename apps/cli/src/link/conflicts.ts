@@ -1,6 +1,6 @@
 import { type Cidr, overlaps } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
-import type { KnownRemote } from './overlay.ts';
+import type { KnownRemote } from './kustomize.ts';
 
 /** A range, and whose it is. */
 type Range = { readonly cidr: Cidr; readonly owner: string; readonly what: 'Pods' | 'Services' };

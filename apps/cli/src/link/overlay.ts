@@ -1,24 +1,11 @@
 import { base32Hash10 } from '@kube-semaphore/naming';
-import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import { parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import type { Cluster } from './findings.ts';
+import { type Choices, type KnownRemote, kustomization, poolsFor, remoteFile, workloadsWith } from './kustomize.ts';
 
 /** A file's text by its name in the folder of a cluster. */
 export type Files = ReadonlyMap<string, string>;
-
-/** A remote that the folder of a cluster has. */
-export type KnownRemote = { readonly name: string; readonly podCidrs: readonly Cidr[] };
-
-type Choices = {
-  /** A folder of `deploy/`, as a kustomization names it. */
-  readonly deploy: (folder: string) => string;
-  /** Before the names of the images. */
-  readonly registry: string | undefined;
-  readonly version: string;
-  readonly wireguard: boolean;
-  /** Accounts get no Secret with a token that doesn't end. */
-  readonly boundTokens: boolean;
-};
 
 /** Fields that a user adds stay. */
 const entry = z.looseObject({
@@ -193,122 +180,4 @@ function deviceNameOf(name: string): string | undefined {
   if (`wireguard.${name}`.length <= MAX_DEVICE_NAME) return undefined;
   const short = `wg-${name}`;
   return short.length <= MAX_DEVICE_NAME ? short : `wg-${base32Hash10('', name)}`;
-}
-
-const remoteFile = (name: string): string => `remote-${name}.yaml`;
-
-/** The only Secrets of deploy/ are those of the accounts. */
-const WITHOUT_TOKENS = `  - target: { kind: Secret }
-    patch: |-
-      apiVersion: v1
-      kind: Secret
-      metadata:
-        name: any
-      $patch: delete
-`;
-
-function kustomization(
-  { name, ipam, minor }: Cluster,
-  {
-    deploy,
-    registry,
-    version,
-    wireguard,
-    boundTokens,
-    policy,
-    names,
-  }: Choices & { readonly policy: boolean; readonly names: readonly string[] },
-): string {
-  const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
-  // Others read a cluster without Calico, too.
-  const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
-  const resources = sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]);
-  const components = [
-    ...(policy ? ['policy/components/metrics-network-policy'] : []),
-    'service-mirror/components/global',
-    'service-mirror/components/metrics-network-policy',
-    ...(wireguard && ipam === 'calico-blocks' ? ['wireguard/components/calico-blocks'] : []),
-    ...(minor < 30 ? apps.map((app) => `${app}/components/before-1.30`) : []),
-  ];
-  const namespaceOf = (app: string): string => (app === 'service-mirror' ? 'sys-semaphore' : 'kube-system');
-  const configMap = (app: string): string => (app === 'policy' ? 'semaphore-policy-config' : `semaphore-${app}`);
-  return `# Written by "semaphore link" for the cluster ${name}. To change more, use this folder as a resource of your own overlay.
-apiVersion: kustomize.config.k8s.io/v1beta1
-kind: Kustomization
-resources:
-${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${policy ? '  - ip-pools.yaml\n' : ''}components:
-${components.map((folder) => `  - ${deploy(folder)}\n`).join('')}patches:
-${names.map((remote) => `  - path: ${remoteFile(remote)}\n`).join('')}${boundTokens ? WITHOUT_TOKENS : ''}configMapGenerator:
-${apps
-  .map(
-    (app) => `  - name: ${configMap(app)}
-    namespace: ${namespaceOf(app)}
-    files: [config.json=${app}.json]
-`,
-  )
-  .join('')}images:
-${apps
-  .map(
-    (app) => `  - name: semaphore-${app}
-${registry === undefined ? '' : `    newName: ${registry}/semaphore-${app}\n`}    newTag: ${version}
-`,
-  )
-  .join('')}`;
-}
-
-/** Patches that mount the Secret of a remote into each workload. */
-function workloadsWith(remote: string, { policy, wireguard }: { policy: boolean; wireguard: boolean }): string {
-  const workloads = [
-    ...(policy ? [['Deployment', 'semaphore-policy', 'kube-system'] as const] : []),
-    ['Deployment', 'semaphore-service-mirror', 'sys-semaphore'] as const,
-    ...(wireguard ? [['DaemonSet', 'semaphore-wireguard', 'kube-system'] as const] : []),
-  ];
-  return workloads
-    .map(
-      ([kind, name, namespace]) => `apiVersion: apps/v1
-kind: ${kind}
-metadata:
-  name: ${name}
-  namespace: ${namespace}
-spec:
-  template:
-    spec:
-      containers:
-        - name: ${name}
-          volumeMounts:
-            - name: remote-${remote}
-              mountPath: /etc/kube-semaphore/remotes/${remote}
-              readOnly: true
-      volumes:
-        - name: remote-${remote}
-          secret:
-            secretName: ${name}-${remote}
-`,
-    )
-    .join('---\n');
-}
-
-/** Calico keeps the addresses of Pods on the way to a disabled pool. */
-function poolsFor(remotes: readonly KnownRemote[], calico: string): string {
-  // Calico's API server would set these.
-  const defaults = (family: 4 | 6): string =>
-    calico.startsWith('crd.')
-      ? `  blockSize: ${family === 4 ? 26 : 122}\n  ipipMode: Never\n  nodeSelector: all()\n  vxlanMode: Never\n`
-      : '';
-  return remotes
-    .flatMap(({ name, podCidrs }) =>
-      podCidrs.map(
-        ({ text, family }, i) => `apiVersion: ${calico}
-kind: IPPool
-metadata:
-  name: remote-${name}${i === 0 ? '' : `-${i + 1}`}
-spec:
-  cidr: ${text}
-  disabled: true
-  disableBGPExport: true
-  natOutgoing: false
-${defaults(family)}`,
-      ),
-    )
-    .join('---\n');
 }
