@@ -90,11 +90,11 @@ export class LinkApi {
     const answer = await this.#send(`/api/v1/namespaces/kube-system/serviceaccounts/${account}/token`, {
       what,
       method: 'POST',
-      body: JSON.stringify({
+      body: {
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
         spec: { expirationSeconds: lifetimeS },
-      }),
+      },
       contentType: 'application/json',
     });
     const { token } = tokenRequest.parse(JSON.parse(answer)).status;

@@ -28,8 +28,9 @@ const MAX_DEVICE_NAME = 15;
 
 /** The remotes in the files of a cluster. @throws {Error} if a file is not valid */
 export function knownRemotes(files: Files): readonly KnownRemote[] {
-  const [mirrors = []] = (['service-mirror', 'policy', 'wireguard'] as const).map((app) => entriesIn(files, app));
-  return mirrors.map(({ name, allowedPodCIDRs = [] }) => ({
+  // The other files have the same remotes, but they must be valid, too, before anything is written.
+  for (const app of ['policy', 'wireguard'] as const) entriesIn(files, app);
+  return entriesIn(files, 'service-mirror').map(({ name, allowedPodCIDRs = [] }) => ({
     name,
     podCidrs: allowedPodCIDRs.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
   }));
