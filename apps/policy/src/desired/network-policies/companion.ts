@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import {
+  asRecord,
   type CustomResource,
   type customResourceKind,
   type Kind,
@@ -172,13 +173,16 @@ const digestOf = (value: unknown): string => hash('sha256', canonicalText(value)
 
 /** Equal for values that differ in the order of keys, or in fields that are absent or empty: these mean the same in a spec. */
 function canonicalText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields = Object.entries(value).flatMap(([key, inner]) => {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+  const object = asRecord(value);
+  let fields = '';
+  for (const key of Object.keys(object).toSorted()) {
+    const inner = object[key];
     const text = inner === undefined ? '' : canonicalText(inner);
-    return ZEROS.has(text) ? [] : [`${JSON.stringify(key)}:${text}`];
-  });
-  return `{${fields.toSorted().join()}}`;
+    if (!ZEROS.has(text)) fields += `${JSON.stringify(key)}:${text},`;
+  }
+  return `{${fields}}`;
 }
 
 const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
