@@ -25,9 +25,9 @@ const BATCH = 4;
 const LONGEST_TURN_MS = 10;
 
 /**
- * An open watch. Iterate it once: it yields the events that each chunk of the stream completes, a few at a time. It ends when the server
- * ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop closes the
- * connection.
+ * An open watch. Iterate it once: it yields the events that each chunk of the stream completes, a few at a time. It ends
+ * when the server ends it (`timeoutSeconds`), and throws DecodeError, IdleTimeoutError or ConnectionError. Leaving the loop
+ * closes the connection.
  */
 export class WatchStream<K extends Kind> {
   readonly #response: IncomingMessage;

@@ -141,8 +141,8 @@ function granted(
 }
 
 /**
- * What of the grants of before stays. Which number a named port of egress has can't be known either, so the
- * numbers of before stay while the ports of the rule are the same; if they changed, only the numbers of the rule count.
+ * What stays of earlier grants. Which number a named port of egress has can't be known either, so earlier numbers stay while
+ * the ports of the rule are the same; if they changed, only the numbers of the rule count.
  */
 function retained(
   rule: CrossClusterRule,
