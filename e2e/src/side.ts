@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, scaled } from '@kube-semaphore/eventually';
 import {
   builtImage,
   dnsImage,
@@ -57,7 +57,7 @@ export class Side {
     this.#nodes = nodes;
   }
 
-  /** Starts a control plane. It notices a lost node after five seconds, instead of Kubernetes' 40 or 50. */
+  /** Starts a control plane. It notices a lost node after five seconds on a fast machine, instead of Kubernetes' 40 or 50. */
   static async start(
     name: keyof typeof ipam,
     network: Network,
@@ -77,7 +77,7 @@ export class Side {
         ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)])),
       ],
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
-      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '5s' },
+      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': `${scaled(5_000)}ms` },
     });
     return new Side(nodes);
   }
