@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
+import { clusterPropertiesPath as properties, clusterProperty, clusterPropertyCrd } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { clusterPropertiesPath as properties, clusterProperty, clusterPropertyCrd } from './support/about-api.ts';
 import { remoteRules } from './support/accounts.ts';
 import { itBehindProxies } from './support/it.ts';
 import { labelsOf } from './support/sets.ts';

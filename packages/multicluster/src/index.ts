@@ -20,6 +20,7 @@ export { localServiceRanges } from './local/service-ranges.ts';
 export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { Admissions } from './remote/admissions.ts';
+export { reportClusterSetId } from './remote/cluster-set-id.ts';
 export { ClusterWatches, type ConnectionStatus } from './remote/cluster-watches.ts';
 export { type Diagnostic, DiagnosticRegister, skippedIn } from './remote/diagnostic-register.ts';
 export { remoteBudget } from './remote/remote-budget.ts';

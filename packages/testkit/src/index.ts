@@ -1,3 +1,4 @@
+export { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from './about-api.ts';
 export { calicoApiCrds, type CalicoGroup, globalNetworkSetCrd, ipamCrds } from './calico.ts';
 export type { AuditEvent } from './real/audit.ts';
 export {

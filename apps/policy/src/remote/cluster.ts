@@ -1,6 +1,6 @@
 import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { type RemoteState, reportRestriction } from '@kube-semaphore/multicluster';
+import { type RemoteState, reportClusterSetId, reportRestriction } from '@kube-semaphore/multicluster';
 import { ConfigError, type Logger } from '@kube-semaphore/runtime';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
@@ -13,7 +13,6 @@ import type { LocalSets } from '../local/sets.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import { labelDomains } from '../names.ts';
 import type { RemotePlan } from '../plan.ts';
-import { reportClusterSetId } from './cluster-set-id.ts';
 import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain, tooManySets } from './diagnostics.ts';
 import { RemotePods, type RemotePodsInput } from './pods.ts';
 import { seedOf } from './seed.ts';

@@ -3,6 +3,9 @@ import {
   calicoApiCrds,
   calicoCrds,
   ciliumCrds,
+  clusterPropertiesPath,
+  clusterProperty,
+  clusterPropertyCrd,
   deployedRights,
   globalNetworkSetCrd,
   goesWithoutEngines,
@@ -16,7 +19,6 @@ import {
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { argvOf } from '../support/command-line.ts';
-import { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from '../support/about-api.ts';
 import { it as itWithNetworkPolicies } from '../support/it-with-network-policies.ts';
 import { clusterPolicyCrds } from '../support/permissive-crd.ts';
 import { labelsOf, Sets } from '../support/sets.ts';

@@ -49,6 +49,12 @@ export const metrics = {
     help: '1 if the ServiceExports of a cluster are known, 0 if what is imported from it stays as it was. Only with `mcs`.',
     labels: { remote: { help: 'name of the cluster' } },
   },
+  clusterIdDiffers: {
+    name: 'semaphore_service_mirror_cluster_id_differs',
+    type: 'gauge',
+    help: 'Whether the ClusterProperty of the remote has another id than our config: 1 or 0. Only with `mcs`.',
+    labels: { remote },
+  },
   mcsImports: {
     name: 'semaphore_service_mirror_mcs_imports',
     type: 'gauge',

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
+import { clusterPropertiesPath, clusterProperty, clusterPropertyCrd } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
 import { DRY_RUNS } from '../support/requests.ts';
 import { startSet } from '../support/mcs/cluster-set.ts';
@@ -126,6 +127,21 @@ describe('a cluster without the kinds', () => {
     await define('c1', 'serviceimports');
     await eventually(unknownImports, 0);
     await eventually(() => c1.importedFrom('web'), ['c1', 'c2']);
+  });
+});
+
+describe('a cluster with an id in its ClusterSet', () => {
+  it.for([
+    { id: 'c1', differs: 0 },
+    { id: 'west', differs: 1 },
+  ])('is compared with the config: $id', async ({ id, differs }, { startedSet }) => {
+    const { members } = await startedSet({ names: ['c1', 'c2'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c1.cluster.defineResource(clusterPropertyCrd);
+    await c1.cluster.admin.create(clusterPropertiesPath, clusterProperty(id));
+    await c2.start();
+    await eventually(() => c2.mirror.metric('semaphore_service_mirror_cluster_id_differs', { remote: 'c1' }), differs);
+    expect(c2.mirror.stderr().includes('the remote has another id in its ClusterSet')).toBe(differs === 1);
   });
 });
 

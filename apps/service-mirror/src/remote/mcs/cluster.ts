@@ -1,7 +1,7 @@
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { Admissions, type Diagnostic, remoteBudget } from '@kube-semaphore/multicluster';
-import { wordsOf } from '@kube-semaphore/runtime';
+import { Admissions, type Diagnostic, remoteBudget, reportClusterSetId } from '@kube-semaphore/multicluster';
+import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { ClusterDiagnostic } from '../../desired/diagnostic.ts';
 import type { Stale } from '../../desired/global/stale-endpoints.ts';
@@ -20,7 +20,8 @@ export type McsClusterOptions = {
   readonly client: KubeClient;
   readonly rules: SliceRules;
   readonly options: MirrorOptions;
-  readonly metrics: Pick<MirrorMetrics, 'mcsExportsKnown' | 'remoteWatchRestarts'>;
+  readonly log: Logger;
+  readonly metrics: Pick<MirrorMetrics, 'clusterIdDiffers' | 'mcsExportsKnown' | 'remoteWatchRestarts'>;
   /** What happens to its endpoints now. */
   readonly stale: () => Stale;
   /** Whether an import has a part of it. */
@@ -172,7 +173,13 @@ export class McsCluster {
   /** Watches until `signal` is aborted; to be called once. */
   async run(running: RunOptions): Promise<void> {
     this.#isRunning = true;
-    await Promise.all([this.exports.run(running), this.services.run(running)]);
+    const { cluster: id, client, rules, log, metrics } = this.#options;
+    const report = { client, remote: this, id, log, metric: metrics.clusterIdDiffers };
+    await Promise.all([
+      this.exports.run(running),
+      this.services.run(running),
+      ...(rules.isLocal ? [] : [reportClusterSetId(report, running)]),
+    ]);
   }
 
   #exportChanged(at: Name, { isRemoved }: { readonly isRemoved: boolean }): void {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
-import type { PolicyMetrics } from '../metrics.ts';
-import { clusterSetLabel } from '../names.ts';
+/** The ClusterProperty with the id of a cluster in its ClusterSet (About API, KEP-2149). */
+const PROPERTY = 'cluster.clusterset.k8s.io';
 
 const PERIOD_MS = 3_600_000;
 
@@ -13,9 +13,7 @@ export type ClusterSetId =
   | { readonly kind: 'different'; readonly id: string }
   | { readonly kind: 'unknown'; readonly error: unknown };
 
-/**
- * Compares the id of a cluster in our config with its ClusterProperty `cluster.clusterset.k8s.io` (About API, KEP-2149).
- */
+/** Compares the id of a cluster in our config with its ClusterProperty. */
 export async function compareClusterSetId(
   client: Pick<KubeClient, 'getRaw'>,
   configured: string,
@@ -26,7 +24,7 @@ export async function compareClusterSetId(
       preferredVersion?: { groupVersion?: string };
     };
     const version = group.preferredVersion?.groupVersion ?? 'about.k8s.io/v1alpha1';
-    const property = (await client.getRaw(`/apis/${version}/clusterproperties/${clusterSetLabel}`, { signal })) as {
+    const property = (await client.getRaw(`/apis/${version}/clusterproperties/${PROPERTY}`, { signal })) as {
       spec?: { value?: unknown };
     };
     const id = property.spec?.value;
@@ -43,12 +41,13 @@ export type ClusterSetIdReport = {
   /** As the config says. */
   readonly id: string;
   readonly log: Logger;
-  readonly metric: PolicyMetrics['clusterIdDiffers'];
+  /** 1: the id differs. */
+  readonly metric: { set(labels: { readonly remote: string }, value: 0 | 1): void };
 };
 
 /**
- * Reports, once the remote is synced and then hourly, whether its id differs from that in our config, as policies that
- * select by the id would select another cluster. Nothing else depends on it.
+ * Reports, once the remote is synced and then hourly, whether its id differs from that in our config: what selects or names
+ * clusters by the id would mean another cluster. Nothing else depends on it.
  */
 export async function reportClusterSetId(
   { client, remote: { cluster, firstSync }, id, log, metric }: ClusterSetIdReport,
