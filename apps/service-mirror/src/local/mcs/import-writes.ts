@@ -91,13 +91,9 @@ export class ImportWrites {
   async #send(change: ImportChange, { key, at }: Pick<Due, 'key' | 'at'>, options: WriteOptions): Promise<void> {
     const { writer, imports, vain } = this.#options;
     try {
-      const written = await writer.write(change, at, options);
-      if (written === undefined) imports.deleted(change, at);
-      else {
-        imports.wrote(written);
-        const isIgnored = 'from' in change && change.from.resourceVersion === written.object.metadata.resourceVersion;
-        if (isIgnored) vain.add(key, change);
-      }
+      const written = await imports.write(change, at, () => writer.write(change, at, options));
+      const isIgnored = 'from' in change && change.from.resourceVersion === written?.object.metadata.resourceVersion;
+      if (isIgnored) vain.add(key, change);
     } catch (error) {
       if (isStatus(error, 404, 409)) imports.recheck();
       throw error;

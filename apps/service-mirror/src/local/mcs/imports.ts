@@ -9,7 +9,7 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
-import type { ImportChange, ObservedObjects } from '../../desired/mcs/changes.ts';
+import { type ImportChange, namespaceOf, type ObservedObjects } from '../../desired/mcs/changes.ts';
 import {
   keyOfDerived,
   keyOfSlice,
@@ -21,6 +21,7 @@ import { clusterOf } from '../../desired/mcs/retained.ts';
 import type { Identity } from '../../desired/observed.ts';
 import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../desired/slice-index.ts';
+import type { Endpoint } from '../../desired/source.ts';
 import { observedSlice } from '../read.ts';
 import type { WrittenObject } from './import-writer.ts';
 import { observedDerived, observedImport } from './read.ts';
@@ -63,6 +64,8 @@ export class LocalImports {
   readonly #services: Store<LocalDerived>;
   readonly #slices: Store<LocalSlice>;
   readonly #namespaces: Store<{ readonly uid: string }>;
+  /** The endpoints of slices that are being written, by the slice's key. */
+  readonly #written = new Map<string, readonly Endpoint[]>();
   readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfDerived);
   readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
   readonly #reflectors: {
@@ -107,8 +110,9 @@ export class LocalImports {
         kind: endpointSliceKind,
         store: this.#slices,
         project: (each) => {
-          const slice = observedSlice(each);
-          return slice && { ...slice, namespace: each.metadata.namespace };
+          const { namespace, name } = each.metadata;
+          const slice = observedSlice(each, this.#written.get(`${namespace}/${name}`));
+          return slice && { ...slice, namespace };
         },
         labelSelector: OURS.slices,
       }),
@@ -180,8 +184,25 @@ export class LocalImports {
     };
   }
 
-  /** Stores the answer to a write, before the watch reports it. */
-  wrote(written: NonNullable<WrittenObject>): void {
+  /** Makes a change, and stores the answer, before the watch reports it. A slice shares its endpoints with the source. */
+  async write(change: ImportChange, at: ImportAt, send: () => Promise<WrittenObject>): Promise<WrittenObject> {
+    if (change.kind !== 'create-slice' && change.kind !== 'update-slice') return this.#store(change, at, await send());
+    const key = `${namespaceOf(change, at)}/${change.to.name}`;
+    this.#written.set(key, change.to.endpoints);
+    try {
+      return this.#store(change, at, await send());
+    } finally {
+      this.#written.delete(key);
+    }
+  }
+
+  #store(change: ImportChange, at: ImportAt, written: WrittenObject): WrittenObject {
+    if (written === undefined) this.#deleted(change, at);
+    else this.#wrote(written);
+    return written;
+  }
+
+  #wrote(written: NonNullable<WrittenObject>): void {
     const { imports, services, slices } = this.#reflectors;
     if (written.kind === 'import') imports.wrote(written.object);
     else if (written.kind === 'slice') slices.wrote(written.object);
@@ -189,7 +210,7 @@ export class LocalImports {
   }
 
   /** Removes a deleted object, before the watch reports it, unless it waits for finalizers. */
-  deleted(change: ImportChange, { namespace, derivedNamespace }: ImportAt): void {
+  #deleted(change: ImportChange, { namespace, derivedNamespace }: ImportAt): void {
     if (change.kind === 'delete-import' && change.from.finalizers.length === 0)
       this.#imports.delete(`${namespace}/${change.from.name}`, change.from.uid);
     if (change.kind === 'delete-derived' && change.from.finalizers.length === 0)
