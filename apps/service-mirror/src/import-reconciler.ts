@@ -126,8 +126,9 @@ export class ImportReconciler {
   #placeOf(key: string): ImportAt {
     const { settings } = this.#options;
     const { namespace, name } = parseImportKey(key)!;
-    const derivedNamespace = settings.mcs?.derivedServices === 'mirrorNamespace' ? settings.mirrorNamespace : namespace;
-    return { namespace, name, derivedNamespace, derivedName: derivedServiceName(namespace, name) };
+    const isBeside = settings.mcs?.derivedServices !== 'mirrorNamespace';
+    const derivedName = derivedServiceName({ namespace, name }, { isBeside });
+    return { namespace, name, derivedNamespace: isBeside ? namespace : settings.mirrorNamespace, derivedName };
   }
 
   #step(key: string, at: ImportAt): Step {

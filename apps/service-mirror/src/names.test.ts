@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isDnsLabel, isDnsSubdomain, isLabelValue, isServiceName } from '@kube-semaphore/naming';
 import {
+  derivedServiceName,
   GLOBAL,
   globalKey,
   globalServiceName,
@@ -33,6 +34,33 @@ const cluster = fc.oneof(label, fc.constantFrom('Europe_1', 'v1.c2')).filter((na
 const prefix = label.filter((name) => prefixProblem(name) === undefined);
 const slice = fc.array(label, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('.'));
 const source = fc.record({ cluster, namespace: label, slice });
+
+describe('the name of the Service of a ServiceImport', () => {
+  const long = { namespace: 'x'.repeat(26), name: 'y'.repeat(26) };
+
+  it.each([
+    {
+      where: 'beside its import',
+      at: { namespace: 'shop', name: 'web' },
+      isBeside: true,
+      want: /^derived-[0-9a-v]{10}$/,
+    },
+    {
+      where: 'in the mirror namespace',
+      at: { namespace: 'shop', name: 'web' },
+      isBeside: false,
+      want: /^mcs-shop-73736d-web$/,
+    },
+    {
+      where: 'in the mirror namespace, if that is too long',
+      at: long,
+      isBeside: false,
+      want: /^derived-[0-9a-v]{10}$/,
+    },
+  ])('$where is $want', ({ at, isBeside, want }) => {
+    expect(derivedServiceName(at, { isBeside })).toMatch(want);
+  });
+});
 
 describe('the name of a Service', () => {
   it('is that of the Go program', () => {

@@ -6,6 +6,9 @@ export const separator = '73736d';
 /** The prefix of global Services. */
 const GLOBAL_PREFIX = 'gl';
 
+/** The prefix of the Services of ServiceImports, in the mirror namespace. */
+const IMPORT_PREFIX = 'mcs';
+
 /** The cluster in keys of global Services: no real cluster may have this name. */
 export const GLOBAL = 'global';
 
@@ -93,11 +96,17 @@ export function mirrorSliceName(serviceName: string, { cluster, namespace, slice
 }
 
 /**
- * The name of the Service that has the address of a ServiceImport, in the import's namespace: `derived-` and ten digits of a
- * hash, as mcs-api's own controller names it.
+ * The name of the Service that has the address of a ServiceImport. Beside the import it is `derived-` and ten digits of a hash,
+ * as mcs-api's own controller names it. In the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can
+ * rewrite to it; or the other one, if that isn't legal.
  */
-export const derivedServiceName = (namespace: string, name: string): string =>
-  `derived-${base32Hash10(namespace, name)}`;
+export function derivedServiceName(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { isBeside }: { readonly isBeside: boolean },
+): string {
+  const readable = mirrorServiceName(IMPORT_PREFIX, namespace, name);
+  return isBeside || serviceNameProblem(readable) !== undefined ? `derived-${base32Hash10(namespace, name)}` : readable;
+}
 
 /** Why a name isn't legal. `excess`: by how many characters it is too long. */
 export type ServiceNameProblem =

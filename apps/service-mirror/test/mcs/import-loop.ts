@@ -19,6 +19,8 @@ import { derivedServiceName } from '../../src/names.ts';
 import { readExport, readExportedService } from '../../src/remote/read/export.ts';
 import { readSlice } from '../../src/remote/read/slice.ts';
 
+/** That of all imports. */
+const NAMESPACE = 'default';
 const { signal } = new AbortController();
 const [services, slices, imports, exports] = [
   new Codec(serviceKind),
@@ -42,19 +44,26 @@ export async function openMember(cluster: TestCluster): Promise<Member> {
  * servers, as a process would that has just started.
  *
  * @param lost members that can't be read now
+ * @param derivedNamespace where the Services of imports are; default: beside the imports
  * @returns the writes, as `update-slice`
  */
 export async function reconciled(
   name: string,
-  { local, members, lost = [] }: { local: Member; members: readonly Member[]; lost?: readonly string[] },
+  {
+    local,
+    members,
+    lost = [],
+    derivedNamespace = NAMESPACE,
+  }: { local: Member; members: readonly Member[]; lost?: readonly string[]; derivedNamespace?: string },
 ): Promise<readonly string[]> {
-  const namespace = 'default';
+  const namespace = NAMESPACE;
   const { client } = local;
   const writer = new ImportWriter(client);
-  const at = { namespace, derivedNamespace: namespace };
+  const derived = derivedServiceName({ namespace, name }, { isBeside: derivedNamespace === namespace });
+  const at = { namespace, name, derivedNamespace, derived };
   const made: string[] = [];
   for (let round = 0; round < 20; round++) {
-    const observed = await observedIn(client, { namespace, name });
+    const observed = await observedIn(client, at);
     const own = await found(client.get(exports, { namespace, name, signal }));
     const read = members.filter(({ cluster }) => !lost.includes(cluster.name));
     const each = await Promise.all(
@@ -70,7 +79,7 @@ export async function reconciled(
       own: own && { ...readExportedService(service).own, present: conflictReasons(own.status.conditions) },
       prefixes: undefined,
       families: ['IPv4', 'IPv6'],
-      placement: { namespace, derived: derivedServiceName(namespace, name) },
+      placement: { namespace: derivedNamespace, derived },
     });
     const now = '2026-01-01T00:00:00Z';
     const changes = wanted === 'unknown' ? [] : nextChanges(observed, wanted, now);
@@ -86,13 +95,20 @@ export async function reconciled(
   throw new Error(`no end after ${made.join(', ')}`);
 }
 
-async function observedIn(client: KubeClient, at: { namespace: string; name: string }): Promise<ObservedObjects> {
-  const { namespace, name } = at;
+async function observedIn(
+  client: KubeClient,
+  {
+    namespace,
+    name,
+    derivedNamespace,
+    derived,
+  }: { [field in 'namespace' | 'name' | 'derivedNamespace' | 'derived']: string },
+): Promise<ObservedObjects> {
   const labelSelector = `multicluster.kubernetes.io/service-name=${name}`;
   const [serviceImport, service, page] = await Promise.all([
-    found(client.get(imports, { ...at, signal })),
-    found(client.get(services, { namespace, name: derivedServiceName(namespace, name), signal })),
-    client.list(slices, { namespace, labelSelector, signal }),
+    found(client.get(imports, { namespace, name, signal })),
+    found(client.get(services, { namespace: derivedNamespace, name: derived, signal })),
+    client.list(slices, { namespace: derivedNamespace, labelSelector, signal }),
   ]);
   return {
     serviceImport: serviceImport && observedImport(serviceImport),

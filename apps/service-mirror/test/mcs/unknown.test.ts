@@ -188,6 +188,7 @@ describe('the config', () => {
     await eventually(() => c2.derived(), []);
     await eventually(() => c2.addresses('web'), {});
     const [derived] = await c2.derived('sys-semaphore');
+    expect(derived!.metadata.name).toBe('mcs-shop-73736d-web');
     expect(await c2.import('web')).toMatchObject({
       metadata: { uid },
       spec: { ips: (derived!['spec'] as { clusterIPs: string[] }).clusterIPs },

@@ -2,6 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { deployedCrds, node as nodeObject, startCoreDns, startKubeProxy } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { openMember, reconciled } from '../mcs/import-loop.ts';
+import { MIRRORS } from '../support/mirror-process.ts';
 import { documentedCorefile } from '../support/net/corefile.ts';
 import type { RecordType } from '../support/net/dns-message.ts';
 import { it as itOnNetwork, ZONE } from '../support/net/it.ts';
@@ -39,17 +40,18 @@ const it = itOnNetwork
     onCleanup(async () => void (await Promise.all(members.map((member) => member.close()))));
     return members;
   })
-  .extend(
-    'resolve',
-    { scope: 'file' },
-    async ({ network, realClusters: { local }, members: _kinds }, { onCleanup }) => {
-      const node = await network.addNode('dns');
+  .extend('startDns', { scope: 'file' }, ({ network, realClusters: { local }, members: _kinds }, { onCleanup }) => {
+    const started: Awaited<ReturnType<typeof startCoreDns>>[] = [];
+    onCleanup(async () => void (await Promise.all(started.map((coreDns) => coreDns.stop()))));
+    return async (name: string, corefile: string) => {
+      const node = await network.addNode(name);
       await node.forward(Number(new URL(local.url).port));
-      const corefile = [documentedCorefile(), documentedCorefile('mcs.md')].join('\n');
-      const coreDns = await startCoreDns({ cluster: local, node, corefile });
-      onCleanup(() => coreDns.stop());
-      return async (name: string, type: RecordType = 'A') => (await ask(node, name, type)).answers;
-    },
+      started.push(await startCoreDns({ cluster: local, node, corefile }));
+      return async (asked: string, type: RecordType = 'A') => (await ask(node, asked, type)).answers;
+    };
+  })
+  .extend('resolve', { scope: 'file' }, ({ startDns }) =>
+    startDns('dns', [documentedCorefile(), documentedCorefile('mcs.md')].join('\n')),
   )
   .extend('exported', ({ machines, members: [local, remote] }) => async (name: string, ...from: ('c1' | 'c2')[]) => {
     const [apiVersion, kind] = ['multicluster.x-k8s.io/v1beta1', 'ServiceExport'];
@@ -177,5 +179,31 @@ describe('an exported headless Service', () => {
     expect(await resolve(`_http._tcp.${name}`, 'SRV')).toEqual(
       ['db-0.c1', 'db-0.c2', 'db-1.c2'].map((host) => `_http._tcp.${name} SRV 8080 ${host}.${name}`),
     );
+  });
+});
+
+describe('a ServiceImport whose Service is in the mirror namespace', () => {
+  it('has its name in a CoreDNS without the option multicluster, by the rule of global Services', async ({
+    startDns,
+    members: [local, remote],
+    sources,
+    realClusters,
+  }) => {
+    const rule = documentedCorefile()
+      .replaceAll(/cluster(\\?)\.global/g, 'clusterset$1.local')
+      .replaceAll('gl-', 'mcs-');
+    const resolve = await startDns('old', rule);
+    await sources.add({ name: 'old', ports: ports(80) });
+    await realClusters.remote.admin.create(`${GROUP}/serviceexports`, {
+      apiVersion: 'multicluster.x-k8s.io/v1beta1',
+      kind: 'ServiceExport',
+      metadata: { name: 'old' },
+    });
+    await reconciled('old', { local, members: [local, remote], derivedNamespace: MIRRORS });
+    const { spec } = await realClusters.local.admin.get(`${GROUP}/serviceimports/old`);
+    const [ip] = (spec as { readonly ips: readonly string[] }).ips;
+    const name = zoneOf('old');
+    await eventually(() => resolve(name), [`${name} A ${ip}`]);
+    await eventually(() => resolve(`_p80._tcp.${name}`, 'SRV'), [`_p80._tcp.${name} SRV 80 ${name}`]);
   });
 });
