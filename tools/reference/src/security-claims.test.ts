@@ -470,7 +470,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/real/least-privilege.test.ts', 'need each of their rights, and no other'],
     [
       'apps/service-mirror/test/real/least-privilege.test.ts',
-      'need each of their rights, and no other, also those of the component for global services',
+      'need each of their rights, and no other, also those of their components',
     ],
     ['apps/wireguard/test/real/least-privilege.test.ts', 'need each of their rights, and no other'],
   ],
