@@ -6,6 +6,7 @@ import { completionOf, shells } from './completion.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
+import { runTest, type TestOptions } from './test/command.ts';
 import { UsageError } from './usage-error.ts';
 
 /** By convention, of a process that SIGINT ended. */
@@ -81,6 +82,10 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     )
     .option('--pre', 'before the installation: check the clusters only')
     .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
+  onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2'))
+    .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
+    .option('-n, --namespace <name>', 'where to create Pods and a Service', 'default')
+    .action(async (options: TestOptions) => exit(await runTest(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => terminal.print(completionOf(program, shell)));

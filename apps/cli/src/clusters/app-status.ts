@@ -52,7 +52,7 @@ const appStatus = z.object({
     name: z.optional(z.string()),
     node: z.optional(z.string()),
     mirrorNamespace: z.optional(z.string()),
-    globalSelector: z.nullish(z.string()),
+    mirrorSelector: z.nullish(z.string()),
   }),
   remotes: z.array(remote),
 });

@@ -18,6 +18,8 @@ export type AppPod = {
   readonly node: string;
   /** Its service account. */
   readonly account: string;
+  /** Of its first container. */
+  readonly image?: string | undefined;
   readonly ready: boolean;
   /** What it says, or why that can't be read. */
   readonly status: AppStatus | { readonly failure: string };
@@ -43,6 +45,7 @@ const podList = z.object({
         serviceAccountName: z.optional(z.string()),
         containers: z.array(
           z.object({
+            image: z.optional(z.string()),
             ports: z.optional(z.array(z.object({ name: z.optional(z.string()), containerPort: z.number() }))),
           }),
         ),
@@ -105,7 +108,7 @@ async function readPod({ metadata, spec, status }: Pod, request: (path: string) 
   const port = spec.containers.flatMap(({ ports = [] }) => ports).find((each) => each.name === 'http')?.containerPort;
   const ready = status.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') === true;
   const { nodeName: node = '', serviceAccountName: account = 'default' } = spec;
-  const pod = { app: labels['app'] as App, namespace, name, node, account, ready };
+  const pod = { app: labels['app'] as App, namespace, name, node, account, image: spec.containers[0]?.image, ready };
   if (port === undefined) return { ...pod, status: { failure: 'it has no port with the name http' } };
   try {
     const page = await request(`/api/v1/namespaces/${namespace}/pods/${name}:${port}/proxy/status`);

@@ -23,7 +23,7 @@ export type RequestLimits = { readonly signal: AbortSignal; readonly timeoutMs: 
 /** A request. By default, one with a body is a POST. */
 export type Sent = {
   readonly path: string;
-  readonly method?: 'GET' | 'POST' | 'PATCH';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: object | undefined;
   readonly contentType?: string;
 };

@@ -21,12 +21,15 @@ const { certPem: cert, keyPem: key } = await authority.issue({
   ips: ['127.0.0.1'],
 });
 
+/** Of a server that the kubeconfigs of `kubeconfigOf` trust. */
+export const certificate = { cert, key };
+
 /** An API server that lists Pods and asks them for their status; or refuses each request. */
 type Served = { readonly pods: readonly ServedPod[] } | { readonly refusal: number; readonly message: string };
 
 /** Starts it until the test ends. @returns its URL */
 export async function startApiServer(served: Served): Promise<string> {
-  const server = createServer({ cert, key }, (request, response) => {
+  const server = createServer(certificate, (request, response) => {
     void answerTo(request.url ?? '', served).then(({ code, body }) => {
       response.writeHead(code, { 'content-type': 'application/json' }).end(body);
     });

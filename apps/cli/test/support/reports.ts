@@ -26,7 +26,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly ready?: boolean;
   readonly version?: string;
   readonly leader?: boolean;
-  readonly config?: { readonly name?: string; readonly mirrorNamespace?: string };
+  readonly config?: { readonly name?: string; readonly mirrorNamespace?: string; readonly mirrorSelector?: string };
   readonly remotes?: RemoteStatus[];
 };
 

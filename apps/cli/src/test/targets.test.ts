@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { appPod, remoteStatus } from '../../test/support/reports.ts';
+import { testText } from './page.ts';
+import { mirrorLabels, targetsOf } from './targets.ts';
+
+const mirror = (name: string, remote: string, prefix: string) => {
+  const remotes = [remoteStatus({ name: remote, config: { servicePrefix: prefix } })];
+  const config = { name, mirrorNamespace: 'sys-semaphore', mirrorSelector: 'mirror=true' };
+  return appPod({ app: 'semaphore-service-mirror', config, remotes });
+};
+const here = { cluster: 'admin@one', pods: [mirror('c1', 'c2', 'p2')], ips: ['10.2.0.1'] };
+const there = { cluster: 'admin@two', pods: [mirror('c2', 'c1', 'p1')], ips: ['10.4.0.1', 'fd00:4::1'] };
+const service = { name: 'web', namespace: 'shop' };
+
+describe('targetsOf', () => {
+  it('leads to each address, to the mirror, and to its DNS name, by the names that the clusters give to themselves', () => {
+    expect(targetsOf(here, [there], service)).toEqual([
+      { to: 'admin@two', by: 'pod', url: 'http://10.4.0.1:8080/' },
+      { to: 'admin@two', by: 'pod', url: 'http://[fd00:4::1]:8080/' },
+      { to: 'admin@two', by: 'service', url: 'http://p2-shop-73736d-web.sys-semaphore.svc:8080/' },
+      { to: 'admin@two', by: 'name', url: 'http://web.shop.svc.cluster.p2:8080/' },
+    ]);
+  });
+
+  it('leads only to addresses without a mirror', () => {
+    const found = targetsOf({ ...here, pods: [] }, [there], service);
+    expect(found.map(({ by }) => by)).toEqual(['pod', 'pod']);
+  });
+});
+
+it('labels the Service as the mirrors select it', () => {
+  expect(mirrorLabels([here, there])).toEqual({ mirror: 'true' });
+});
+
+it('a page names what did not come through, in foreign words that steer no terminal', () => {
+  const call = { from: 'c1', to: 'c2', by: 'pod', url: 'http://[fd00:4::1]:8080/', latencyMs: 1.26 } as const;
+  const page = testText([{ ...call, small: null, full: 'aborted \u001b[2J', bytesPerSecond: null }], (_, text) => text);
+  expect(page.split('\n')).toEqual([
+    'FROM  TO  BY        SMALL  FULL  LATENCY  THROUGHPUT',
+    'c1    c2  pod IPv6  ✓      ✗     1.3 ms   -',
+    '',
+    '✗ c1 to c2, http://[fd00:4::1]:8080/: aborted \\u001b[2J',
+    '',
+  ]);
+});
