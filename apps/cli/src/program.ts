@@ -3,6 +3,7 @@ import { printable } from '@kube-semaphore/text';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
+import { type ExplainOptions, runExplain } from './explain/command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
@@ -39,16 +40,16 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .configureOutput({ writeOut: terminal.print, writeErr: terminal.complain });
   const add = (command: string, description: string, example: string): Command =>
     program.command(command).description(description).addHelpText('after', `\nExample:\n  $ ${name} ${example}`);
-  const onClusters = (command: Command): Command =>
-    command
-      .option(
-        '--context <name>',
-        'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
-        also,
-      )
-      .option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
+  const reading = (command: Command): Command =>
+    command.option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
   const printed = (command: Command): Command =>
     command.addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'));
+  const onClusters = (command: Command): Command =>
+    reading(command).option(
+      '--context <name>',
+      'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
+      also,
+    );
 
   onClusters(
     add('link', 'Writes a kustomize overlay for each cluster, to link them.', 'link --context c1 --context c2 -o mesh'),
@@ -86,6 +87,22 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
     .option('-n, --namespace <name>', 'where to create Pods and a Service', 'default')
     .action(async (options: TestOptions) => exit(await runTest(options, surroundings)));
+  printed(
+    reading(
+      add(
+        'explain',
+        'Follows a packet between two clusters.',
+        'explain --from c1/shop/cart-1 --to c2/shop/checkout:80',
+      ),
+    ),
+  )
+    .requiredOption('--from <pod>', 'the calling Pod: context/namespace/pod')
+    .requiredOption(
+      '--to <destination>',
+      'a Service or Pod: context/namespace/name[:port]; or a DNS name, such as checkout.shop.svc.cluster.c2:80',
+    )
+    .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
+    .action(async (options: ExplainOptions) => exit(await runExplain(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => terminal.print(completionOf(program, shell)));

@@ -4,15 +4,16 @@ import { localServiceRanges } from '@kube-semaphore/multicluster';
 import { addressRefusal, type Cidr } from '@kube-semaphore/net';
 import { ConfigError } from '@kube-semaphore/runtime';
 import { type FlowWord, parseFlowEnd, parseFlowPort } from './config/flow.ts';
-import { type Direction, remoteNamespaceLabels } from './desired/network-policies/cross-cluster-rules.ts';
+import type { Direction } from './desired/network-policies/cross-cluster-rules.ts';
 import type { Labels } from './desired/network-policies/selector.ts';
 import { isFinished } from './desired/member.ts';
 import { sinkOf } from './desired/network-policies/sinks.ts';
-import { namedPortsOf } from './desired/network-policies/peer-pod.ts';
 import {
   type FlowPeer,
   type FlowPod,
+  flowPodOf,
   type FlowPort,
+  remotePeer,
   type SideVerdict,
   sideVerdict,
 } from './desired/network-policies/verdict.ts';
@@ -149,19 +150,11 @@ async function read(
   const found = pods.value.pods.filter((pod) => isMeant(pod, word));
   if (found.length === 0 || labels === undefined)
     return [{ kind: 'unknown', at, word: name, failure: 'there is no such Pod' }];
-  const ends = found.map(({ metadata, spec, status }) => ({
+  const ends = found.map((pod) => ({
     kind: 'pod' as const,
     at,
-    pod: {
-      namespace,
-      name: metadata.name,
-      labels: metadata.labels,
-      namespaceLabels: labels,
-      namedPorts: namedPortsOf(spec),
-      hostNetwork: spec.hostNetwork,
-      finished: isFinished(status),
-    },
-    ips: status.podIPs.map(({ ip }) => ip),
+    pod: flowPodOf(pod, labels),
+    ips: pod.status.podIPs.map(({ ip }) => ip),
   }));
   return [
     ...new Map(ends.toReversed().map((end) => [JSON.stringify({ ...end.pod, name: '' }), end])).values(),
@@ -230,11 +223,7 @@ function peerOf(end: End, subject: End, ip: string | undefined, { key }: Context
   if (subject.kind !== 'address' && subject.at.name === at.name) return { ip, pod, remote: undefined };
   const { name, id, labels } = at;
   const refusal = ip === undefined ? undefined : at.refusalOf(ip);
-  const namespaceLabels =
-    id === undefined
-      ? pod.namespaceLabels
-      : remoteNamespaceLabels(pod.namespace, pod.namespaceLabels, { key, id, labels });
-  return { ip, pod: { ...pod, namespaceLabels }, remote: { name, id, labels, refusal } };
+  return remotePeer(pod, { ip, remote: { name, id, labels, refusal }, key });
 }
 
 /** None of an address that is no known Pod. */

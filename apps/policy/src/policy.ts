@@ -111,12 +111,12 @@ export class Policy {
 
   status(): AppStatus {
     const { leadership, settings, options } = this.#input;
-    const { networkPolicies } = options;
+    const { localClusterName: name, networkPolicies, clusterSetKey } = options;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
       remotes: this.#remotes.status(),
-      config: { networkPolicies, localCIDRs: settings.localCidrs.map(({ text }) => text) },
+      config: { name, networkPolicies, clusterSetKey, localCIDRs: settings.localCidrs.map(({ text }) => text) },
     };
   }
 

@@ -48,7 +48,7 @@ describe('docs/policy.md and docs/concepts.md', () => {
 
 it('docs/operations.md looks for sets under each label domain', () => {
   const [hops = ''] = docBlocks('operations.md', "c1 can't reach X of c2", 'sh pods');
-  const fourth = hops.slice(hops.indexOf('# 4.'), hops.indexOf('# 5.'));
-  const said = execFileSync('sh', ['-c', `kubectl() { echo "$@"; }\nremote=c2\n${fourth}`], { encoding: 'utf8' });
+  const third = hops.slice(hops.indexOf('# 3.'), hops.indexOf('# 4.'));
+  const said = execFileSync('sh', ['-c', `kubectl() { echo "$@"; }\nremote=c2\n${third}`], { encoding: 'utf8' });
   expect(said.match(/(?<=-l )\S+/g)).toEqual(labelDomains.map((domain) => `${domain}/cluster=c2`));
 });

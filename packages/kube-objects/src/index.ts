@@ -40,6 +40,8 @@ export { type Node, nodeKind } from './kinds/node.ts';
 export {
   type Pod,
   podKind,
+  type PodOnNode,
+  podOnNodeKind,
   type PodWithOwners,
   podWithOwnersKind,
   type PodWithPorts,

@@ -39,7 +39,8 @@ describe('checkManifests', () => {
     expect(checkManifests([{ ...net, dependencies: ['ipaddr.js'] }])).toEqual([]);
   });
 
-  const tags = 'nx.tags must hold exactly one of type:pure, type:lib, type:test, type:e2e, type:app, type:tool';
+  const tags =
+    'nx.tags must hold exactly one of type:pure, type:lib, type:test, type:e2e, type:app, type:cli, type:tool';
   it.each([
     {
       name: 'a project without a tag',

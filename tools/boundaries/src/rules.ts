@@ -1,5 +1,5 @@
 /** The type of a project: each package.json has one as its Nx tag. */
-export type Tag = 'type:app' | 'type:lib' | 'type:pure' | 'type:test' | 'type:e2e' | 'type:tool';
+export type Tag = 'type:app' | 'type:cli' | 'type:lib' | 'type:pure' | 'type:test' | 'type:e2e' | 'type:tool';
 
 /** Which projects a project may need when it runs, by tag. */
 export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
@@ -10,6 +10,8 @@ export const allowedTags: Readonly<Record<Tag, readonly Tag[]>> = {
   // The programs run as processes; only their names are imported.
   'type:e2e': ['type:pure', 'type:test', 'type:app'],
   'type:app': ['type:pure', 'type:lib'],
+  // It says what the apps will do, by their own names and decisions.
+  'type:cli': ['type:pure', 'type:lib', 'type:app'],
   'type:tool': ['type:pure', 'type:lib', 'type:test', 'type:e2e', 'type:app', 'type:tool'],
 };
 
@@ -37,8 +39,8 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/wireguard-tools': [],
 };
 
-/** The entries of an app that tools may import: tables of data. */
-export const appEntries: readonly string[] = ['/options', '/metrics', '/names'];
+/** The entries of an app that others may import: tables of data, and pure decisions. */
+export const appEntries: readonly string[] = ['/options', '/metrics', '/names', '/verdict'];
 
 /** The Node.js modules that pure packages may import: hashing and comparing are pure functions. */
 export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];

@@ -17,6 +17,7 @@ const peer = z.object({
   publicKey: z.string(),
   state: z.enum(['up', 'stale', 'never']),
   endpoint: z.nullable(z.string()),
+  handshakeAgeSeconds: z.nullish(z.number()),
   allowedIps: z.array(z.string()),
 });
 
@@ -33,6 +34,8 @@ const remote = z.object({
     servicePrefix: z.optional(z.string()),
     mtuBytes: z.nullish(count),
     allowedIPsFrom: z.optional(z.string()),
+    clusterSetID: z.optional(z.string()),
+    labels: z.optional(z.record(z.string(), z.string())),
   }),
   deviceName: z.optional(z.string()),
   device: z.nullish(z.object({ publicKey: z.nullable(z.string()), marked: z.boolean() })),
@@ -52,7 +55,9 @@ const appStatus = z.object({
     name: z.optional(z.string()),
     node: z.optional(z.string()),
     mirrorNamespace: z.optional(z.string()),
-    mirrorSelector: z.nullish(z.string()),
+    mirrorSelector: z.optional(z.string()),
+    clusterSetKey: z.optional(z.string()),
+    localCIDRs: cidrs,
   }),
   remotes: z.array(remote),
 });

@@ -25,7 +25,13 @@ const { certPem: cert, keyPem: key } = await authority.issue({
 export const certificate = { cert, key };
 
 /** An API server that lists Pods and asks them for their status; or refuses each request. */
-type Served = { readonly pods: readonly ServedPod[] } | { readonly refusal: number; readonly message: string };
+type Served =
+  | {
+      readonly pods: readonly ServedPod[];
+      /** Objects and lists by path, with the label selector as its query. */
+      readonly objects?: Readonly<Record<string, object>>;
+    }
+  | { readonly refusal: number; readonly message: string };
 
 /** Starts it until the test ends. @returns its URL */
 export async function startApiServer(served: Served): Promise<string> {
@@ -53,6 +59,9 @@ async function answerTo(url: string, served: Served): Promise<{ code: number; bo
     const items = served.pods.slice(at, at + 1).map(podOf);
     return { code: 200, body: JSON.stringify({ metadata: { continue: next }, items }) };
   }
+  const selector = searchParams.get('labelSelector');
+  const object = served.objects?.[selector === null ? pathname : `${pathname}?${selector}`];
+  if (object !== undefined) return { code: 200, body: JSON.stringify(object) };
   const [, name] = /^\/api\/v1\/namespaces\/kube-system\/pods\/([^/]+):8080\/proxy\/status$/.exec(pathname) ?? [];
   const status = served.pods.find((pod) => pod.name === name)?.status ?? 404;
   return typeof status === 'number' ? refusal(status, 'it is away') : { code: 200, body: await status() };

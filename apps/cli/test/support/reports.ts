@@ -1,4 +1,4 @@
-import type { RemoteStatus } from '../../src/clusters/app-status.ts';
+import type { AppStatus, RemoteStatus } from '../../src/clusters/app-status.ts';
 import type { AppPod } from '../../src/clusters/report.ts';
 
 const reached = {
@@ -26,7 +26,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly ready?: boolean;
   readonly version?: string;
   readonly leader?: boolean;
-  readonly config?: { readonly name?: string; readonly mirrorNamespace?: string; readonly mirrorSelector?: string };
+  readonly config?: AppStatus['config'];
   readonly remotes?: RemoteStatus[];
 };
 

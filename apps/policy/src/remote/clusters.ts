@@ -51,9 +51,9 @@ export class Remotes {
   /** What `/status` says of each, also before they are watched. */
   status(): AppStatus['remotes'] {
     return this.#parts.map(({ settings, state }) => {
-      const { name, clusterSetId: clusterSetID, allowedPodCidrs } = settings;
+      const { name, clusterSetId: clusterSetID, labels, allowedPodCidrs } = settings;
       const remote = this.#all.find(({ cluster }) => cluster === name);
-      const config = { clusterSetID, allowedPodCIDRs: allowedPodCidrs?.map(({ text }) => text) ?? null };
+      const config = { clusterSetID, labels, allowedPodCIDRs: allowedPodCidrs?.map(({ text }) => text) ?? null };
       return { ...state.status(remote?.synced === true ? remote.objects() : null), config };
     });
   }

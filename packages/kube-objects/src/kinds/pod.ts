@@ -45,6 +45,21 @@ export const podWithOwnersKind = {
   },
 } as const satisfies Kind;
 
+/** The same as with ports, with its node and conditions, for those who follow a packet to it. */
+export const podOnNodeKind = {
+  ...podWithPortsKind,
+  fields: {
+    ...podWithPortsKind.fields,
+    spec: message(2, { ...podWithPortsKind.fields.spec.fields, nodeName: string(10) }),
+    status: message(3, {
+      ...podKind.fields.status.fields,
+      conditions: messages(2, { type: string(1), status: string(2) }),
+    }),
+  },
+} as const satisfies Kind;
+
+export type PodOnNode = KubeObject<typeof podOnNodeKind>;
+
 export type PodWithOwners = KubeObject<typeof podWithOwnersKind>;
 
 export type PodWithPorts = KubeObject<typeof podWithPortsKind>;

@@ -1,8 +1,16 @@
-import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
+import type {
+  LabelSelector,
+  NetworkPolicy,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  PodWithPorts,
+} from '@kube-semaphore/kube-objects';
 import { contains, parseCidr } from '@kube-semaphore/net';
+import { isFinished } from '../member.ts';
 import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
-import { type ClusterKey, type Direction, namesCluster } from './cross-cluster-rules.ts';
+import { type ClusterKey, type Direction, namesCluster, remoteNamespaceLabels } from './cross-cluster-rules.ts';
 import { generationOf } from './diff.ts';
+import { namedPortsOf } from './peer-pod.ts';
 import { type NamedPort, portsText } from './ports.ts';
 import { type Labels, requirementsOn, selects } from './selector.ts';
 
@@ -17,6 +25,17 @@ export type FlowPod = {
   readonly hostNetwork: boolean;
   readonly finished: boolean;
 };
+
+/** A Pod, as policies of its own cluster see it. */
+export const flowPodOf = ({ metadata, spec, status }: PodWithPorts, namespaceLabels: Labels): FlowPod => ({
+  namespace: metadata.namespace,
+  name: metadata.name,
+  labels: metadata.labels,
+  namespaceLabels,
+  namedPorts: namedPortsOf(spec),
+  hostNetwork: spec.hostNetwork,
+  finished: isFinished(status),
+});
 
 /** The other end of a flow. */
 export type FlowPeer = {
@@ -34,6 +53,19 @@ export type FlowPeer = {
       }
     | undefined;
 };
+
+/** A Pod of `remote`, as policies of another cluster see it. */
+export function remotePeer(
+  pod: FlowPod,
+  { ip, remote, key }: { ip: string | undefined; remote: NonNullable<FlowPeer['remote']>; key: ClusterKey },
+): FlowPeer {
+  const { id, labels } = remote;
+  const namespaceLabels =
+    id === undefined
+      ? pod.namespaceLabels
+      : remoteNamespaceLabels(pod.namespace, pod.namespaceLabels, { key, id, labels });
+  return { ip, pod: { ...pod, namespaceLabels }, remote };
+}
 
 export type FlowPort = { readonly port: number; readonly protocol: string };
 

@@ -1,0 +1,365 @@
+import {
+  Codec,
+  endpointSliceKind,
+  type Kind,
+  type KubeObject,
+  namespaceKind,
+  networkPolicyKind,
+  podOnNodeKind,
+  serviceImportKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import { docPage } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
+import type { RemoteStatus } from '../clusters/app-status.ts';
+import { appPod, remoteStatus } from '../../test/support/reports.ts';
+import type { Read } from '../clusters/objects.ts';
+import type { Facts, SideFacts } from './facts.ts';
+import { explain, hopNames } from './hops.ts';
+import { explainText } from './page.ts';
+
+function object<K extends Kind>(kind: K, metadata: object, rest: object = {}): KubeObject<K> {
+  const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
+  return new Codec(kind).objectFromJson({ apiVersion, kind: kind.kind, metadata, ...rest });
+}
+
+const known = <T>(value: T): Read<T> => ({ known: true, value });
+const lost = { known: false, why: 'not reached' } as const;
+const at = { namespace: 'shop', name: 'web' };
+
+const pod = (name: string, ip: string, { node = 'n1', ready = 'True', phase = 'Running' } = {}) =>
+  object(
+    podOnNodeKind,
+    { namespace: 'shop', name, labels: { app: name } },
+    {
+      spec: { nodeName: node, containers: [{ ports: [{ name: 'http', containerPort: 8080 }] }] },
+      status: { phase, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: ready }] },
+    },
+  );
+
+const slices = (...ips: readonly string[]) => [
+  object(
+    endpointSliceKind,
+    { namespace: 'sys-semaphore', name: 'a', labels: { 'multicluster.kubernetes.io/source-cluster': 'c2' } },
+    { addressType: 'IPv4', endpoints: ips.map((ip) => ({ addresses: [ip] })) },
+  ),
+];
+
+const service = (name: string, metadata: object, port = 80) =>
+  object(serviceKind, { name, ...metadata }, { spec: { ports: [{ name: 'http', port, targetPort: 'http' }] } });
+
+const mirror = service('c2-shop-73736d-web', {
+  namespace: 'sys-semaphore',
+  labels: { 'mirror-svc-prefix-sync': 'c2' },
+  annotations: { 'mirror-svc-source': 'c2/shop/web' },
+});
+
+const serviceImport = object(serviceImportKind, at, {
+  spec: { ports: [{ name: 'http', port: 80 }] },
+  status: { clusters: [{ cluster: 'c2' }] },
+});
+
+const policy = (type: 'Ingress' | 'Egress') =>
+  object(networkPolicyKind, { namespace: 'shop', name: 'none' }, { spec: { podSelector: {}, policyTypes: [type] } });
+
+const tunnel = (remote: string, range: string, change: Partial<RemoteStatus> = {}) =>
+  remoteStatus({
+    name: remote,
+    deviceName: `wireguard.${remote}`,
+    device: { publicKey: 'k', marked: true },
+    peers: [
+      {
+        node: remote === 'c2' ? 'm1' : 'n1',
+        publicKey: `key-${remote}`,
+        state: 'up',
+        endpoint: '192.0.2.1:51820',
+        handshakeAgeSeconds: 9,
+        allowedIps: [range],
+      },
+    ],
+    ...change,
+  });
+
+type Changes = { readonly agent?: Partial<RemoteStatus>; readonly mirrors?: Partial<RemoteStatus> };
+
+/** One cluster that sees the other, and is fine. */
+function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mirrors = {} }: Changes = {}): SideFacts {
+  const [other, range, node] = cluster === 'c1' ? ['c2', '10.4.0.0/24', 'n1'] : ['c1', '10.2.0.0/24', 'm1'];
+  return {
+    cluster,
+    report: {
+      cluster,
+      pods: [
+        appPod({ app: 'semaphore-service-mirror', remotes: [remoteStatus({ name: other, ...mirrors })] }),
+        appPod({
+          app: 'semaphore-wireguard',
+          node,
+          config: { name: cluster },
+          remotes: [tunnel(other, range, agent)],
+        }),
+      ],
+    },
+    namespace: known(object(namespaceKind, { name: 'shop' })),
+    pods: known([caller]),
+    policies: known([]),
+  };
+}
+
+const corefile = String.raw`.:53 {
+    rewrite stop {
+        name regex ^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.cluster\.c2\.$ {1}c2-{3}-73736d-{2}.sys-semaphore.svc.cluster.local
+        answer name ^((?:[^.]+\.)*)c2-([^.]+?)-73736d-([^.]+)\.sys-semaphore\.svc\.cluster\.local\.$ {1}{3}.{2}.svc.cluster.c2
+    }
+}`;
+
+const here = (changes?: Changes) => side('c1', pod('cart', '10.2.0.7'), changes);
+const there = (changes?: Changes) => side('c2', pod('web-1', '10.4.0.9', { node: 'm1' }), changes);
+const noPods = { cluster: 'c1', pods: [] };
+
+const facts: Facts = {
+  from: { context: 'c1', namespace: 'shop', name: 'cart' },
+  to: { context: 'c2', ...at, port: '80', zone: undefined },
+  here: here(),
+  there: there(),
+  corefile: known(corefile),
+  services: known([mirror]),
+  serviceImport: known(undefined),
+  slices: known(slices('10.4.0.9')),
+  source: known({ service: service('web', { namespace: 'shop' }), slices: slices('10.4.0.9') }),
+};
+
+const unready = slices('10.4.0.9').map((slice) => ({
+  ...slice,
+  endpoints: slice.endpoints.map((each) => ({ ...each, conditions: { ...each.conditions, ready: false } })),
+}));
+const peer = tunnel('c2', '10.4.0.0/24').peers![0]!;
+const toPod = { ...facts.to, name: 'web-1', port: '8080' };
+const paint = (_: string, text: string) => text;
+
+describe('an explanation', () => {
+  it('has each hop fine if nothing is wrong', () => {
+    expect(explainText(explain(facts), paint)).toBe(`c1/shop/cart -> web.shop.svc.cluster.c2:80
+✓ caller          shop/cart is ready on n1, with 10.2.0.7
+✓ dns             web.shop.svc.cluster.c2 is rewritten to c2-shop-73736d-web.sys-semaphore.svc.cluster.local
+✓ service         Service sys-semaphore/c2-shop-73736d-web
+✓ endpoints       1 of 1 ready endpoints of c2: 10.4.0.9
+✓ egress-policy   no NetworkPolicy denies egress on 8080/TCP
+✓ tunnel-out      n1 to m1 (192.0.2.1:51820) by wireguard.c2, handshake 9 s ago
+✓ tunnel-in       m1 to n1 (192.0.2.1:51820) by wireguard.c1, handshake 9 s ago
+✓ ingress-policy  no NetworkPolicy denies ingress on 8080/TCP
+✓ target          shop/web-1 is ready on m1, with 10.4.0.9
+
+Every hop is fine.
+`);
+  });
+
+  it.each<{ name: string; change: Partial<Facts>; want: string; fix: RegExp | string }>([
+    {
+      name: 'no calling Pod',
+      change: { here: { ...here(), pods: known([]) } },
+      want: 'caller',
+      fix: 'kubectl --context c1 -n shop get pods',
+    },
+    {
+      name: 'a caller that waits for its node',
+      change: { here: side('c1', pod('cart', '', { phase: 'Pending' })) },
+      want: 'caller',
+      fix: 'kubectl --context c1 -n shop describe pod cart',
+    },
+    { name: 'no rule in CoreDNS', change: { corefile: known('.:53 { }') }, want: 'dns', fix: /edit configmap coredns/ },
+    {
+      name: 'a rule that leads elsewhere',
+      change: { corefile: known(corefile.replace('{1}c2-', '{1}c3-')) },
+      want: 'dns',
+      fix: /edit configmap coredns/,
+    },
+    {
+      name: 'no zone for ServiceImports',
+      change: { services: known([]), serviceImport: known(serviceImport) },
+      want: 'dns',
+      fix: /docs\/mcs\.md/,
+    },
+    {
+      name: 'no Service there',
+      change: { services: known([]), source: known({ service: undefined, slices: [] }) },
+      want: 'service',
+      fix: 'kubectl --context c2 -n shop get services,pods',
+    },
+    {
+      name: 'a Service without the label',
+      change: {
+        services: known([]),
+        here: {
+          ...here(),
+          report: {
+            cluster: 'c1',
+            pods: [
+              appPod({
+                app: 'semaphore-service-mirror',
+                config: { mirrorSelector: 'mirror=true' },
+                remotes: [remoteStatus()],
+              }),
+            ],
+          },
+        },
+      },
+      want: 'service',
+      fix: 'kubectl --context c2 -n shop label service web mirror=true',
+    },
+    {
+      name: 'a remote that service-mirror does not reach',
+      change: { services: known([]), here: here({ mirrors: { up: false } }) },
+      want: 'service',
+      fix: 'semaphore check --context c1 --context c2',
+    },
+    {
+      name: 'a remote that is not in the config',
+      change: { services: known([]), here: here({ mirrors: { name: 'c9' } }) },
+      want: 'service',
+      fix: 'semaphore check --context c1 --context c2',
+    },
+    {
+      name: 'another port',
+      change: { to: { ...facts.to, port: '81' } },
+      want: 'service',
+      fix: 'kubectl --context c2 -n shop edit service web',
+    },
+    { name: 'endpoints that are not copied', change: { slices: known([]) }, want: 'endpoints', fix: /plan$/ },
+    {
+      name: 'an endpoint that is gone',
+      change: { slices: known(slices('10.4.0.8')) },
+      want: 'endpoints',
+      fix: /plan$/,
+    },
+    {
+      name: 'a policy of the caller',
+      change: { here: { ...here(), policies: known([policy('Egress')]) } },
+      want: 'egress-policy',
+      fix: 'kubectl --context c1 -n shop edit networkpolicy none',
+    },
+    { name: 'no device', change: { here: here({ agent: { device: null } }) }, want: 'tunnel-out', fix: /logs/ },
+    {
+      name: 'a device of another program',
+      change: { here: here({ agent: { device: { publicKey: 'k', marked: false } } }) },
+      want: 'tunnel-out',
+      fix: /logs/,
+    },
+    {
+      name: 'no agent on the node',
+      change: { here: side('c1', pod('cart', '10.2.0.7', { node: 'n2' })) },
+      want: 'tunnel-out',
+      fix: 'kubectl --context c1 describe node n2',
+    },
+    {
+      name: 'a Node that is no peer yet',
+      change: { here: here({ agent: { peers: [], missing: ['m1'] } }) },
+      want: 'tunnel-out',
+      fix: /logs/,
+    },
+    {
+      name: 'a peer with addresses of another node',
+      change: { here: here({ agent: { peers: [{ ...peer, node: 'm2' }] } }) },
+      want: 'tunnel-out',
+      fix: /logs/,
+    },
+    {
+      name: 'no handshake',
+      change: { here: here({ agent: { peers: [{ ...peer, state: 'never' }] } }) },
+      want: 'tunnel-out',
+      fix: /let UDP to 192\.0\.2\.1:51820 through/,
+    },
+    {
+      name: 'no way back',
+      change: { there: there({ agent: { peers: [] } }) },
+      want: 'tunnel-in',
+      fix: /kubectl --context c2 -n kube-system logs/,
+    },
+    {
+      name: 'a policy of the target',
+      change: { there: { ...there(), policies: known([policy('Ingress')]) } },
+      want: 'ingress-policy',
+      fix: 'kubectl --context c2 -n shop edit networkpolicy none',
+    },
+    {
+      name: 'a target that is not ready, as all slices say',
+      change: {
+        there: side('c2', pod('web-1', '10.4.0.9', { node: 'm1', ready: 'False' })),
+        slices: known(unready),
+        source: known({ service: service('web', { namespace: 'shop' }), slices: unready }),
+      },
+      want: 'target',
+      fix: 'kubectl --context c2 -n shop describe pod web-1',
+    },
+    {
+      name: 'a target whose name would be a command',
+      change: { there: side('c2', pod('$(id)', '10.4.0.9', { node: 'm1', ready: 'False' })) },
+      want: 'target',
+      fix: "kubectl --context c2 -n shop describe pod '$(id)'",
+    },
+    {
+      name: 'a Service without Pods',
+      change: {
+        slices: known([]),
+        source: known({ service: service('web', { namespace: 'shop' }), slices: [] }),
+      },
+      want: 'target',
+      fix: 'kubectl --context c2 -n shop describe service web',
+    },
+  ])('names $want first: $name', ({ change, want, fix }) => {
+    const { hops, firstWrong } = explain({ ...facts, ...change });
+    expect(firstWrong).toBe(want);
+    const first = hops.find(({ name }) => name === want);
+    expect(first?.fix).toMatch(fix);
+  });
+
+  it.each<{ name: string; change: Partial<Facts>; want: readonly string[] }>([
+    { name: 'CoreDNS', change: { corefile: lost }, want: ['dns'] },
+    { name: 'a Corefile elsewhere', change: { corefile: known(undefined) }, want: ['dns'] },
+    { name: 'Services here', change: { services: lost }, want: ['dns', 'service', 'endpoints'] },
+    { name: 'slices here', change: { slices: lost }, want: ['endpoints'] },
+    { name: 'policies here', change: { here: { ...here(), policies: lost } }, want: ['egress-policy'] },
+    {
+      name: 'the apps here',
+      change: { here: { ...here(), report: { ...noPods, failure: 'c1 is not reached' } } },
+      want: ['tunnel-out'],
+    },
+    { name: 'devices here', change: { here: here({ agent: { deviceError: 'no wg' } }) }, want: ['tunnel-out'] },
+    {
+      name: 'the other cluster',
+      change: {
+        there: { ...there(), report: { ...noPods, failure: 'x' }, namespace: lost, pods: lost, policies: lost },
+        source: lost,
+      },
+      want: ['egress-policy', 'tunnel-out', 'tunnel-in', 'ingress-policy', 'target'],
+    },
+  ])('takes unknown $name for neither fine nor wrong', ({ change, want }) => {
+    const { hops, firstWrong } = explain({ ...facts, ...change });
+    expect(firstWrong).toBeNull();
+    expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
+      want.map((name) => `${name} unknown`),
+    );
+  });
+
+  it.each(hopNames)('has a hop that docs/cli.md describes: %s', (name) => {
+    expect(docPage('cli.md')).toContain(`\`${name}\``);
+  });
+
+  it('has nothing wrong with a caller that is not ready, as it may wait for the target', () => {
+    const waiting = side('c1', pod('cart', '10.2.0.7', { ready: 'False' }));
+    expect(explain({ ...facts, here: waiting }).firstWrong).toBeNull();
+  });
+
+  it('skips what packets do not take: names of a Pod, tunnels without agents', () => {
+    const without = (each: SideFacts) => ({ ...each, report: noPods });
+    const source = known({ service: undefined, slices: [] });
+    const { hops } = explain({ ...facts, to: toPod, here: without(here()), there: without(there()), source });
+    expect(hops.filter(({ result }) => result === 'skipped').map(({ name }) => name)).toEqual([
+      'dns',
+      'service',
+      'endpoints',
+      'tunnel-out',
+      'tunnel-in',
+    ]);
+    expect(hops.filter(({ result }) => result === 'wrong')).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+import { addressRefusal, parseCidr } from '@kube-semaphore/net';
+import type { PodOnNode } from '@kube-semaphore/kube-objects';
+import { clusterSetLabel } from '@kube-semaphore/policy/names';
+import { flowPodOf, type FlowPort, remotePeer, sideVerdict } from '@kube-semaphore/policy/verdict';
+import { allOf, type Read } from '../clusters/objects.ts';
+import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
+
+export type PolicyEnd = { readonly at: SideFacts; readonly pod: Read<PodOnNode>; readonly ip: Read<string> };
+
+/**
+ * What the NetworkPolicies of the subject's cluster say, by the decision of `semaphore-policy explain`. The config of
+ * semaphore-policy there says how the other cluster is called.
+ */
+export function policyHop(
+  direction: 'egress' | 'ingress',
+  { subject, peer, port }: { subject: PolicyEnd; peer: PolicyEnd; port: Read<FlowPort> },
+): Verdict {
+  const { at } = subject;
+  const labels = namespaceLabels(at);
+  const peerLabels = namespaceLabels(peer.at);
+  const read = allOf({
+    pod: subject.pod,
+    policies: at.policies,
+    labels,
+    peer: peer.pod,
+    ip: peer.ip,
+    peerLabels,
+    port,
+  });
+  if (!read.known) return unknown(read.why);
+  const { value } = read;
+  const status = statusesOf(at, 'semaphore-policy').find((each) => remoteOf(each, peer.at) !== undefined);
+  const { clusterSetKey: key = clusterSetLabel, localCIDRs } = status?.config ?? {};
+  const remote = status && remoteOf(status, peer.at);
+  const addresses = { allowed: cidrsOf(remote?.config.allowedPodCIDRs), local: cidrsOf(localCIDRs) ?? [] };
+  const verdict = sideVerdict({
+    direction,
+    subject: flowPodOf(value.pod, value.labels),
+    peer: remotePeer(flowPodOf(value.peer, value.peerLabels), {
+      ip: value.ip,
+      remote: {
+        name: remote?.name ?? peer.at.cluster,
+        id: remote?.config.clusterSetID,
+        labels: remote?.config.labels ?? {},
+        refusal: addressRefusal(value.ip, addresses)?.detail,
+      },
+      key,
+    }),
+    port: value.port,
+    policies: value.policies,
+    key,
+  });
+  const { allowed, by, isolatedBy, misses } = verdict;
+  const flow = `${direction} on ${value.port.port}/${value.port.protocol}`;
+  if (by !== undefined) return ok(`${flow} is allowed by ${by.networkPolicy}, rule ${by.rule}`);
+  if (allowed) return ok(`no NetworkPolicy denies ${flow}`);
+  const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
+  const { namespace, name } = value.pod.metadata;
+  const [first = ''] = isolatedBy;
+  return wrong(
+    `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion whose NetworkPolicy is gone'}`,
+    kubectl(at.cluster, '-n', namespace, 'edit', 'networkpolicy', first.slice(first.indexOf('/') + 1)),
+  );
+}
+
+function namespaceLabels({ cluster, namespace }: SideFacts): Read<Readonly<Record<string, string>>> {
+  if (!namespace.known) return namespace;
+  if (namespace.value === undefined) return { known: false, why: `${cluster} does not have the namespace` };
+  return { known: true, value: namespace.value.metadata.labels };
+}
+
+const cidrsOf = (texts: readonly string[] | null | undefined) =>
+  texts?.flatMap((text) => {
+    const cidr = parseCidr(text);
+    return cidr.ok ? [cidr.value] : [];
+  });

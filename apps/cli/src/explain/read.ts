@@ -1,0 +1,67 @@
+import {
+  endpointSliceKind,
+  namespaceKind,
+  networkPolicyKind,
+  podOnNodeKind,
+  serviceImportKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import { globalServiceLabel, mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
+import * as z from 'zod/mini';
+import type { Context } from '../clusters/contexts.ts';
+import { allOf, listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
+import { readCluster } from '../clusters/report.ts';
+import type { Facts, SideFacts } from './facts.ts';
+import { viaOf } from './via.ts';
+import type { Destination, End } from './words.ts';
+
+type Ends = { readonly from: End; readonly to: Destination; readonly here: Context; readonly there: Context };
+
+/** Reads all that `explain` needs. Rejects only when `signal` is aborted. */
+export async function readFacts({ from, to, here, there }: Ends, run: Run): Promise<Facts> {
+  const at = { namespace: to.namespace, name: to.name };
+  const [hereFacts, thereFacts, corefile, mirrors, globals, serviceImport, service, ownSlices] = await Promise.all([
+    readSide(here, from, run),
+    readSide(there, to, run),
+    readCorefile(here, run),
+    listObjects(here, serviceKind, { labelSelector: `${mirroredServiceLabel}=true` }, run),
+    listObjects(here, serviceKind, { labelSelector: `${globalServiceLabel}=true` }, run),
+    readObject(here, serviceImportKind, at, run),
+    readObject(there, serviceKind, at, run),
+    listObjects(there, endpointSliceKind, { ...at, labelSelector: `${serviceNameLabel}=${to.name}` }, run),
+  ]);
+  const both = allOf({ mirrors, globals });
+  const services = both.known ? { known: true as const, value: [...both.value.mirrors, ...both.value.globals] } : both;
+  const known = { from, to, here: hereFacts, there: thereFacts, corefile, services, serviceImport };
+  const via = viaOf(known);
+  const slices =
+    via.known && via.value !== undefined
+      ? await listObjects(
+          here,
+          endpointSliceKind,
+          { namespace: via.value.namespace, labelSelector: via.value.slices },
+          run,
+        )
+      : { known: true as const, value: [] };
+  return { ...known, slices, source: allOf({ service, slices: ownSlices }) };
+}
+
+async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
+  const [report, own, pods, policies] = await Promise.all([
+    readCluster(context, run),
+    readObject(context, namespaceKind, { name: namespace }, run),
+    listObjects(context, podOnNodeKind, { namespace }, run),
+    listObjects(context, networkPolicyKind, { namespace }, run),
+  ]);
+  return { cluster: context.name, report, namespace: own, pods, policies };
+}
+
+const configMap = z.object({ data: z.optional(z.record(z.string(), z.string())) });
+
+async function readCorefile(context: Context, run: Run): Promise<Read<string | undefined>> {
+  const read = await request(context, '/api/v1/namespaces/kube-system/configmaps/coredns', run);
+  if (!read.known || read.value === undefined) return read as Read<undefined>;
+  const parsed = configMap.safeParse(read.value);
+  if (!parsed.success) return { known: false, why: `${context.name}: the ConfigMap coredns is not valid` };
+  return { known: true, value: parsed.data.data?.['Corefile'] };
+}

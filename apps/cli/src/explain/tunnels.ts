@@ -1,0 +1,82 @@
+import { contains, parseCidr } from '@kube-semaphore/net';
+import type { RemoteStatus } from '../clusters/app-status.ts';
+import type { Read } from '../clusters/objects.ts';
+import {
+  kubectl,
+  namesOf,
+  ok,
+  remoteOf,
+  semaphoreCheck,
+  type SideFacts,
+  skipped,
+  unknown,
+  type Verdict,
+  wrong,
+} from './facts.ts';
+
+/** One end of a tunnel, and the Pod at the other end. */
+export type TunnelEnd = {
+  readonly at: SideFacts;
+  /** Of the Pod at this end. */
+  readonly node: Read<string>;
+  readonly other: SideFacts;
+  /** Of the Pod at the other end. */
+  readonly address: Read<string>;
+  readonly otherNode: Read<string>;
+};
+
+/**
+ * Whether the agent on a node would encrypt a packet to an address for the right peer, which answers. The same table says
+ * from which addresses that peer may send.
+ */
+export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): Verdict {
+  const { report, cluster } = at;
+  if (report.failure !== undefined) return unknown(report.failure);
+  const agents = report.pods.filter(({ app }) => app === 'semaphore-wireguard');
+  if (agents.length === 0) return skipped(`${cluster} has no semaphore-wireguard: the pod networks must be routed`);
+  if (!node.known) return unknown(node.why);
+  if (!address.known) return unknown(address.why);
+  const agent = agents.find((each) => each.node === node.value);
+  if (agent === undefined)
+    return wrong(
+      `no semaphore-wireguard runs on the node ${node.value} of ${cluster}`,
+      kubectl(cluster, 'describe', 'node', node.value),
+    );
+  const place = `${agent.namespace}/${agent.name}`;
+  if ('failure' in agent.status) return unknown(`${place} does not tell its status: ${agent.status.failure}`);
+  const logs = kubectl(cluster, '-n', agent.namespace, 'logs', agent.name);
+  const remote = remoteOf(agent.status, other);
+  if (remote === undefined) return wrong(`the config of ${place} does not have ${namesOf(other).join(' or ')}`, logs);
+  const { deviceName = 'the device', device, deviceError, missing = [] } = remote;
+  if (deviceError !== undefined) return unknown(`${place} can't observe the devices of ${node.value}: ${deviceError}`);
+  if (!device) return wrong(`${deviceName} does not exist on ${node.value}`, logs);
+  if (!device.marked) return wrong(`${deviceName} on ${node.value} belongs to another program`, logs);
+  const peer = peerFor(remote, address.value);
+  if (peer === undefined) {
+    const waits = otherNode.known && missing.includes(otherNode.value);
+    const why = waits ? `: the Node ${otherNode.value} is not a peer yet` : '';
+    return wrong(`no peer of ${deviceName} on ${node.value} has ${address.value} in its allowed IPs${why}`, logs);
+  }
+  const name = peer.node ?? peer.publicKey;
+  if (otherNode.known && peer.node !== null && peer.node !== otherNode.value)
+    return wrong(
+      `${deviceName} on ${node.value} has ${address.value} for ${name}, but its Pod is on ${otherNode.value}`,
+      logs,
+    );
+  const path = `${node.value} to ${name} (${peer.endpoint ?? 'no endpoint'}) by ${deviceName}`;
+  const age = peer.handshakeAgeSeconds;
+  if (peer.state === 'up') return ok(`${path}, handshake ${age ?? '?'} s ago`);
+  return wrong(
+    `${path}: ${peer.state === 'never' ? 'no handshake yet' : `the last handshake was ${age ?? '?'} s ago`}`,
+    `${semaphoreCheck(cluster, other.cluster)}  # if the keys agree, let UDP to ${peer.endpoint ?? 'the endpoint'} through`,
+  );
+}
+
+/** As in the kernel, the longest prefix decides. */
+function peerFor({ peers = [] }: RemoteStatus, address: string) {
+  const [found] = peers
+    .flatMap((peer) => peer.allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [{ peer, cidr: cidr.value }] : [])))
+    .filter(({ cidr }) => contains(cidr, address))
+    .toSorted((a, b) => b.cidr.prefixLength - a.cidr.prefixLength);
+  return found?.peer;
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { run } from './support/run.ts';
+
+const list = (kind: string, apiVersion: string, ...items: readonly object[]) => ({
+  apiVersion,
+  kind: `${kind}List`,
+  metadata: { resourceVersion: '1' },
+  items,
+});
+
+const pod = (name: string, ip: string) => ({
+  metadata: { namespace: 'shop', name },
+  spec: { nodeName: 'n1', containers: [{ name: 'a', ports: [{ containerPort: 8080 }] }] },
+  status: { phase: 'Running', podIPs: [{ ip }], conditions: [{ type: 'Ready', status: 'True' }] },
+});
+
+const service = (namespace: string, name: string, annotations: object = {}) => ({
+  metadata: { namespace, name, annotations, labels: { 'mirror-svc-prefix-sync': 'c2' } },
+  spec: { ports: [{ port: 80, targetPort: 8080 }] },
+});
+
+const slice = {
+  metadata: { namespace: 'shop', name: 'web-a' },
+  addressType: 'IPv4',
+  endpoints: [{ addresses: ['10.4.0.9'] }],
+};
+
+const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
+const slicesOf = (name: string) => `endpointslices?kubernetes.io/service-name=${name}`;
+const MIRROR = 'c2-shop-73736d-web';
+const Corefile = String.raw`name regex ^([^.]+)\.([^.]+)\.svc\.cluster\.c2\.$ c2-{2}-73736d-{1}.sys-semaphore.svc.cluster.local`;
+
+const here = {
+  '/api/v1/namespaces/shop': namespace,
+  '/api/v1/namespaces/shop/pods': list('Pod', 'v1', pod('cart', '10.2.0.7')),
+  '/api/v1/namespaces/kube-system/configmaps/coredns': { data: { Corefile } },
+  '/api/v1/services?mirrored-svc=true': list(
+    'Service',
+    'v1',
+    service('sys-semaphore', MIRROR, { 'mirror-svc-source': 'c2/shop/web' }),
+  ),
+  [`/apis/discovery.k8s.io/v1/namespaces/sys-semaphore/${slicesOf(MIRROR)}`]: list(
+    'EndpointSlice',
+    'discovery.k8s.io/v1',
+    slice,
+  ),
+};
+
+const there = {
+  '/api/v1/namespaces/shop': namespace,
+  '/api/v1/namespaces/shop/pods': list('Pod', 'v1', pod('web-1', '10.4.0.9')),
+  '/api/v1/namespaces/shop/services/web': { apiVersion: 'v1', kind: 'Service', ...service('shop', 'web') },
+  [`/apis/discovery.k8s.io/v1/namespaces/shop/${slicesOf('web')}`]: list('EndpointSlice', 'discovery.k8s.io/v1', slice),
+};
+
+async function explain(objects: readonly [object, object], ...argv: readonly string[]) {
+  const servers = await Promise.all(objects.map((each) => startApiServer({ pods: [], objects: { ...each } })));
+  const kubeconfig = await kubeconfigOf({ c1: servers[0]!, c2: servers[1]! });
+  return run('explain', '--kubeconfig', kubeconfig, '--from', 'c1/shop/cart', ...argv);
+}
+
+describe('explain', () => {
+  it('follows a packet by a DNS name, and ends with 0 if each hop is fine', async () => {
+    const { code, stdout, stderr } = await explain([here, there], '--to', 'web.shop.svc.cluster.c2:80', '-o', 'json');
+    expect([code, stderr]).toEqual([0, '']);
+    const found = (name: string, result = 'ok') => expect.objectContaining({ name, result }) as unknown;
+    expect(JSON.parse(stdout)).toEqual({
+      schemaVersion: '1',
+      ok: true,
+      from: 'c1/shop/cart',
+      to: 'web.shop.svc.cluster.c2:80',
+      hops: [
+        found('caller'),
+        found('dns'),
+        found('service'),
+        found('endpoints'),
+        found('egress-policy'),
+        found('tunnel-out', 'skipped'),
+        found('tunnel-in', 'skipped'),
+        found('ingress-policy'),
+        found('target'),
+      ],
+      firstWrong: null,
+    });
+  });
+
+  it('names the first hop that is wrong, with a command, and ends with 1', async () => {
+    const deny = { metadata: { namespace: 'shop', name: 'none' }, spec: { podSelector: {}, policyTypes: ['Ingress'] } };
+    const policies = list('NetworkPolicy', 'networking.k8s.io/v1', deny);
+    const denying = { ...there, '/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies': policies };
+    const { code, stdout } = await explain([here, denying], '--to', 'c2/shop/web');
+    expect([code, stdout.split('\n').slice(-3)]).toEqual([
+      1,
+      ['First wrong: ingress-policy', '  kubectl --context c2 -n shop edit networkpolicy none', ''],
+    ]);
+  });
+
+  it.each([
+    { to: 'c1/shop/web', want: '--from and --to are in one cluster: name two contexts' },
+    { to: 'web', want: '--to "web" is not a Service, Pod or DNS name' },
+  ])('ends with 2 for --to $to', async ({ to, want }) => {
+    const { code, stderr } = await explain([here, there], '--to', to);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(want)]);
+  });
+});
