@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
 import { type ExplainOptions, runExplain } from './explain/command.ts';
+import { graphFormats, type GraphOptions, runGraph } from './graph/command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
@@ -42,8 +43,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     program.command(command).description(description).addHelpText('after', `\nExample:\n  $ ${name} ${example}`);
   const reading = (command: Command): Command =>
     command.option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
-  const printed = (command: Command): Command =>
-    command.addOption(new Option('-o, --output <format>', 'how to print').choices(['text', 'json']).default('text'));
+  const printed = (command: Command, formats: readonly string[] = ['text', 'json']): Command =>
+    command.addOption(new Option('-o, --output <format>', 'how to print').choices(formats).default(formats[0]));
   const onClusters = (command: Command): Command =>
     reading(command).option(
       '--context <name>',
@@ -103,6 +104,12 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     )
     .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
     .action(async (options: ExplainOptions) => exit(await runExplain(options, surroundings)));
+  printed(
+    onClusters(
+      add('graph', 'Draws clusters, nodes, tunnels and mirrored Services.', 'graph --context c1 --context c2 > mesh.svg'),
+    ),
+    graphFormats,
+  ).action(async (options: GraphOptions) => exit(await runGraph(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => terminal.print(completionOf(program, shell)));

@@ -35,6 +35,11 @@ export type ClusterReport = {
   readonly pods: readonly AppPod[];
 };
 
+/** How the apps in a cluster call it. */
+export const ownNames = ({ pods }: ClusterReport): readonly string[] => [
+  ...new Set(pods.flatMap(({ status }) => ('failure' in status ? [] : (status.config.name ?? [])))),
+];
+
 const podList = z.object({
   metadata: z.object({ continue: z.optional(z.string()) }),
   items: z.array(

@@ -8,7 +8,7 @@ import type {
 } from '@kube-semaphore/kube-objects';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
-import type { App, ClusterReport } from '../clusters/report.ts';
+import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
 
 /** The namespace of one end, and the apps of its cluster. */
@@ -62,8 +62,8 @@ export function statusesOf({ report }: SideFacts, app: App): readonly AppStatus[
 
 /** How others may call a cluster: as its own apps do, else as its context. */
 export function namesOf({ cluster, report }: SideFacts): readonly string[] {
-  const own = report.pods.flatMap(({ status }) => ('failure' in status ? [] : (status.config.name ?? [])));
-  return own.length === 0 ? [cluster] : [...new Set(own)];
+  const own = ownNames(report);
+  return own.length === 0 ? [cluster] : own;
 }
 
 /** What a Pod of an app says of another cluster; undefined: that is not in its config. */

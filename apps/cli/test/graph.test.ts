@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { run } from './support/run.ts';
+
+const mirror = {
+  metadata: { namespace: 'sys-semaphore', name: 'c2-a', annotations: { 'mirror-svc-source': 'c2/shop/a' } },
+};
+const objects = {
+  '/api/v1/services?mirrored-svc=true': {
+    apiVersion: 'v1',
+    kind: 'ServiceList',
+    metadata: { resourceVersion: '1' },
+    items: [mirror],
+  },
+};
+
+it('graph draws what can be read, and names what can not', async () => {
+  const agent = { app: 'semaphore-wireguard', name: 'agent', status: 503 };
+  const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods: [agent], objects }) }, 'c1');
+  const { code, stdout, stderr } = await run('graph', '--kubeconfig', kubeconfig, '-o', 'json');
+  expect([code, stderr]).toEqual([1, "c1: kube-system/agent doesn't tell its status: it is away\n"]);
+  expect(JSON.parse(stdout)).toEqual({
+    schemaVersion: '1',
+    clusters: [
+      { name: 'c1', nodes: ['n1'] },
+      { name: 'c2', nodes: [] },
+    ],
+    tunnels: [],
+    services: [{ cluster: 'c1', service: 'shop/a', sources: ['c2'] }],
+  });
+});
