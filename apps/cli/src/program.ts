@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
 import { type ExplainOptions, runExplain } from './explain/command.ts';
+import { type GatherOptions, runGather } from './gather/command.ts';
 import { graphFormats, type GraphOptions, runGraph } from './graph/command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
@@ -106,10 +107,19 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .action(async (options: ExplainOptions) => exit(await runExplain(options, surroundings)));
   printed(
     onClusters(
-      add('graph', 'Draws clusters, nodes, tunnels and mirrored Services.', 'graph --context c1 --context c2 > mesh.svg'),
+      add(
+        'graph',
+        'Draws clusters, nodes, tunnels and mirrored Services.',
+        'graph --context c1 --context c2 > mesh.svg',
+      ),
     ),
     graphFormats,
   ).action(async (options: GraphOptions) => exit(await runGraph(options, surroundings)));
+  onClusters(
+    add('gather', 'Writes an archive for a bug report, without credentials.', 'gather --context c1 --context c2'),
+  )
+    .option('-o, --output <file>', 'the archive', 'semaphore-gather.tar.gz')
+    .action(async (options: GatherOptions) => exit(await runGather(options, surroundings)));
   add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
     .argument('<shell>', shells.join(', '))
     .action((shell: string) => terminal.print(completionOf(program, shell)));

@@ -28,8 +28,8 @@ export const certificate = { cert, key };
 type Served =
   | {
       readonly pods: readonly ServedPod[];
-      /** Objects and lists by path, with the label selector as its query. */
-      readonly objects?: Readonly<Record<string, object>>;
+      /** Objects, lists and texts by path, with the label selector as its query. */
+      readonly objects?: Readonly<Record<string, object | string>>;
     }
   | { readonly refusal: number; readonly message: string };
 
@@ -52,6 +52,9 @@ export async function startApiServer(served: Served): Promise<string> {
 async function answerTo(url: string, served: Served): Promise<{ code: number; body: string }> {
   if ('refusal' in served) return refusal(served.refusal, served.message);
   const { pathname, searchParams } = new URL(url, 'http://x');
+  const selector = searchParams.get('labelSelector');
+  const object = served.objects?.[selector === null ? pathname : `${pathname}?${selector}`];
+  if (object !== undefined) return { code: 200, body: typeof object === 'string' ? object : JSON.stringify(object) };
   if (pathname === '/api/v1/pods') {
     // One Pod a page.
     const at = Number(searchParams.get('continue') ?? '0');
@@ -59,9 +62,6 @@ async function answerTo(url: string, served: Served): Promise<{ code: number; bo
     const items = served.pods.slice(at, at + 1).map(podOf);
     return { code: 200, body: JSON.stringify({ metadata: { continue: next }, items }) };
   }
-  const selector = searchParams.get('labelSelector');
-  const object = served.objects?.[selector === null ? pathname : `${pathname}?${selector}`];
-  if (object !== undefined) return { code: 200, body: JSON.stringify(object) };
   const [, name] = /^\/api\/v1\/namespaces\/kube-system\/pods\/([^/]+):8080\/proxy\/status$/.exec(pathname) ?? [];
   const status = served.pods.find((pod) => pod.name === name)?.status ?? 404;
   return typeof status === 'number' ? refusal(status, 'it is away') : { code: 200, body: await status() };

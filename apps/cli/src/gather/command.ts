@@ -1,0 +1,48 @@
+import { open, rm } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { printable } from '@kube-semaphore/text';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import type { Run } from '../clusters/objects.ts';
+import type { Surroundings } from '../output/terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { fileName, gatherCluster } from './read.ts';
+import { TAR_END, tarEntry } from './tar.ts';
+
+export type GatherOptions = ContextChoice & { readonly output: string };
+
+/** Writes an archive for a bug report. @returns the exit code */
+export async function runGather(options: GatherOptions, { terminal, signal }: Surroundings): Promise<number> {
+  const { output } = options;
+  const contexts = contextsOf(options);
+  const failures: string[] = [];
+  // Only the user may read it, and an existing file stays.
+  const file = await open(output, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${output} can't be written (${error.code ?? error.message}): set -o to another file`);
+  });
+  try {
+    const work = pipeline(entries(contexts, failures, { signal }), createGzip(), file.createWriteStream());
+    await terminal.whileWaiting(`reading ${contexts.map(({ name }) => name).join(', ')}`, work);
+  } catch (error) {
+    await rm(output, { force: true });
+    throw error;
+  }
+  for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
+  terminal.print(`wrote ${printable(output)}\n`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+async function* entries(contexts: readonly Context[], failures: string[], run: Run): AsyncGenerator<Buffer> {
+  const now = new Date();
+  const root = 'semaphore-gather';
+  yield tarEntry(`${root}/version.txt`, `semaphore ${packageJson.version}, ${now.toISOString()}\n`, now);
+  for (const [i, context] of contexts.entries()) {
+    for await (const each of gatherCluster(context, `${root}/${i}-${fileName(context.name)}`, run)) {
+      if ('content' in each) yield tarEntry(each.path, each.content, now);
+      else failures.push(each.failure);
+    }
+  }
+  yield tarEntry(`${root}/failures.txt`, failures.map((failure) => `${printable(failure)}\n`).join(''), now);
+  yield TAR_END;
+}

@@ -1,0 +1,111 @@
+import {
+  endpointSliceKind,
+  globalNetworkSetKind,
+  type Kind,
+  networkPolicyKind,
+  nodeKind,
+  type PodOnNode,
+  podOnNodeKind,
+  serviceExportKind,
+  serviceImportKind,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import { companionLabel, labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import {
+  globalServiceLabel,
+  mirroredServiceLabel,
+  sliceManagedByLabel,
+  sliceManager,
+} from '@kube-semaphore/service-mirror/names';
+import { jsonPage, Secrets } from '@kube-semaphore/text';
+import type { Context } from '../clusters/contexts.ts';
+import { failureOf } from '../clusters/failure.ts';
+import { listObjects, request, type Run } from '../clusters/objects.ts';
+import { apps } from '../clusters/report.ts';
+import { get, type RequestError } from '../clusters/request.ts';
+import { redact } from './redact.ts';
+
+/** A file of the archive, or why there is none. */
+export type Gathered = { readonly path: string } & ({ readonly content: string } | { readonly failure: string });
+
+type Group = { readonly name: string; readonly kind: Kind; readonly labelSelector?: string };
+
+const PODS = { name: 'pods', kind: podOnNodeKind, labelSelector: `app in (${apps.join(',')})` } as const;
+
+/** Never Secrets or ConfigMaps. Of each object, only the fields that the apps read. */
+const groups: readonly Group[] = [
+  PODS,
+  { name: 'mirrors', kind: serviceKind, labelSelector: `${mirroredServiceLabel}=true` },
+  { name: 'global-services', kind: serviceKind, labelSelector: `${globalServiceLabel}=true` },
+  { name: 'slices', kind: endpointSliceKind, labelSelector: `${sliceManagedByLabel}=${sliceManager}` },
+  { name: 'companions', kind: networkPolicyKind, labelSelector: companionLabel },
+  { name: 'imports', kind: serviceImportKind },
+  { name: 'exports', kind: serviceExportKind },
+  { name: 'nodes', kind: nodeKind },
+  ...labelDomains.map((domain, i) => ({
+    name: `sets-${i}`,
+    kind: globalNetworkSetKind('crd.projectcalico.org/v1'),
+    labelSelector: nameLabel(domain),
+  })),
+];
+
+const LOG_LINES = 5_000;
+const LOG_BYTES = 1024 * 1024;
+const TIMEOUT_MS = 30_000;
+
+/** Reads the versions, objects, statuses and logs of one cluster, without credentials. @param folder of its files */
+export async function* gatherCluster(context: Context, folder: string, run: Run): AsyncGenerator<Gathered> {
+  const secrets = new Secrets();
+  const { token, password, keyData } = context.kube.getCurrentUser() ?? {};
+  secrets.hold(
+    {},
+    [token, password, keyData].flatMap((each) => each ?? []),
+  );
+  const clean = (text: string): string => redact(secrets.strip(text));
+  const page = async (path: string, url: string): Promise<Gathered> => {
+    const read = await request(context, url, run);
+    if (!read.known) return { path, failure: read.why };
+    return read.value === undefined
+      ? { path, failure: `${context.name}: there is no ${url}` }
+      : { path, content: jsonPage(read.value as object, clean) };
+  };
+  yield page(`${folder}/version.json`, '/version');
+  for (const { name, kind, ...selection } of groups) {
+    const path = `${folder}/${name}.json`;
+    const read = await listObjects(context, kind, selection, run);
+    yield read.known
+      ? { path, content: jsonPage({ items: read.value.map(withoutForeignAnnotations) }, clean) }
+      : { path, failure: read.why };
+  }
+  const pods = await listObjects(context, PODS.kind, PODS, run);
+  for (const [i, pod] of pods.known ? pods.value.entries() : []) {
+    const { namespace, name, labels } = pod.metadata;
+    const url = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const path = `${folder}/${i}-${fileName(name)}`;
+    const port = httpPort(pod);
+    if (port !== undefined) yield page(`${path}.status.json`, `${url}:${port}/proxy/status`);
+    const query = `container=${encodeURIComponent(labels['app'] ?? '')}&tailLines=${LOG_LINES}&limitBytes=${LOG_BYTES}`;
+    try {
+      const log = await get(context, `${url}/log?${query}`, { ...run, timeoutMs: TIMEOUT_MS });
+      yield { path: `${path}.log`, content: clean(log) };
+    } catch (error) {
+      run.signal.throwIfAborted();
+      yield { path: `${path}.log`, failure: failureOf(context, error as RequestError) };
+    }
+  }
+}
+
+const httpPort = ({ spec }: PodOnNode): number | undefined =>
+  spec.containers.flatMap(({ ports }) => ports).find(({ name }) => name === 'http')?.containerPort;
+
+/** A tar header has room for 100 bytes. */
+export const fileName = (text: string): string => text.replaceAll(/[^\w.-]/g, '_').slice(0, 30);
+
+/** Keys of our annotations. Those of others may hold anything, such as the whole object with its environment. */
+const OURS = /semaphore\.uw|^mirror-svc-|^global-svc-|^multicluster\.kubernetes\.io\//;
+
+function withoutForeignAnnotations<T extends { readonly metadata: object }>(object: T): T {
+  const { annotations = {} } = object.metadata as { readonly annotations?: Readonly<Record<string, string>> };
+  const kept = Object.fromEntries(Object.entries(annotations).filter(([key]) => OURS.test(key)));
+  return { ...object, metadata: { ...object.metadata, annotations: kept } };
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { policyPage } from './support/pages.ts';
+import { run } from './support/run.ts';
+
+const secrets = [
+  `eyJhbGciOiJSUzI1NiJ9.${'claims09'.repeat(12)}.${'sig-_x'.repeat(9)}`,
+  'hunter2-hunter2-hunter2',
+  Buffer.alloc(32, 'private-of-wireguard').toString('base64'),
+  'abcdef.0123456789abcdef',
+  Buffer.from('private key of a certificate').toString('base64').repeat(6),
+  // Nothing shows that it is one.
+  'correct horse battery staple',
+];
+const [token, password, key, bootstrap, pem, unmarked] = secrets;
+const spilled = `Authorization: Bearer ${token}, password=${password} wg ${key} join ${bootstrap} https://joe:${password}@x
+-----BEGIN RSA PRIVATE KEY-----\n${pem}\n-----END RSA PRIVATE KEY-----\nthe last line`;
+
+/** With secrets wherever an object may have them. */
+const metadata = (name: string) => ({
+  name,
+  namespace: 'kube-system',
+  labels: { app: 'semaphore-policy', spilled },
+  annotations: { 'kubectl.kubernetes.io/last-applied-configuration': unmarked, 'mirror-svc-source': spilled },
+  managedFields: [{ manager: unmarked }],
+});
+
+const list = (kind: string, item: object) => ({
+  apiVersion: 'v1',
+  kind: `${kind}List`,
+  metadata: { resourceVersion: '1' },
+  items: [item],
+});
+
+const apps = 'semaphore-policy,semaphore-service-mirror,semaphore-wireguard';
+const containers = [
+  { env: [{ name: 'A', value: unmarked }], args: [unmarked], ports: [{ name: 'http', containerPort: 8080 }] },
+];
+const objects = {
+  '/version': { gitVersion: 'v1.34.0' },
+  [`/api/v1/pods?app in (${apps})`]: list('Pod', { metadata: metadata('policy-0'), spec: { containers } }),
+  '/api/v1/services?mirrored-svc=true': list('Service', {
+    metadata: metadata('c2-shop-73736d-web'),
+    spec: { selector: { a: spilled } },
+  }),
+  '/api/v1/nodes': list('Node', { metadata: metadata('n1') }),
+  '/api/v1/secrets': list('Secret', { metadata: metadata('s'), data: { unmarked } }),
+  '/api/v1/configmaps': list('ConfigMap', { metadata: metadata('s'), data: { unmarked } }),
+  '/api/v1/namespaces/kube-system/pods/policy-0/log': `the first line ${spilled}`,
+};
+const status = policyPage({ lastError: { time: '2026-01-01T00:00:00.000Z', message: spilled } });
+
+/** Runs it, and extracts the archive. @returns what `run` does, and all texts by path */
+async function gather(served: object) {
+  const dir = await mkdtemp(join(tmpdir(), 'semaphore-gather-'));
+  onTestFinished(() => rm(dir, { recursive: true }));
+  const pods = [{ app: 'semaphore-policy', name: 'policy-0', status: () => status }];
+  const kubeconfig = await kubeconfigOf({ '../c1': await startApiServer({ pods, objects: { ...served } }) }, '../c1');
+  const file = join(dir, 'bug.tar.gz');
+  const result = await run('gather', '--kubeconfig', kubeconfig, '-o', file);
+  const paths = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trim().split('\n');
+  const texts = new Map(paths.map((path) => [path, execFileSync('tar', ['-xzOf', file, path], { encoding: 'utf8' })]));
+  return { ...result, file, kubeconfig, texts };
+}
+
+describe('gather', () => {
+  it('writes versions, objects, statuses and logs, without a piece of any secret', async () => {
+    const { code, stdout, stderr, file, texts } = await gather(objects);
+    expect([code, stdout, stderr]).toEqual([0, `wrote ${file}\n`, '']);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const cluster = 'semaphore-gather/0-.._c1';
+    const text = (path: string) => texts.get(`${cluster}/${path}`);
+    expect(text('version.json')).toContain('v1.34.0');
+    expect(text('mirrors.json')).toContain('c2-shop-73736d-web');
+    expect(text('0-policy-0.status.json')).toContain('"remotes"');
+    expect(text('0-policy-0.log')).toMatch(/^the first line [^]*the last line$/);
+    const all = [...texts.values()].join('\n');
+    const pieces = secrets.flatMap((secret) =>
+      Array.from({ length: secret.length - 11 }, (_, at) => secret.slice(at, at + 12)),
+    );
+    expect(pieces.filter((piece) => all.includes(piece))).toEqual([]);
+  });
+
+  it('names what it can not read, and does not replace a file', async () => {
+    const { '/version': _, ...others } = objects;
+    const { code, stderr, texts, file, kubeconfig } = await gather(others);
+    expect([code, stderr]).toEqual([1, '../c1: there is no /version\n']);
+    expect(texts.get('semaphore-gather/failures.txt')).toBe(stderr);
+    expect(await run('gather', '--kubeconfig', kubeconfig, '-o', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `semaphore: ${file} can't be written (EEXIST): set -o to another file\n`,
+    });
+  });
+});
