@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import {
   type AuditEvent,
+  clusterPropertiesPath,
+  clusterProperty,
+  clusterPropertyCrd,
   deployComponent,
   deployedCrds,
   deployedRights,
@@ -141,6 +144,8 @@ const it = itOnClusters
       await writeFile(path, JSON.stringify(file));
       return startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
     });
+    await server.defineResource(clusterPropertyCrd);
+    await server.admin.create(clusterPropertiesPath, clusterProperty('c2'));
     await member.createNamespace('shop');
     await member.start();
     await member.export('web', ['10.4.0.1']);
