@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { runProgram } from './program.ts';
-import { terminalOf } from './output/terminal.ts';
+import { terminalOf, whenClosed } from './output/terminal.ts';
 
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+
+whenClosed(process, () => interrupted.abort());
 
 const exit = runProgram(process.argv.slice(2), {
   // As a plugin, it is called by its file.

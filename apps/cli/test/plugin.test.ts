@@ -9,6 +9,12 @@ import { expect, it, onTestFinished } from 'vitest';
 
 const launcher = fileURLToPath(new URL('../bin/semaphore.js', import.meta.url));
 
+it('ends without an error if its reader closes the pipe', async () => {
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter);
+  const shell = ['-c', '"$0" completion bash | true', launcher];
+  expect(await promisify(execFile)('sh', shell, { env: { PATH } })).toEqual({ stdout: '', stderr: '' });
+});
+
 it.skipIf(goesWithoutKubectl)('is a plugin of kubectl', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'semaphore-plugin-'));
   onTestFinished(() => rm(dir, { recursive: true }));

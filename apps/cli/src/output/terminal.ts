@@ -27,6 +27,14 @@ export type Surroundings = {
 
 const PROGRESS_AFTER_MS = 1_000;
 
+/** Calls `onClosed` when the reader of stdout has seen enough, as `head` does, and closes the pipe. */
+export function whenClosed({ stdout }: Pick<NodeJS.Process, 'stdout'>, onClosed: () => void): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    onClosed();
+  });
+}
+
 /** The terminal of a process: colours only where stdout is one and NO_COLOR isn't set. */
 export function terminalOf({ stdout, stderr, env }: Pick<NodeJS.Process, 'stdout' | 'stderr' | 'env'>): Terminal {
   const isInteractive = stdout.isTTY;
