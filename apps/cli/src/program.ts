@@ -62,7 +62,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--pod-cidr <context=cidr>', 'a range of its Pods; repeat it for more', also)
     .option('--service-cidr <context=cidr>', 'a range of its Services; repeat it for more', also)
     .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
-    .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: beside this program)')
+    .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: that of this source)')
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
     .option('--apply', 'apply the overlays, hand over the tokens, and add names to CoreDNS')

@@ -134,8 +134,8 @@ function deployOf({ deploy }: LinkOptions): (part: string, folder: string) => st
     const [url = '', ref] = deploy.split('?');
     return (part) => `${url.replace(/\/+$/, '')}/${part}${ref === undefined ? '' : `?${ref}`}`;
   }
-  const local = deploy ?? fileURLToPath(new URL('../../../../deploy', import.meta.url));
-  if (!existsSync(join(local, 'service-mirror/base/kustomization.yaml')))
+  const local = deploy ?? besideSource();
+  if (local === undefined || !existsSync(join(local, 'service-mirror/base/kustomization.yaml')))
     throw new UsageError(
       deploy === undefined
         ? 'the manifests are not beside this program: set --deploy to the folder deploy/ or its URL'
@@ -144,6 +144,10 @@ function deployOf({ deploy }: LinkOptions): (part: string, folder: string) => st
   // kustomize accepts no absolute path.
   return (part, folder) => relative(resolve(folder), join(resolve(local), part));
 }
+
+/** The manifests of this program's source; undefined in the bundle, which is elsewhere. */
+const besideSource = (): string | undefined =>
+  import.meta.url ? fileURLToPath(new URL('../../../../deploy', import.meta.url)) : undefined;
 
 function findingsText(all: readonly Findings[]): string {
   const rows = all.flatMap(({ context, findings }) =>

@@ -44,7 +44,12 @@ const inParts = {
 } as const satisfies BuildOptions;
 
 /** The program of the operator is one file, which Node.js can also run from inside its own executable. */
-const inOneFile = { outExtension: { '.js': '.cjs' }, format: 'cjs' } as const satisfies BuildOptions;
+const inOneFile = {
+  outExtension: { '.js': '.cjs' },
+  format: 'cjs',
+  // Only `link` looks for files beside its source, and does without them.
+  logOverride: { 'empty-import-meta': 'silent' },
+} as const satisfies BuildOptions;
 
 /** The paths of a program in its image, besides `/semaphore-<app>`, as in the Go programs' images. */
 const olderPaths: Readonly<Partial<Record<App, readonly string[]>>> = { policy: ['kube-policy-semaphore'] };
