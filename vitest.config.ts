@@ -49,17 +49,19 @@ class Spread extends BaseSequencer {
 /**
  * Real API servers can't change the result of these files. They start no cluster of the run's kind, or a fault proxy answers
  * or cuts in the server's place; `random-schedule.test.ts` has the same faults between a program and real servers. How
- * servers refuse a token is in the contract suite. What `check`, `explain` and `label-namespaces` send, others send, too.
+ * servers refuse a token is in the contract suite. What subcommands send, others send, too.
  */
 const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
   'apps/cli/test/*.test.ts',
   'apps/policy/test/{check,explain,label-namespaces,usage}.test.ts',
+  'apps/service-mirror/test/subcommands.test.ts',
+  'apps/wireguard/test/plan.test.ts',
   'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
   'apps/*/test/faults/{empty-lists,error-answers,half-open,token-rotation,watch-cuts}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
   'packages/embedded-apiserver/test/*.test.ts',
-  'packages/informers/test/{aborted-watch,hostile-server,watch-list-fallback}.test.ts',
+  'packages/informers/test/{aborted-watch,faults,hostile-server,watch-list-fallback}.test.ts',
   'packages/testkit/test/*.test.ts',
   'tools/demo/test/interrupted.test.ts',
   'tools/{binaries,images,manifests}/test/*.test.ts',

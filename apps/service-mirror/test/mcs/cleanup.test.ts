@@ -30,6 +30,8 @@ it('cleanup removes a cluster from imports, then everything, and nothing of othe
   await eventually(() => c1.addresses('web'), { c1: ['10.4.1.1'], c3: ['10.4.3.1'] });
   await eventually(() => c1.addresses('own'), { c3: ['10.4.3.2'] });
   await eventually(() => c1.addresses('db'), { c2: ['10.4.2.3'] });
+  // The status comes last.
+  await eventually(() => c1.importedFrom('own'), ['c3']);
   await c1.stop();
 
   // Someone removes c3 from the config.
