@@ -1,3 +1,4 @@
+import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { describe, expect, it } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { run } from './support/run.ts';
@@ -95,6 +96,36 @@ describe('explain', () => {
       ['First wrong: ingress-policy', '  kubectl --context c2 -n shop edit networkpolicy none', ''],
     ]);
   });
+
+  it.each(otherSinksOf('networkpolicy', 'projectcalico.org/v3').map((sink) => ({ ...sink, ...sink.resources[0]! })))(
+    'knows companions of $group',
+    async ({ group, partsOf, resources }) => {
+      const apiVersion = 'networking.k8s.io/v1';
+      const deny = {
+        metadata: { namespace: 'shop', name: 'web' },
+        spec: { podSelector: {}, policyTypes: ['Ingress'] },
+      };
+      const podSelector = { matchLabels: {}, matchExpressions: [] };
+      const source = { namespace: 'shop', name: 'web', uid: 'u', generation: 1, podSelector };
+      const rules = [{ text: 'x', ports: [], cidrs: ['10.2.0.7/32'] }];
+      const parts = partsOf(source, { name: 'web-c1', remote: 'c1', direction: 'ingress', rules });
+      const written = resources.map(({ plural, kind, version }) => [
+        `/apis/${group}/${version}/${plural}`,
+        list(kind, `${group}/${version}`, ...parts.flatMap((part) => (part.resource.plural === plural ? part.to : []))),
+      ]);
+      const denying = {
+        ...there,
+        '/apis': { groups: [{ name: group }] },
+        [`/apis/${apiVersion}/namespaces/shop/networkpolicies`]: list('NetworkPolicy', apiVersion, deny),
+      };
+      const hopOf = async (objects: object): Promise<unknown> => {
+        const { stdout } = await explain([here, objects], '--to', 'c2/shop/web', '-o', 'json');
+        return (JSON.parse(stdout) as { firstWrong: unknown }).firstWrong;
+      };
+      expect(await hopOf(denying)).toBe('ingress-policy');
+      expect(await hopOf({ ...denying, ...Object.fromEntries(written) })).toBeNull();
+    },
+  );
 
   it.each([
     { to: 'c1/shop/web', want: '--from and --to are in one cluster: name two contexts' },

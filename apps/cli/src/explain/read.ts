@@ -1,13 +1,17 @@
 import {
   endpointSliceKind,
   namespaceKind,
+  type NetworkPolicy,
   networkPolicyKind,
   podOnNodeKind,
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
+import { otherSinksOf } from '@kube-semaphore/policy/sinks';
+import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { globalServiceLabel, mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import * as z from 'zod/mini';
+import { calicoApi } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { allOf, listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
@@ -51,9 +55,33 @@ async function readSide(context: Context, { namespace }: End, run: Run): Promise
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     listObjects(context, podOnNodeKind, { namespace }, run),
-    listObjects(context, networkPolicyKind, { namespace }, run),
+    readPolicies(context, namespace, run),
   ]);
   return { cluster: context.name, report, namespace: own, pods, policies };
+}
+
+const groupList = z.object({ groups: z.array(z.object({ name: z.string() })) });
+
+/** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */
+async function readPolicies(context: Context, namespace: string, run: Run): Promise<Read<readonly NetworkPolicy[]>> {
+  const policies = await listObjects(context, networkPolicyKind, { namespace }, run);
+  const apis = await request(context, '/apis', run);
+  const known = allOf({ policies, apis });
+  if (!known.known) return known;
+  const groups = new Set(groupList.safeParse(known.value.apis).data?.groups.map(({ name }) => name));
+  const lists = await Promise.all(
+    otherSinksOf('networkpolicy', calicoApi(groups)).flatMap(({ resources, read }) =>
+      resources
+        .filter(({ group }) => groups.has(group))
+        .map(async (resource) => ({ read, resource, list: await listObjects(context, resource, {}, run) })),
+    ),
+  );
+  const companions = [];
+  for (const { read, resource, list } of lists) {
+    if (!list.known) return list;
+    companions.push(...list.value.flatMap((object) => read(resource, object) ?? []));
+  }
+  return { known: true, value: [...known.value.policies, ...companionsAsPolicies(known.value.policies, companions)] };
 }
 
 const configMap = z.object({ data: z.optional(z.record(z.string(), z.string())) });

@@ -1,7 +1,8 @@
 import { isServiceName } from '@kube-semaphore/naming';
 import { type Cidr, compareCidrs, containsCidr, isLoopbackHost, parseCidr } from '@kube-semaphore/net';
+import { calicoApi } from '../clusters/calico.ts';
 import type { Answers } from './answers.ts';
-import { calicoApi, type Observed } from './observe.ts';
+import type { Observed } from './observe.ts';
 
 /** Where Pods get their addresses from, as `allowedIPsFrom` of semaphore-wireguard calls it. */
 type Ipam = 'podCIDRs' | 'calico-blocks';

@@ -1,6 +1,7 @@
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
+import { calicoApi } from '../clusters/calico.ts';
 import { failureOf } from '../clusters/failure.ts';
 import { get, RequestError } from '../clusters/request.ts';
 
@@ -142,12 +143,6 @@ export async function observe(context: Context, { signal }: { readonly signal: A
     if (error instanceof RequestError) throw new Error(failureOf(context, error), { cause: error });
     throw error;
   }
-}
-
-/** Where Calico's resources are: in its own API server, if it has one. */
-export function calicoApi(groups: ReadonlySet<string>): string | undefined {
-  if (groups.has('projectcalico.org')) return 'projectcalico.org/v3';
-  return groups.has('crd.projectcalico.org') ? 'crd.projectcalico.org/v1' : undefined;
 }
 
 /** Others may have changed it since kubeadm wrote it; then it tells nothing. */

@@ -10,7 +10,6 @@ import {
 import { listAll } from '@kube-semaphore/multicluster';
 import { wordsOf } from '@kube-semaphore/runtime';
 import type { Sink } from '../desired/network-policies/companion.ts';
-import { wholeCompanions } from '../desired/network-policies/grouped-sink.ts';
 import { companionsAsPolicies } from '../desired/network-policies/verdict.ts';
 import { servedGroups } from '../local/other-sinks.ts';
 
@@ -77,13 +76,13 @@ export async function listPoliciesIn(
 ): Promise<readonly NetworkPolicy[]> {
   const [policies, companions] = await Promise.all([
     listAll(client, codecs.policies, selection),
-    listCompanionsIn(client, sink, selection),
+    listCompanions(client, sink, selection),
   ]);
   return [...policies, ...companionsAsPolicies(policies, companions)];
 }
 
-/** Lists the companions of a sink in a namespace; none if the cluster doesn't serve its objects. */
-async function listCompanionsIn(client: KubeClient, { resources, read }: Sink, { signal, namespace }: InNamespace) {
+/** Lists the objects of a sink; none if the cluster doesn't serve them. */
+async function listCompanions(client: KubeClient, { resources, read }: Sink, { signal }: RunOptions) {
   if (resources.length === 0) return [];
   const groups = await servedGroups(client, { signal });
   const objects = await Promise.all(
@@ -93,5 +92,5 @@ async function listCompanionsIn(client: KubeClient, { resources, read }: Sink, {
       return found.flatMap((object) => read(resource, object) ?? []);
     }),
   );
-  return wholeCompanions(objects.flat()).filter(({ object }) => object.metadata.namespace === namespace);
+  return objects.flat();
 }

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { calicoSink } from './calico-sink.ts';
 import { ciliumSink } from './cilium-sink.ts';
 import { sourceOf, writtenCompanion } from './companion.ts';
-import { wholeCompanions } from './grouped-sink.ts';
 import { companionsAsPolicies, type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
 
 const K = 'cluster.clusterset.k8s.io';
@@ -113,7 +112,7 @@ describe('sideVerdict', () => {
       return sink.read(resource, object) ?? [];
     });
     const policies = [policy('db', allow()), policy('deny', {})];
-    const companions = companionsAsPolicies(policies, wholeCompanions(objects));
+    const companions = companionsAsPolicies(policies, objects);
     expect(verdict({ policies: [...policies, ...companions] })).toMatchObject({
       allowed: true,
       by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: `alpha/${sink.policyName('db-c2')}` },
@@ -121,7 +120,7 @@ describe('sideVerdict', () => {
     expect(verdict({ policies: [...policies, ...companions], port: { port: 5433, protocol: 'TCP' } }).allowed).toBe(
       false,
     );
-    expect(companionsAsPolicies([], wholeCompanions(objects))).toEqual([]);
+    expect(companionsAsPolicies([], objects)).toEqual([]);
   });
 
   it('names a rule for everybody, without a peer', () => {

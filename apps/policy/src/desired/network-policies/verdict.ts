@@ -10,6 +10,7 @@ import { isFinished } from '../member.ts';
 import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
 import { type ClusterKey, type Direction, namesCluster, remoteNamespaceLabels } from './cross-cluster-rules.ts';
 import { generationOf } from './diff.ts';
+import { wholeCompanions } from './grouped-sink.ts';
 import { namedPortsOf } from './peer-pod.ts';
 import { type NamedPort, portsText } from './ports.ts';
 import { type Labels, requirementsOn, selects } from './selector.ts';
@@ -89,12 +90,12 @@ export type AllowedBy = {
   readonly companion: string | undefined;
 };
 
-/** Companions of another sink, as NetworkPolicies that allow the same. One whose source is gone selects nobody knows whom. */
+/** Companions of another sink, as NetworkPolicies that allow the same. Without its source, nothing says which Pods one selects. */
 export function companionsAsPolicies(
   policies: readonly NetworkPolicy[],
-  companions: readonly ObservedCompanion[],
+  objects: readonly ObservedCompanion[],
 ): readonly NetworkPolicy[] {
-  return companions.flatMap(({ source, direction, rules, object: { metadata } }) => {
+  return wholeCompanions(objects).flatMap(({ source, direction, rules, object: { metadata } }) => {
     const { namespace } = metadata;
     const of = policies.find((policy) => nameOf(policy) === `${namespace}/${source}`);
     if (of === undefined) return [];
