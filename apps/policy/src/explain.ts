@@ -17,7 +17,7 @@ import {
   type SideVerdict,
   sideVerdict,
 } from './desired/network-policies/verdict.ts';
-import { servedGroups } from './local/other-sinks.ts';
+import { servedGroups } from './local/api-groups.ts';
 import type { PolicyInput } from './policy.ts';
 import { listOwnedPods, listPoliciesIn, type Reading, readInTime } from './remote/snapshot.ts';
 

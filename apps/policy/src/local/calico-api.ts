@@ -1,6 +1,7 @@
 import { untilAnswered, type UntilAnsweredOptions } from '@kube-semaphore/multicluster';
 import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { asRecord, type CalicoApi } from '@kube-semaphore/kube-objects';
+import { groupNames } from './api-groups.ts';
 
 /** The custom resource in which Calico stores its own kind. */
 const STORED: CalicoApi = 'crd.projectcalico.org/v1';
@@ -48,9 +49,8 @@ async function mayList(client: Pick<KubeClient, 'getRaw'>, api: CalicoApi, signa
 
 /** @param groupList as of `chooseCalicoApi` */
 function hasCalico(groupList: unknown): boolean {
-  const { groups } = asRecord(groupList);
-  const names = Array.isArray(groups) ? groups.map((group) => asRecord(group)['name']) : [];
-  return names.includes('projectcalico.org') || names.includes('crd.projectcalico.org');
+  const names = groupNames(groupList);
+  return names.has('projectcalico.org') || names.has('crd.projectcalico.org');
 }
 
 /** @param groupList the answer to `/apis`: a metav1.APIGroupList, or anything else */

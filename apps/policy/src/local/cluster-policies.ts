@@ -2,7 +2,7 @@ import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/
 import { clusterPolicyKinds, Codec } from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
 import type { NamedClusterPolicy } from '../desired/network-policies/cluster-policies.ts';
-import { servedGroups } from './other-sinks.ts';
+import { servedGroups } from './api-groups.ts';
 
 /** Lists the policies for a whole cluster; none if it doesn't serve them. @throws KubeApiError, ConnectionError */
 export async function listClusterPolicies(client: KubeClient, run: RunOptions): Promise<readonly NamedClusterPolicy[]> {

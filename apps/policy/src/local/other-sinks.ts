@@ -1,6 +1,6 @@
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { asRecord } from '@kube-semaphore/kube-objects';
 import type { Sink } from '../desired/network-policies/companion.ts';
+import { servedGroups } from './api-groups.ts';
 
 export type OtherSinks = {
   /** The cluster serves their objects, and lets us list them. */
@@ -29,10 +29,4 @@ export async function readableSinks(
     }
   }
   return found;
-}
-
-/** Names of the API groups of a cluster. @throws KubeApiError, ConnectionError */
-export async function servedGroups(client: Pick<KubeClient, 'getRaw'>, run: RunOptions): Promise<ReadonlySet<unknown>> {
-  const { groups } = asRecord(await client.getRaw('/apis', run));
-  return new Set(Array.isArray(groups) ? groups.map((group) => asRecord(group)['name']) : []);
 }

@@ -1,0 +1,14 @@
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import { asRecord } from '@kube-semaphore/kube-objects';
+
+/** Names of the API groups of a cluster. @throws KubeApiError, ConnectionError */
+export const servedGroups = async (
+  client: Pick<KubeClient, 'getRaw'>,
+  run: RunOptions,
+): Promise<ReadonlySet<unknown>> => groupNames(await client.getRaw('/apis', run));
+
+/** @param groupList the answer to `/apis`: a metav1.APIGroupList, or anything else, which has no names */
+export function groupNames(groupList: unknown): ReadonlySet<unknown> {
+  const { groups } = asRecord(groupList);
+  return new Set(Array.isArray(groups) ? groups.map((group) => asRecord(group)['name']) : []);
+}
