@@ -17,7 +17,7 @@ import {
   useOf,
 } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { folders } from '../support/accounts.ts';
+import { type Accounts, folders } from '../support/accounts.ts';
 import { mirrorName } from '../support/go/program.ts';
 import { it as itOnClusters } from '../support/it.ts';
 import { SetMember } from '../support/mcs/cluster-set.ts';
@@ -29,6 +29,14 @@ const LEASE = { ...shortLease('semaphore-service-mirror-exercise'), 'lease-names
 
 const complaintsOf = (mirror: MirrorProcess) =>
   mirror.log().flatMap(({ level, msg }) => (level === 'warn' || level === 'error' ? [msg] : []));
+
+/** The server's other side, as a remote of the config. */
+const remoteOf = ({ remote }: Accounts) => ({
+  name: 'c2',
+  kubeConfigPath: remote.kubeconfig,
+  servicePrefix: 'c2',
+  allowedPodCIDRs: ['10.4.0.0/16'],
+});
 
 /** Both sides are one API server; the only expected warning says so. */
 const ONE_SERVER = [expect.stringContaining(' leads to the same API server as ')];
@@ -105,14 +113,7 @@ const it = itOnClusters
         mirrorNamespace: MIRRORS,
       },
       localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
-      remoteClusters: [
-        {
-          name: 'c2',
-          kubeConfigPath: accounts.remote.kubeconfig,
-          servicePrefix: 'c2',
-          allowedPodCIDRs: ['10.4.0.0/16'],
-        },
-      ],
+      remoteClusters: [remoteOf(accounts)],
     };
     await writeFile(path, JSON.stringify(file));
     const mirror = await startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
@@ -132,14 +133,7 @@ const it = itOnClusters
         global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
         localCluster: { name: 'c1', kubeConfigPath: accounts.local.kubeconfig },
         mcs: {},
-        remoteClusters: [
-          {
-            name: 'c2',
-            kubeConfigPath: accounts.remote.kubeconfig,
-            servicePrefix: 'c2',
-            allowedPodCIDRs: ['10.4.0.0/16'],
-          },
-        ],
+        remoteClusters: [remoteOf(accounts)],
       };
       await writeFile(path, JSON.stringify(file));
       return startWith([`-config=${path}`, ...argvOf({ ...LEASE, 'listen-address': '127.0.0.1:0' })]);
