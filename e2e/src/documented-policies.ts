@@ -64,7 +64,7 @@ export class DocumentedPolicies {
     const ask = async ({ status }: Pod) => {
       const program = `fetch('http://${status.podIP}:8080', { signal: AbortSignal.timeout(2_000) }).then((answer) => answer.text())`;
       const exec = `exec -n ${SHOP} deployment/frontend -- /usr/local/bin/node --eval`;
-      // Otherwise, a connection that nobody accepts keeps the program running for ten seconds.
+      // Otherwise, a connection without an answer keeps the program running for ten seconds.
       const answer = `${program}.then(() => true, () => false).then((answer) => { console.log(answer); process.exit(); })`;
       return JSON.parse(await this.#system.c1.kubectl(`${exec} "${answer}"`)) as boolean;
     };

@@ -64,8 +64,10 @@ const groupList = z.object({ groups: z.array(z.object({ name: z.string() })) });
 
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */
 async function readPolicies(context: Context, namespace: string, run: Run): Promise<Read<readonly NetworkPolicy[]>> {
-  const policies = await listObjects(context, networkPolicyKind, { namespace }, run);
-  const apis = await request(context, '/apis', run);
+  const [policies, apis] = await Promise.all([
+    listObjects(context, networkPolicyKind, { namespace }, run),
+    request(context, '/apis', run),
+  ]);
   const known = allOf({ policies, apis });
   if (!known.known) return known;
   const groups = new Set(groupList.safeParse(known.value.apis).data?.groups.map(({ name }) => name));

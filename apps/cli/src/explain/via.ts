@@ -30,7 +30,7 @@ export type Via = {
 
 type Asked = Pick<Facts, 'to' | 'here' | 'there' | 'services' | 'serviceImport'>;
 
-/** The mirror of the destination here, else its global Service, else its ServiceImport; undefined: there is none. */
+/** The mirror of the destination here, else its global Service, else its ServiceImport; undefined if it has none of them. */
 export function viaOf({ to, here, there, services, serviceImport }: Asked): Read<Via | undefined> {
   if (!services.known) return services;
   const names = [...new Set([...namesOf(there), there.cluster])];

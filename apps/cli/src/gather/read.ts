@@ -25,7 +25,7 @@ import { apps } from '../clusters/report.ts';
 import { get, type RequestError } from '../clusters/request.ts';
 import { redact } from './redact.ts';
 
-/** A file of the archive, or why there is none. */
+/** A file of the archive, or why it could not be read. */
 export type Gathered = { readonly path: string } & ({ readonly content: string } | { readonly failure: string });
 
 type Group = { readonly name: string; readonly kind: Kind; readonly labelSelector?: string };

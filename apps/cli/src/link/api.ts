@@ -131,7 +131,7 @@ export class LinkApi {
   /**
    * Plans to replace the Corefile by what `edit` makes of it.
    *
-   * @throws {Error} if `edit` returns undefined, or there is none
+   * @throws {Error} if `edit` returns undefined, or the cluster has no Corefile
    */
   async planCorefile(edit: (corefile: string) => string | undefined): Promise<CorefilePlan> {
     const found = await this.#read(COREDNS.path, configMap, COREDNS.name);
