@@ -1,12 +1,18 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { PolicyOptions } from './config/options.ts';
-import { networkPolicySink, type ObservedCompanion } from './desired/network-policies/companion.ts';
+import {
+  networkPolicySink,
+  type ObservedCompanion,
+  type Sink,
+  type Source,
+} from './desired/network-policies/companion.ts';
 import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
 import {
   type CompanionPhase,
   diffCompanions,
   isOutdated,
+  isReplaced,
   remoteOf,
   withoutSource,
 } from './desired/network-policies/diff.ts';
@@ -27,6 +33,9 @@ export type NetworkPoliciesOptions = {
   readonly enqueue: (keys: Iterable<string>, since?: number) => void;
 };
 
+/** A CNI watches each kind of objects alone: it may see a deletion before the creation of another kind that came first. */
+const REPLACED_AFTER_MS = 5000;
+
 /**
  * Extends the NetworkPolicies that name other clusters by companions. A key is the `namespace/name` of a source; a key of
  * a set has no slash.
@@ -36,6 +45,8 @@ export class NetworkPolicies {
   /** Undefined until `run`. */
   #watches: PeerWatches | undefined;
   #remotes: readonly PeersInput[] = [];
+  /** Until when the CNI may not know the companions of a source yet that replace those of another sink. */
+  readonly #replacedAt = new Map<string, number>();
 
   constructor(options: NetworkPoliciesOptions) {
     this.#options = options;
@@ -76,13 +87,19 @@ export class NetworkPolicies {
 
   async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
     const { local } = this.#options;
-    const phases = this.plan(key);
     const source = local.policies.source(key)?.source;
+    const all = this.plan(key);
+    const phases = source === undefined ? all : this.#withoutReplaced(key, all, source);
     await carryOut(phases, {
       // What the user took away goes, even if an addition is refused.
       clustersOf: (change) => (source !== undefined && isOutdated(change, source) ? [] : [remoteOf(change)]),
       write: (change) => local.write(change, context),
     });
+    if (phases === all) this.#replacedAt.delete(key);
+    else if (!this.#replacedAt.has(key)) {
+      this.#replacedAt.set(key, performance.now() + REPLACED_AFTER_MS);
+      setTimeout(() => this.#options.enqueue([key]), REPLACED_AFTER_MS).unref();
+    }
     return { wrote: phases.length > 0 };
   }
 
@@ -97,6 +114,7 @@ export class NetworkPolicies {
       this.#report(key, []);
       return withoutSource(observed);
     }
+    const sink = this.#sinkOf(found.source);
     const { companions, diagnostics } = desiredCompanions({
       ...this.#options.options,
       source: found.source,
@@ -105,7 +123,6 @@ export class NetworkPolicies {
       isTaken: (name) => local.isTaken(key, name),
     });
     this.#report(key, diagnostics);
-    const sink = local.sink.accepts(found.source) ? local.sink : networkPolicySink;
     return diffCompanions(found.source, observed, companions, sink);
   }
 
@@ -121,6 +138,20 @@ export class NetworkPolicies {
       return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
     });
     return { ...plan, companionChanges, remotes: extended };
+  }
+
+  #sinkOf(source: Source): Sink {
+    const { sink } = this.#options.local;
+    return sink.accepts(source) ? sink : networkPolicySink;
+  }
+
+  /** What may be written before the CNI knows what replaces the companions of another sink; the same phases if it does. */
+  #withoutReplaced(key: string, phases: readonly CompanionPhase[], source: Source): readonly CompanionPhase[] {
+    if ((this.#replacedAt.get(key) ?? Infinity) <= performance.now()) return phases;
+    const sink = this.#sinkOf(source);
+    const kept = phases.map((phase) => phase.filter((change) => !isReplaced(change, source, sink)));
+    const isWhole = kept.every(({ length }, i) => length === phases[i]!.length);
+    return isWhole ? phases : kept.filter(({ length }) => length > 0);
   }
 
   #follow(key: string): void {

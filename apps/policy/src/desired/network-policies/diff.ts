@@ -1,4 +1,4 @@
-import type { Kind } from '@kube-semaphore/kube-objects';
+import { type Kind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { companionGenerationAnnotation } from '../../names.ts';
 import { compareNames } from '../sets/network-set.ts';
 import {
@@ -87,6 +87,12 @@ export function isUrgent(change: CompanionChange): boolean {
 /** Whether a change replaces what was written for an earlier spec of the source. */
 export const isOutdated = (change: CompanionChange, { generation }: Pick<Source, 'generation'>): boolean =>
   change.kind !== 'create' && change.from.part !== 'group' && generationOf(change.from) !== String(generation);
+
+/** Whether a change deletes what another sink wrote for the present spec of the source. @param sink that of the source */
+export function isReplaced(change: CompanionChange, source: Source, { resources }: Sink): boolean {
+  const own: readonly Kind[] = resources.length === 0 ? [networkPolicyKind] : resources;
+  return change.kind === 'delete' && !own.includes(change.from.resource) && !isOutdated(change, source);
+}
 
 /** Which generation of its source a companion was made from, as text; undefined: somebody removed that. */
 export const generationOf = ({ object }: ObservedCompanion): string | undefined =>
