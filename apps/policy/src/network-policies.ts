@@ -121,6 +121,7 @@ export class NetworkPolicies {
       remotes: this.#watches.viewsOf(key),
       observed: policies.companions.companionsOf(key),
       isTaken: (name) => local.isTaken(key, name),
+      maxRules: sink.maxRules,
     });
     this.#report(key, diagnostics);
     return diffCompanions(found.source, observed, companions, sink);

@@ -15,6 +15,7 @@ export const calicoSink = (apiVersion: CalicoApi) =>
     policies: customResourceKind({ apiVersion, kind: 'NetworkPolicy', plural: 'networkpolicies' }),
     addresses: 'nets',
     accepts: ({ podSelector }) => selectorText(podSelector).length <= MAX_SELECTOR,
+    maxRules: MAX_RULES,
     policyName: (companion) => `${TIER}.${companion.slice(TIER.length + 1 - MAX_NAME).replace(/^[.-]+/, '')}`,
     policySpec: ({ podSelector }, direction, rules) => ({
       tier: TIER,
@@ -40,8 +41,8 @@ const TIER = 'default';
 /** At most so many characters in the name of an object. */
 const MAX_NAME = 253;
 
-/** The longest selector that Calico's API accepts in versions after 3.32. */
-const MAX_SELECTOR = 1024;
+/** The longest selector that Calico's API accepts in versions after 3.32, and the most rules per direction. */
+const [MAX_SELECTOR, MAX_RULES] = [1024, 1024];
 
 const selectorText = (podSelector: LabelSelector): string =>
   ["projectcalico.org/orchestrator == 'k8s'", ...calicoTerms(podSelector)].join(' && ');

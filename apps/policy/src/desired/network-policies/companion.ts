@@ -101,6 +101,8 @@ export type Sink = {
   readonly partsOf: (source: Source, companion: Companion) => readonly CompanionPart[];
   /** False if the CNI may refuse its objects for this source, whose selector is too long: its companions are NetworkPolicies. */
   readonly accepts: (source: Source) => boolean;
+  /** How many rules a policy may have, each for one protocol. Default: any number. */
+  readonly maxRules?: number;
   /** Reads an object of its resources; undefined if it isn't ours. */
   readonly read: (resource: Kind, object: CustomResource) => ObservedCompanion | undefined;
   /** The name of the policy of a companion. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LabelSelector, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
+import { calicoSink } from './calico-sink.ts';
 import { type Companion, writtenCompanion } from './companion.ts';
 import { type CompanionsInput, desiredCompanions, type RemoteView } from './companions.ts';
 import { crossClusterRules, selectsPod } from './cross-cluster-rules.ts';
@@ -44,7 +45,7 @@ type Given = {
   readonly policy: { readonly ingress?: readonly Rule[]; readonly egress?: readonly Rule[] };
   readonly views: readonly RemoteView[];
   readonly observed?: readonly Companion[];
-} & Partial<Pick<CompanionsInput, 'isTaken' | 'maxAddressesPerPolicy' | 'maxAddressesPerSource'>>;
+} & Partial<Pick<CompanionsInput, 'isTaken' | 'maxAddressesPerPolicy' | 'maxAddressesPerSource' | 'maxRules'>>;
 
 function desired({ policy, views, observed = [], ...limits }: Given) {
   const rules = crossClusterRules(
@@ -81,6 +82,13 @@ const opened = (companions: readonly Companion[]): string[] =>
     ),
   );
 
+/** How many rules each policy of Calico has. */
+const calicoRules = (companions: readonly Companion[]): readonly number[] => {
+  const sink = calicoSink('crd.projectcalico.org/v1');
+  const policies = companions.map((each) => sink.partsOf(SOURCE, each).at(-1)!.to.spec);
+  return policies.map((spec) => (spec as { readonly ingress: readonly object[] }).ingress.length);
+};
+
 const WEB: RemotePod = { app: 'web', ip: '10.2.0.20' };
 const OTHER: RemotePod = { app: 'other', ip: '10.2.0.21' };
 const WEB_POLICY = { ingress: [{ ports: [tcp(5432)], peers: [peer('c2', 'web')] }] };
@@ -103,6 +111,19 @@ describe('desiredCompanions', () => {
         ingress: [{ ports: [{ protocol: 'TCP', port: 5432 }], from: [{ ipBlock: { cidr: '10.2.0.20/32' } }] }],
       },
     });
+  });
+
+  it('has no more rules in a policy than the sink allows', () => {
+    const pods = Array.from({ length: 1000 }, (_, i) => ({ app: `a${i}`, ip: `10.2.${i >> 8}.${i & 255}` }));
+    const ports = ['TCP', 'UDP', 'SCTP'].map((protocol) => ({ ...tcp(53), protocol }));
+    const rulesFor = (some: readonly RemotePod[]) => ({
+      policy: { ingress: some.map(({ app }) => ({ ports, peers: [peer('c2', app)] })) },
+      views: [remote('c2', pods)],
+      maxRules: calicoSink('crd.projectcalico.org/v1').maxRules,
+    });
+    expect(calicoRules(desired(rulesFor(pods.slice(0, 341))).companions)).toEqual([1023]);
+    const rules = calicoRules(desired({ ...rulesFor(pods), maxAddressesPerPolicy: 1000 }).companions);
+    expect(rules).toEqual([1023, 1023, 954]);
   });
 
   it('writes no rule without an address, and no companion without a rule', () => {

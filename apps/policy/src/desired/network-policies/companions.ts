@@ -39,6 +39,8 @@ export type CompanionsInput = {
   readonly maxAddressesPerPolicy: number;
   /** An integer >= 1. */
   readonly maxAddressesPerSource: number;
+  /** Of the sink. */
+  readonly maxRules?: number | undefined;
 };
 
 export type CompanionDiagnostic = {
@@ -72,11 +74,20 @@ export function desiredCompanions(input: CompanionsInput): DesiredCompanions {
     const missing = part.items.length - wanted.length;
     if (missing > 0) diagnostics.push(tooMany(part, missing, input.maxAddressesPerSource));
     const named = namesOf(part, input);
-    const shards = distribute({ wanted, current: part.held, max: input.maxAddressesPerPolicy, isFree: () => true });
+    const shards = distribute({ wanted, current: part.held, max: maxItems(part, input), isFree: () => true });
     for (const [shard, items] of shards) companions.push(companionOf(part, named(shard), new Set(items)));
     diagnostics.push(...named.diagnostics());
   }
   return { companions, diagnostics };
+}
+
+/** NetworkPolicies know TCP, UDP and SCTP. */
+const PROTOCOLS = 3;
+
+/** How many addresses a companion may have, so that its rules, one per protocol, stay below the limit of the sink. */
+function maxItems({ grants }: Part, { maxAddressesPerPolicy, maxRules = Infinity }: CompanionsInput): number {
+  const rules = PROTOCOLS * grants.reduce((sum, { groups }) => sum + groups.length, 0);
+  return rules <= maxRules ? maxAddressesPerPolicy : Math.min(maxAddressesPerPolicy, Math.floor(maxRules / PROTOCOLS));
 }
 
 /** What one rule grants to a remote: groups of addresses, each on its ports, in the order of `mergedByPorts`. */

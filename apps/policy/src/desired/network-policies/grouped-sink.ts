@@ -25,7 +25,7 @@ import type { Direction } from './cross-cluster-rules.ts';
 /** What a policy allows to a group of addresses. Empty ports: all. */
 type GroupRule = { readonly ports: readonly NetworkPolicyPort[]; readonly group: string; readonly peer: string };
 
-export type GroupedSinkInput = Pick<Sink, 'policyName' | 'accepts'> & {
+export type GroupedSinkInput = Pick<Sink, 'policyName' | 'accepts' | 'maxRules'> & {
   readonly groups: ReturnType<typeof customResourceKind>;
   readonly policies: ReturnType<typeof customResourceKind>;
   /** Where the spec of a group has its addresses. */
@@ -37,7 +37,7 @@ export type GroupedSinkInput = Pick<Sink, 'policyName' | 'accepts'> & {
  * A sink whose policies refer to groups of addresses: one group for each rule, which no other companion uses. So a Pod that
  * comes or goes changes a group, and the CNI doesn't compile the policy again.
  */
-export function groupedSink({ groups, policies, addresses, policyName, accepts, policySpec }: GroupedSinkInput): Sink {
+export function groupedSink({ groups, policies, addresses, policySpec, ...rest }: GroupedSinkInput): Sink {
   const partsOf = (source: Source, companion: Companion): readonly CompanionPart[] => {
     const { remote, direction, rules } = companion;
     const named = rules.map((rule) => ({ ...rule, ...companionGroupName(source.namespace, companion.name, rule) }));
@@ -69,17 +69,16 @@ export function groupedSink({ groups, policies, addresses, policyName, accepts, 
         resource: policies,
         companion: policy,
         to: {
-          metadata: { ...metadata, name: policyName(companion.name) },
+          metadata: { ...metadata, name: rest.policyName(companion.name) },
           spec: policySpec(source, direction, named),
         },
       },
     ];
   };
   return {
+    ...rest,
     resources: [groups, policies],
     partsOf,
-    policyName,
-    accepts,
     read: (resource, object) => {
       if (!isCompanion(object)) return undefined;
       const { name, labels, annotations } = object.metadata;
