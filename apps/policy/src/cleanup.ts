@@ -1,15 +1,17 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, globalNetworkSetKind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { listAll, type Removal } from '@kube-semaphore/multicluster';
+import type { Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from './config/options.ts';
 import { configuredIdentity } from './desired/identity.ts';
 import { isCompanion, observedCompanion, type Sink } from './desired/network-policies/companion.ts';
 import { companionFacts } from './desired/network-policies/diff.ts';
-import { sinkOf } from './desired/network-policies/sinks.ts';
+import { otherSinksOf, sinkOf } from './desired/network-policies/sinks.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { sendCompanion } from './local/companions.ts';
+import { readableSinks, resourceNames } from './local/other-sinks.ts';
 import { changeSender } from './local/writer.ts';
 
 export type CleanupInput = {
@@ -17,26 +19,31 @@ export type CleanupInput = {
   readonly options: PolicyOptions;
   /** Of the local cluster. */
   readonly client: KubeClient;
+  readonly log: Pick<Logger, 'info'>;
 };
 
 /**
  * The removals of the local sets of a cluster that is no longer in the config and, with `-network-policies`, of its
- * companions. Only a cleanup removes these, as another process may serve the cluster.
+ * companions of every sink that the cluster lets us list. Only a cleanup removes these, as another process may serve the cluster.
  *
  * @throws KubeApiError, ConnectionError
  */
 export async function removalsOf(
-  { cluster, options, client }: CleanupInput,
+  { cluster, options, client, log }: CleanupInput,
   { signal }: RunOptions,
 ): Promise<readonly Removal[]> {
   const onFailure = (error: unknown): never => {
     throw error;
   };
-  const companions = options.networkPolicies
-    ? await companionRemovals(client, cluster, sinkOf(options), { signal })
-    : [];
-  const isOptional = options.networkPolicies;
-  const api = await calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional });
+  const { calicoApi, networkPolicies: isOptional, networkPolicySink: chosen } = options;
+  const api = await calicoApiOf(calicoApi, client, { signal, onFailure, isOptional });
+  let companions: readonly Removal[] = [];
+  if (options.networkPolicies) {
+    const { readable, forbidden } = await readableSinks(otherSinksOf(chosen, api), client, { signal });
+    for (const sink of forbidden)
+      log.info({ resources: resourceNames(sink) }, 'companions of another sink are not looked for');
+    companions = await companionRemovals(client, cluster, [sinkOf(options), ...readable], { signal });
+  }
   if (api === undefined) return companions;
   const send = changeSender(client, api);
   const sets = (await listAll(client, new Codec(globalNetworkSetKind(api)), { signal })).map(observedSet);
@@ -52,20 +59,22 @@ export async function removalsOf(
 async function companionRemovals(
   client: KubeClient,
   cluster: string,
-  sink: Sink,
+  sinks: readonly Sink[],
   run: RunOptions,
 ): Promise<readonly Removal[]> {
   const policies = (await listAll(client, new Codec(networkPolicyKind), run))
     .filter(isCompanion)
     .map(observedCompanion);
   const others = await Promise.all(
-    sink.resources.map(async (resource) => {
-      const objects = await listAll(client, new Codec(resource), run);
-      return objects.flatMap((object) => sink.read(resource, object) ?? []);
-    }),
+    sinks.flatMap((sink) =>
+      // A group goes after the policy that refers to it.
+      sink.resources.toReversed().map(async (resource) => {
+        const objects = await listAll(client, new Codec(resource), run);
+        return objects.flatMap((object) => sink.read(resource, object) ?? []);
+      }),
+    ),
   );
-  // A group goes after the policy that refers to it.
-  return [policies, ...others.toReversed()]
+  return [policies, ...others]
     .flat()
     .filter(({ remote }) => remote === cluster)
     .map((from) => {

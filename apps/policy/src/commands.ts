@@ -89,12 +89,13 @@ const extending = (command: PolicyCommand): PolicyCommand => ({
 
 /** Removes the sets of a cluster that is no longer in the config. */
 export async function runCleanup(command: PolicyCommand, run: RunOptions): Promise<number> {
-  const { options, print, userAgent } = command;
+  const { options, print, userAgent, log } = command;
   const cluster = options.cleanupCluster!;
   const confirm = cleanupConfirmation({ cluster, served: servedClusters(command), yes: options.yes });
   const local = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
   return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
-    const removals = await removalsOf({ cluster, options, client: new KubeClient({ connection, userAgent }) }, run);
+    const client = new KubeClient({ connection, userAgent });
+    const removals = await removalsOf({ cluster, options, client, log }, run);
     const consequence = 'Policies that select its sets, or name it, will match nothing of it.';
     return cleanUp(removals, { cluster, consequence, confirm, print }, run);
   });

@@ -1,4 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { deployAccount, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from './support/accounts.ts';
@@ -289,13 +290,16 @@ describe('a cluster without Calico', () => {
     onTestFinished(() => bare.stop());
     const account = await deployAccount(bare, folders.local, folders.networkPolicies);
     const policies = await UserPolicies.start(bare, account.token);
+    const proxy = await startFaultProxy(bare);
+    onTestFinished(() => proxy.stop());
     await pods.add({ ...WEB, app: 'web' });
     await policies.add('db', fromApp('c2'));
-    const policy = await start({ 'local-kube-config': account.kubeconfig });
+    const policy = await start({ 'local-kube-config': await proxy.kubeconfig(account) });
     await policies.open(WEB_LINE);
     expect((await policy.get('/readyz')).status).toBe(200);
     expect(await policy.metric('semaphore_policy_remote_up', { remote: 'local' })).toBe(1);
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(proxy.requests().filter(({ target }) => target === '/apis')).toHaveLength(1);
     await policies.clear();
   });
 });

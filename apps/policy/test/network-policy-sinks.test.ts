@@ -276,7 +276,8 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     await sink.open(LINE);
     await eventually(other.all, []);
     await policy.stop();
-    const flags = { ...sinks[name].flags, 'network-policies': 'true', 'local-kube-config': accounts.local.kubeconfig };
+    // It finds what each sink wrote that it may list.
+    const flags = { 'network-policies': 'true', 'local-kube-config': accounts.local.kubeconfig };
     const cleanup = await startWith(['cleanup', '-cluster=c2', '-yes', ...argvOf(flags)], { ready: false });
     expect(await cleanup.exited).toEqual({ code: 0, signal: null });
     expect(await sink.all()).toEqual([]);

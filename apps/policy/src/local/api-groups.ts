@@ -7,6 +7,18 @@ export const servedGroups = async (
   run: RunOptions,
 ): Promise<ReadonlySet<unknown>> => groupNames(await client.getRaw('/apis', run));
 
+/** A client that asks for the API groups once. An answer without groups isn't one. */
+export function askingGroupsOnce(client: Pick<KubeClient, 'getRaw'>): Pick<KubeClient, 'getRaw'> {
+  let groups: unknown;
+  return {
+    getRaw: async (path, run) => {
+      if (path !== '/apis') return client.getRaw(path, run);
+      if (groupNames(groups).size === 0) groups = await client.getRaw(path, run);
+      return groups;
+    },
+  };
+}
+
 /** @param groupList the answer to `/apis`: a metav1.APIGroupList, or anything else, which has no names */
 export function groupNames(groupList: unknown): ReadonlySet<unknown> {
   const { groups } = asRecord(groupList);

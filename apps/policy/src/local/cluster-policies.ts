@@ -4,9 +4,18 @@ import { listAll } from '@kube-semaphore/multicluster';
 import type { NamedClusterPolicy } from '../desired/network-policies/cluster-policies.ts';
 import { servedGroups } from './api-groups.ts';
 
-/** Lists the policies for a whole cluster; none if it doesn't serve them. @throws KubeApiError, ConnectionError */
-export async function listClusterPolicies(client: KubeClient, run: RunOptions): Promise<readonly NamedClusterPolicy[]> {
-  const groups = await servedGroups(client, run);
+/**
+ * Lists the policies for a whole cluster; none if it doesn't serve them.
+ *
+ * @param discovery asked for the API groups
+ * @throws KubeApiError, ConnectionError
+ */
+export async function listClusterPolicies(
+  client: KubeClient,
+  run: RunOptions,
+  discovery: Pick<KubeClient, 'getRaw'> = client,
+): Promise<readonly NamedClusterPolicy[]> {
+  const groups = await servedGroups(discovery, run);
   const lists = clusterPolicyKinds.map(async (kind) => {
     if (!groups.has(kind.group)) return [];
     const objects = await listAll(client, new Codec(kind), run).catch(noneIfNotServed);

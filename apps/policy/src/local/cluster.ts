@@ -22,12 +22,13 @@ import { otherSinksOf, sinkOf } from '../desired/network-policies/sinks.ts';
 import { notExtended } from '../desired/network-policies/cluster-policies.ts';
 import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
 import type { PolicyMetrics } from '../metrics.ts';
+import { askingGroupsOnce } from './api-groups.ts';
 import { calicoApiOf } from './calico-api.ts';
 import { listClusterPolicies } from './cluster-policies.ts';
 import { LocalCompanions } from './companions.ts';
 import { LocalNamespaces } from './namespaces.ts';
 import { LocalNetworkPolicies, type LocalNetworkPoliciesOptions } from './network-policies.ts';
-import { readableSinks } from './other-sinks.ts';
+import { readableSinks, resourceNames } from './other-sinks.ts';
 import { LocalSets, type LocalSetReflector } from './sets.ts';
 import { changeSender, needsRecheck, type SendChange } from './writer.ts';
 
@@ -43,6 +44,8 @@ export type LocalClusterOptions = {
   readonly onChange: (keys: readonly string[]) => void;
   readonly onPolicyChange: LocalNetworkPoliciesOptions['onChange'];
 };
+
+type Discovery = Parameters<typeof readableSinks>[1];
 
 /** The local cluster's name in metrics and logs, where remotes have their own. */
 const LOCAL = 'local';
@@ -160,23 +163,24 @@ export class LocalCluster {
 
   /** Watches until `signal` is aborted. */
   async run(running: RunOptions): Promise<void> {
-    const api = this.#chooseApi(running);
+    const discovery = askingGroupsOnce(this.#options.client);
+    const api = this.#chooseApi(discovery, running);
     await Promise.all([
       this.#runSets(api, running),
       this.companions?.run(running),
-      this.#runOtherSinks(api, running),
+      this.#runOtherSinks(api, discovery, running),
       this.#namespaces?.run(running),
     ]);
   }
 
-  #chooseApi({ signal }: RunOptions): Promise<CalicoApi | undefined> {
-    const { client, options, log } = this.#options;
+  #chooseApi(discovery: Discovery, { signal }: RunOptions): Promise<CalicoApi | undefined> {
+    const { options, log } = this.#options;
     const onFailure = (error: unknown): void => {
       const level = this.#undiscovered === undefined ? 'warn' : 'debug';
       log[level]({ cluster: LOCAL, error }, 'API groups not listed, retrying');
       this.#undiscovered = error;
     };
-    return calicoApiOf(options.calicoApi, client, { signal, onFailure, isOptional: options.networkPolicies });
+    return calicoApiOf(options.calicoApi, discovery, { signal, onFailure, isOptional: options.networkPolicies });
   }
 
   async #runSets(choice: Promise<CalicoApi | undefined>, { signal }: RunOptions): Promise<void> {
@@ -203,20 +207,22 @@ export class LocalCluster {
   }
 
   /** Watches what a sink wrote that was chosen before, if we still may. */
-  async #runOtherSinks(choice: Promise<CalicoApi | undefined>, { signal }: RunOptions): Promise<void> {
+  async #runOtherSinks(
+    choice: Promise<CalicoApi | undefined>,
+    discovery: Discovery,
+    { signal }: RunOptions,
+  ): Promise<void> {
     const { companions } = this;
     if (companions === undefined) return;
     this.#running = { signal };
-    const { client, options, log } = this.#options;
+    const { options, log } = this.#options;
     const all = otherSinksOf(options.networkPolicySink, await choice);
     const onFailure = (error: unknown): void => log.debug({ cluster: LOCAL, error }, 'other sinks not found, retrying');
-    const ask = () => readableSinks(all, client, { signal });
+    const ask = () => readableSinks(all, discovery, { signal });
     const { readable, forbidden } = await untilAnswered(ask, { signal, onFailure });
-    for (const sink of forbidden) {
-      const resources = sink.resources.map(({ plural, group }) => `${plural}.${group}`);
-      log.info({ cluster: LOCAL, resources }, 'companions of another sink are not looked for');
-    }
-    await this.#checkClusterPolicies({ signal });
+    for (const sink of forbidden)
+      log.info({ cluster: LOCAL, resources: resourceNames(sink) }, 'companions of another sink are not looked for');
+    await this.#checkClusterPolicies({ signal }, discovery);
     const watches = readable.map((sink) => companions.replace(sink, { signal }));
     const hooks = this.#startHooks!;
     hooks.onSynced?.();
@@ -225,10 +231,10 @@ export class LocalCluster {
   }
 
   /** What names other clusters, and isn't extended. */
-  async #checkClusterPolicies({ signal }: RunOptions): Promise<void> {
+  async #checkClusterPolicies({ signal }: RunOptions, discovery?: Discovery): Promise<void> {
     const { client, options, log } = this.#options;
     try {
-      const found = notExtended(await listClusterPolicies(client, { signal }), options.clusterSetKey);
+      const found = notExtended(await listClusterPolicies(client, { signal }, discovery), options.clusterSetKey);
       const bySubject = Map.groupBy(found, ({ subject }) => subject);
       for (const subject of new Set([...this.#notExtended, ...bySubject.keys()]))
         this.skipped.replace(subject, bySubject.get(subject) ?? []);

@@ -9,6 +9,10 @@ export type OtherSinks = {
   readonly forbidden: readonly Sink[];
 };
 
+/** The names of a sink's objects, for people. */
+export const resourceNames = ({ resources }: Sink): readonly string[] =>
+  resources.map(({ plural, group }) => `${plural}.${group}`);
+
 /** Asks a cluster which sinks may have left companions that we can replace. @throws KubeApiError, ConnectionError */
 export async function readableSinks(
   sinks: readonly Sink[],
