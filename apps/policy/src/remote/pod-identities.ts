@@ -44,8 +44,8 @@ export class PodIdentities {
   /** Names of namespaces without known labels. */
   readonly #unplaced = new Set<string>();
   readonly #selections = new Map<string, Selection>();
-  /** The same by `anchorsOf`. */
-  readonly #anchored = new Map<string, Set<Selection>>();
+  /** The same by `anchorsOf`: by key and value. */
+  readonly #anchored = new Map<string, Map<string | undefined, Set<Selection>>>();
   readonly #peersOfSource = new Map<string, readonly string[]>();
 
   constructor(options: PodIdentitiesOptions) {
@@ -85,12 +85,9 @@ export class PodIdentities {
     if (labels === undefined) this.#unplaced.add(name);
     else this.#unplaced.delete(name);
     const changed = new Set<string>();
-    const unanchored = [...(this.#anchored.get(NO_ANCHOR) ?? [])].filter((each) => moved.has(each));
-    for (const group of moved.size === 0 ? [] : entry.groups.values()) {
-      const anchored = [...this.#anchoredIn(group)].filter((each) => moved.has(each));
-      for (const selection of [...unanchored, ...anchored])
-        if (this.#select(selection, group)) addAll(changed, selection.sources);
-    }
+    for (const group of moved.size === 0 ? [] : entry.groups.values())
+      for (const selection of this.#candidates(group))
+        if (moved.has(selection) && this.#select(selection, group)) addAll(changed, selection.sources);
     this.#forgetIfGone(name);
     this.#report(changed);
   }
@@ -139,9 +136,10 @@ export class PodIdentities {
     if (known !== undefined) return known;
     const selection: Selection = { peer, sources: new Set(), groups: new Set() };
     this.#selections.set(text, selection);
-    for (const anchor of anchorsOf(peer)) {
-      const anchored = this.#anchored.get(anchor) ?? new Set<Selection>();
-      this.#anchored.set(anchor, anchored.add(selection));
+    for (const [key, value] of anchorsOf(peer)) {
+      const byValue = this.#anchored.get(key) ?? new Map<string | undefined, Set<Selection>>();
+      const anchored = byValue.get(value) ?? new Set();
+      this.#anchored.set(key, byValue.set(value, anchored.add(selection)));
     }
     for (const { groups } of this.#namespaces.values())
       for (const group of groups.values()) this.#select(selection, group);
@@ -153,25 +151,24 @@ export class PodIdentities {
     selection.sources.delete(source);
     if (selection.sources.size > 0) return;
     this.#selections.delete(text);
-    for (const anchor of anchorsOf(selection.peer)) {
-      const anchored = this.#anchored.get(anchor);
+    for (const [key, value] of anchorsOf(selection.peer)) {
+      const byValue = this.#anchored.get(key);
+      const anchored = byValue?.get(value);
       anchored?.delete(selection);
-      if (anchored?.size === 0) this.#anchored.delete(anchor);
+      if (anchored?.size === 0) byValue!.delete(value);
+      if (byValue?.size === 0) this.#anchored.delete(key);
     }
     for (const group of selection.groups) group.selectedBy.delete(selection);
   }
 
   /** The selections that may select a group, whatever its namespace is. */
-  *#candidates(group: Group): Generator<Selection> {
-    yield* this.#anchored.get(NO_ANCHOR) ?? [];
-    yield* this.#anchoredIn(group);
-  }
-
-  *#anchoredIn({ identity: { labels } }: Group): Generator<Selection> {
+  #candidates({ identity: { labels } }: Group): readonly Selection[] {
+    const found = [...(this.#anchored.get(NO_ANCHOR)?.get(undefined) ?? [])];
     for (const key in labels) {
-      yield* this.#anchored.get(key) ?? [];
-      yield* this.#anchored.get(`${key}=${labels[key]!}`) ?? [];
+      const byValue = this.#anchored.get(key);
+      if (byValue !== undefined) found.push(...(byValue.get(undefined) ?? []), ...(byValue.get(labels[key]) ?? []));
     }
+    return found;
   }
 
   /** @returns whether anything changed */
@@ -226,12 +223,14 @@ export class PodIdentities {
 
 const NO_ANCHOR = '';
 
-/** Labels, or keys of labels, of which every Pod has one that the peer selects; or `NO_ANCHOR`. */
-function anchorsOf({ podSelector: { matchLabels, matchExpressions } }: RemotePeer): readonly string[] {
-  for (const key in matchLabels) return [`${key}=${matchLabels[key]!}`];
+/** Labels, or keys with any value (undefined), of which every Pod has one that the peer selects; or `NO_ANCHOR`. */
+function anchorsOf({
+  podSelector: { matchLabels, matchExpressions },
+}: RemotePeer): readonly (readonly [key: string, value: string | undefined])[] {
+  for (const key in matchLabels) return [[key, matchLabels[key]]];
   const oneOf = matchExpressions.find(({ operator }) => operator === 'In');
-  if (oneOf !== undefined) return oneOf.values.map((value) => `${oneOf.key}=${value}`);
-  return [matchExpressions.find(({ operator }) => operator === 'Exists')?.key ?? NO_ANCHOR];
+  if (oneOf !== undefined) return oneOf.values.map((value) => [oneOf.key, value]);
+  return [[matchExpressions.find(({ operator }) => operator === 'Exists')?.key ?? NO_ANCHOR, undefined]];
 }
 
 function addAll<T>(to: Set<T>, from: Iterable<T>): void {
