@@ -30,7 +30,7 @@ export type NetworkPoliciesOptions = {
   /** Called once, when the local side is listed. */
   readonly remotes: () => readonly PeersInput[];
   /** @param since as `ReconcileContext.since` */
-  readonly enqueue: (keys: Iterable<string>, since?: number) => void;
+  readonly enqueue: (keys: Iterable<string>, since?: number, options?: { readonly isUrgent: boolean }) => void;
 };
 
 /** A CNI watches each kind of objects alone: it may see a deletion before the creation of another kind that came first. */
@@ -61,7 +61,8 @@ export class NetworkPolicies {
   changed(key: string, { isSource }: { readonly isSource: boolean }): void {
     if (isSource) this.#follow(key);
     // A companion that somebody changed is no event: its repair counts in `repairs_total`.
-    this.#options.enqueue([key], isSource ? performance.now() : undefined);
+    // A user doesn't wait for what a remote does.
+    this.#options.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
   }
 
   /** Watches until `signal` is aborted. The local NetworkPolicies are listed. */

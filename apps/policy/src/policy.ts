@@ -75,7 +75,7 @@ export class Policy {
         metrics,
         local: companions,
         remotes: () => this.#remotes.inputs().map((remote) => ({ ...remote, options })),
-        enqueue: (keys, since) => this.#controller.enqueue(keys, since),
+        enqueue: (...event) => this.#controller.enqueue(...event),
       });
     this.#controller = new LeaderController({
       leadership,

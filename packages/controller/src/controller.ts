@@ -1,7 +1,7 @@
 import { backoffMs } from './backoff.ts';
 import { Pace } from './pace.ts';
 import { Turns } from './turns.ts';
-import { type Now, Workqueue } from './workqueue.ts';
+import { type AddOptions, type Now, Workqueue } from './workqueue.ts';
 
 /** What a reconcile did: a key that writes often rests after a write. */
 export type Outcome = { readonly wrote: boolean };
@@ -72,8 +72,8 @@ export class Controller {
   }
 
   /** @param since as `ReconcileContext.since` */
-  enqueue(key: string, since?: number): void {
-    if (this.#queue.add(key, since)) this.#options.observer?.added(key);
+  enqueue(key: string, since?: number, options?: AddOptions): void {
+    if (this.#queue.add(key, since, options)) this.#options.observer?.added(key);
   }
 
   /** Works until `signal` is aborted and the running reconciles have returned. Never rejects. */

@@ -52,6 +52,28 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
+  it('ends a rest for an urgent event, and no backoff', async () => {
+    const queue = new Workqueue();
+    queue.add('a');
+    await queue.take();
+    queue.add('a', 1, { isUrgent: true });
+    queue.done('a', { restMs: 200 });
+    expect(await queue.take()).toEqual({ key: 'a', since: 1 });
+    queue.done('a', { restMs: 200 });
+    queue.add('a', 3);
+    const next = queue.take();
+    expect(await settled(next)).toBe(false);
+    expect(queue.add('a', 2, { isUrgent: true })).toBe(false);
+    expect(await next).toEqual({ key: 'a', since: 2 });
+    queue.done('a', { restMs: 200, failed: true });
+    queue.add('a', 4, { isUrgent: true });
+    const retry = queue.take();
+    expect(await settled(retry)).toBe(false);
+    vi.advanceTimersByTime(200);
+    expect(await retry).toEqual({ key: 'a', since: 4 });
+    queue.done('a');
+  });
+
   it('lets a key rest whatever is added, and gives it at the end of the rest', async () => {
     const queue = new Workqueue();
     queue.add('a', 1);

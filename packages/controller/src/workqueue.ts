@@ -6,6 +6,8 @@ type Entry = {
   due: boolean;
   /** Of the oldest event since the key was last taken. */
   since: number | undefined;
+  /** Whether it doesn't wait for the end of a rest, unless it failed. */
+  urgent: boolean;
   working: boolean;
   failures: number;
   /** The end of its rest. */
@@ -13,13 +15,18 @@ type Entry = {
   timer: NodeJS.Timeout | undefined;
 };
 
+export type AddOptions = {
+  /** The key gives up a rest that paces writes, and no backoff. */
+  readonly isUrgent?: boolean;
+};
+
 /** Monotonic milliseconds. */
 export type Now = () => number;
 
 /**
  * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
- * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. An event
- * never shortens a rest, so no stream of events can make a failing key spin.
+ * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. No event
+ * shortens a backoff, so no stream of events can make a failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
@@ -44,15 +51,17 @@ export class Workqueue {
    * @param since monotonic time of the event that asks for it; undefined: no event does. The oldest one counts
    * @returns whether the key waits now, and didn't before
    */
-  add(key: string, since?: number): boolean {
+  add(key: string, since?: number, { isUrgent = false }: AddOptions = {}): boolean {
     if (this.#closed) return false;
     const entry = this.#entry(key);
     entry.since =
       since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
-    if (entry.due) return false;
+    entry.urgent ||= isUrgent;
+    const wasDue = entry.due;
+    const isResting = entry.timer !== undefined;
     entry.due = true;
-    if (!entry.working) this.#schedule(key, entry);
-    return true;
+    if (!entry.working && (!wasDue || (isUrgent && isResting))) this.#schedule(key, entry);
+    return !wasDue;
   }
 
   /** Waits for the next key; undefined when the queue is closed. */
@@ -64,6 +73,7 @@ export class Workqueue {
         const task = { key, since: entry.since };
         entry.due = false;
         entry.since = undefined;
+        entry.urgent = false;
         entry.working = true;
         return task;
       }
@@ -102,14 +112,23 @@ export class Workqueue {
   #entry(key: string): Entry {
     let entry = this.#entries.get(key);
     if (entry === undefined) {
-      entry = { due: false, since: undefined, working: false, failures: 0, notBefore: 0, timer: undefined };
+      entry = {
+        due: false,
+        since: undefined,
+        urgent: false,
+        working: false,
+        failures: 0,
+        notBefore: 0,
+        timer: undefined,
+      };
       this.#entries.set(key, entry);
     }
     return entry;
   }
 
   #schedule(key: string, entry: Entry): void {
-    if (entry.notBefore > this.#now()) {
+    const isPatient = !entry.urgent || entry.failures > 0;
+    if (isPatient && entry.notBefore > this.#now()) {
       this.#later(key, entry);
       return;
     }

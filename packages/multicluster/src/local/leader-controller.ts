@@ -34,8 +34,8 @@ export class LeaderController {
   }
 
   /** @param since as `ReconcileContext.since` */
-  enqueue(keys: Iterable<string>, since?: number): void {
-    for (const key of keys) this.#controller.enqueue(key, since);
+  enqueue(keys: Iterable<string>, since?: number, options?: Parameters<Controller['enqueue']>[2]): void {
+    for (const key of keys) this.#controller.enqueue(key, since, options);
   }
 
   /** Works until `signal` is aborted and the running reconciles have returned. */
