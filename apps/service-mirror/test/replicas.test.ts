@@ -1,7 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { longLease, shortLease } from '@kube-semaphore/testkit';
+import { deployComponent, deployedCrds, longLease, shortLease } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
+import { folders } from './support/accounts.ts';
 import { it as itOnClusters } from './support/it.ts';
 import { type MirrorFlags, type MirrorProcess, MIRRORS } from './support/mirror-process.ts';
 
@@ -19,6 +23,26 @@ const it = itOnClusters
           ...times,
         }),
   )
+  /** The flags of a replica that also imports what c2 exports from `default`. */
+  .extend('importing', async ({ local, remote, accounts }): Promise<MirrorFlags> => {
+    for (const cluster of [local, remote])
+      for (const crd of deployedCrds('service-mirror/mcs')) await cluster.defineResource(crd);
+    await deployComponent(local, folders.local, folders.mcs);
+    await deployComponent(remote, folders.remote, folders.remoteMcs);
+    const config = join(local.dir, 'importing.json');
+    const c2 = { name: 'c2', servicePrefix: 'c2', kubeConfigPath: accounts.remote.kubeconfig };
+    await writeFile(
+      config,
+      JSON.stringify({
+        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
+        localCluster: { name: 'c1' },
+        mcs: { namespaces: ['default'] },
+        remoteClusters: [{ ...c2, allowedPodCIDRs: ['10.4.0.0/16'] }],
+      }),
+    );
+    const inFile = ['svc-prefix', 'target-kube-config', 'label-selector', 'mirror-ns', 'allowed-pod-cidrs'];
+    return { config, ...Object.fromEntries(inFile.map((flag) => [flag, undefined])) };
+  })
   /** Before the local cluster: it records what a replica sends. */
   .extend('line', async ({ local }, { onCleanup }) => {
     const line = await startFaultProxy(local);
@@ -45,6 +69,14 @@ const slice = (name: string, ip: string) => ({ name, service: 'web', endpoints: 
 /** The writes in the log of a replica. */
 const events = (replica: MirrorProcess) => replica.log().filter(({ msg }) => /^(service|slice|endpoints) /.test(msg));
 
+/** The addresses of all imports, sorted. */
+async function imported({ admin }: TestCluster): Promise<readonly string[]> {
+  const selector = encodeURIComponent('multicluster.kubernetes.io/source-cluster=c2');
+  const path = `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=${selector}`;
+  const slices = (await admin.list(path)) as unknown as { endpoints: { addresses: string[] }[] }[];
+  return slices.flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses)).toSorted();
+}
+
 /** The requests that would change anything except its Lease, whatever the answer. */
 const writesBy = (line: FaultProxy) =>
   line
@@ -58,16 +90,27 @@ describe('two replicas', () => {
     sources,
     mirrors,
     history,
+    local,
+    remote,
     candidate,
+    importing,
     line,
     startReplica,
   }) => {
-    const first = await startReplica(candidate.kubeconfig, longLease);
+    const first = await startReplica(candidate.kubeconfig, { ...longLease, ...importing });
     await first.logged('started leading');
-    const second = await startReplica(await line.kubeconfig(candidate), longLease);
+    const second = await startReplica(await line.kubeconfig(candidate), { ...longLease, ...importing });
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
+    const [apiVersion, kind] = ['multicluster.x-k8s.io/v1beta1', 'ServiceExport'];
+    await remote.admin.create(`/apis/${apiVersion}/namespaces/default/serviceexports`, {
+      apiVersion,
+      kind,
+      metadata: { name: web.name },
+    });
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    await eventually(() => imported(local), ['10.4.0.1']);
+    await eventually(() => second.metric('semaphore_service_mirror_mcs_imports', {}), 1);
     await eventually(() => Promise.all(allSeen.map((seen) => second.metric(...seen))), [1, 1, 1, 1]);
     expect(writesBy(line)).toEqual([]);
     expect(events(second)).toEqual([]);
@@ -77,11 +120,13 @@ describe('two replicas', () => {
     expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
     await sources.addSlice(slice('web-b', '10.4.0.2'));
     await eventually(async () => (await mirrors.endpoints())[mirror], ['10.4.0.1', '10.4.0.2']);
+    await eventually(() => imported(local), ['10.4.0.1', '10.4.0.2']);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
     expect(history.gaps).toEqual([]);
-    // Existing objects stayed as they were: the only write is that of the new slice.
+    // Existing objects stayed as they were: the only writes are those of the new slice, for the mirror and the import.
     expect(writesBy(line).map(({ verb, target }) => `${verb} ${target.split('/').at(-1)}`)).toEqual([
+      'create endpointslices',
       'create endpointslices',
     ]);
   });
