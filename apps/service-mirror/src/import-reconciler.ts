@@ -1,6 +1,5 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
-import { isAllowedNamespace } from './config/mcs.ts';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
 import { problemOf } from './desired/diagnostic.ts';
@@ -22,7 +21,7 @@ import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
 import type { Vain, VainWrites } from './local/mcs/vain-writes.ts';
 import { allTried } from './local/writer.ts';
-import { derivedServiceName, parseImportKey } from './names.ts';
+import { derivedServiceName, isAllowedNamespace, parseImportKey } from './names.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {

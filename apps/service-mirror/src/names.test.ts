@@ -13,6 +13,7 @@ import {
   prefixProblem,
   separator,
   serviceNameProblem,
+  takesImportNames,
 } from './names.ts';
 
 /** Parts that often make one name in two ways. */
@@ -22,6 +23,7 @@ const piece = fc.constantFrom(
   '-',
   'c2',
   'gl',
+  'mcs',
   '0',
   'deadbeef00',
   separator,
@@ -74,6 +76,19 @@ describe('the name of a Service', () => {
   ])('may be the same for sources of $what, whose keys differ', ({ a, b }) => {
     expect(mirrorServiceName(...a)).toBe(mirrorServiceName(...b));
     expect(mirrorKey(...a)).not.toBe(mirrorKey(...b));
+  });
+
+  it('is never that of both an import and a mirror, unless the prefix is one of imports', () => {
+    fc.assert(
+      fc.property(prefix, label, label, label, label, fc.boolean(), (of, namespace, name, from, exported, isBeside) => {
+        fc.pre(!takesImportNames(of));
+        expect(mirrorServiceName(of, namespace, name)).not.toBe(
+          derivedServiceName({ namespace: from, name: exported }, { isBeside }),
+        );
+      }),
+    );
+    const [at, shadow] = [{ namespace: 'eu-a', name: 'x' }, { isBeside: false }];
+    expect(mirrorServiceName('mcs-eu', 'a', 'x')).toBe(derivedServiceName(at, shadow));
   });
 
   it('is never that of both a global Service and a mirror', () => {

@@ -108,6 +108,15 @@ export function derivedServiceName(
   return isBeside || serviceNameProblem(readable) !== undefined ? `derived-${base32Hash10(namespace, name)}` : readable;
 }
 
+/** Whether a mirror with this prefix may have the name of an import's Service in the mirror namespace. */
+export const takesImportNames = (prefix: string): boolean => `${prefix}-`.startsWith(`${IMPORT_PREFIX}-`);
+
+/** Whether a namespace may have imports, by `mcs.namespaces`. Those of Kubernetes have to be named: a remote could take names in them. */
+export const isAllowedNamespace = (
+  { namespaces }: { readonly namespaces?: readonly string[] | undefined },
+  name: string,
+): boolean => (namespaces === undefined ? name !== 'default' && !name.startsWith('kube-') : namespaces.includes(name));
+
 /** Why a name isn't legal. `excess`: by how many characters it is too long. */
 export type ServiceNameProblem =
   | { readonly reason: 'name-too-long'; readonly excess: number }

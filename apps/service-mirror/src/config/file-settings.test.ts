@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from './file.ts';
-import { isAllowedNamespace } from './mcs.ts';
+import { isAllowedNamespace } from '../names.ts';
 import { settingsOfFile, type Surroundings } from './file-settings.ts';
 
 const nothingGiven: Surroundings['options'] = {
@@ -76,6 +76,11 @@ describe('settingsOfFile', () => {
     expect(read({ ...complete, mcs: { exportedLabelPrefixes: ['a'] } })).toMatchObject({
       value: { mcs: { derivedServices: 'namespace', namespaces: undefined, exportedLabelPrefixes: ['a'] } },
     });
+  });
+
+  it('allows the prefix mcs where no Service of an import is beside mirrors', () => {
+    const remote = { ...remoteClusters[0]!, servicePrefix: 'mcs' };
+    for (const mcs of [undefined, {}]) expect(read({ ...complete, mcs, remoteClusters: [remote] }).ok).toBe(true);
   });
 
   it('lets flags override the file', () => {
@@ -227,6 +232,18 @@ describe('settingsOfFile', () => {
         remoteClusters,
       },
       want: ['localCluster.name is required', 'mcs.namespaces: must name at least one namespace'],
+    },
+    {
+      name: 'prefixes of Services of imports, where these are beside mirrors',
+      file: {
+        ...complete,
+        mcs: { derivedServices: 'mirrorNamespace' },
+        remoteClusters: ['mcs', 'mcs-eu', 'mcsx'].map((name) => ({ name, servicePrefix: name, kubeConfigPath: '/c' })),
+      },
+      want: ['mcs', 'mcs-eu'].map(
+        (prefix) =>
+          `remoteClusters: servicePrefix ${prefix} is reserved for Services of imports with mcs.derivedServices: mirrorNamespace`,
+      ),
     },
     {
       name: 'routing without global services',

@@ -60,7 +60,13 @@ export function settingsOfFile(
     mirrorNamespace,
     mirrorSelector,
     global,
-    mcs: mcs && mcsOf(mcs, { clusters: [name, ...remoteClusters.map((remote) => remote.name)], findings }),
+    mcs:
+      mcs &&
+      mcsOf(mcs, {
+        clusters: [name, ...remoteClusters.map((remote) => remote.name)],
+        prefixes: remoteClusters.map(({ servicePrefix = '' }) => servicePrefix),
+        findings,
+      }),
     serviceSync: section.serviceSync ?? false,
     remotes: remotesOf(remoteClusters, { localName: name, findings }),
   };

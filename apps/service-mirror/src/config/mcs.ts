@@ -1,5 +1,6 @@
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { oneOf } from '@kube-semaphore/options';
+import { takesImportNames } from '../names.ts';
 import type { McsSection } from './file.ts';
 import { namespace } from './option-types.ts';
 import type { Findings } from './problems.ts';
@@ -16,14 +17,18 @@ export type McsSettings = {
 
 const placement = oneOf(['namespace', 'mirrorNamespace']);
 
-/** Whether a namespace may have imports. Those of Kubernetes have to be named: a remote could take names in them. */
-export const isAllowedNamespace = ({ namespaces }: Pick<McsSettings, 'namespaces'>, name: string): boolean =>
-  namespaces === undefined ? name !== 'default' && !name.startsWith('kube-') : namespaces.includes(name);
-
-/** The section of a file. @param clusters the names of all clusters, as far as they are set */
+/** The section of a file. @param clusters the names of all clusters, as far as they are set. @param prefixes of the remotes */
 export function mcsOf(
   section: McsSection,
-  { clusters, findings }: { readonly clusters: readonly (string | undefined)[]; readonly findings: Findings },
+  {
+    clusters,
+    prefixes,
+    findings,
+  }: {
+    readonly clusters: readonly (string | undefined)[];
+    readonly prefixes: readonly string[];
+    readonly findings: Findings;
+  },
 ): McsSettings {
   const { derivedServices = 'namespace', namespaces, exportedLabelPrefixes } = section;
   if (namespaces?.length === 0) findings.problems.push('mcs.namespaces: must name at least one namespace');
@@ -37,6 +42,11 @@ export function mcsOf(
   for (const name of clusters)
     if (name !== undefined && name !== '' && !isDnsLabel(name))
       findings.problems.push(`mcs: the cluster name ${name} must be a DNS label, as names of endpoints contain it`);
+  if (derivedServices === 'mirrorNamespace')
+    for (const prefix of prefixes.filter(takesImportNames))
+      findings.problems.push(
+        `remoteClusters: servicePrefix ${prefix} is reserved for Services of imports with mcs.derivedServices: mirrorNamespace`,
+      );
   return {
     derivedServices: findings.check('mcs.derivedServices', placement.parse(derivedServices), 'namespace'),
     namespaces,
