@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
 import { type ExplainOptions, runExplain } from './explain/command.ts';
+import { type ExportOptions, runExport } from './export/command.ts';
 import { type GatherOptions, runGather } from './gather/command.ts';
 import { graphFormats, type GraphOptions, runGraph } from './graph/command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
@@ -115,6 +116,29 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     ),
     graphFormats,
   ).action(async (options: GraphOptions) => exit(await runGraph(options, surroundings)));
+  printed(
+    onClusters(
+      add(
+        'export',
+        'Exports a Service to other clusters, and shows what they make of it.',
+        'export checkout -n shop --context c1 --importer c2',
+      ),
+    ),
+  )
+    .argument('[service]', 'the Service, which each --context has')
+    .option('-n, --namespace <name>', 'its namespace')
+    .option('--importer <name>', 'a context where to look for the import, too; repeat it for more', also)
+    .option('--exported-label <key=value>', 'a label of the imports; repeat it for more', also)
+    .option('--exported-annotation <key=value>', 'an annotation of the imports; repeat it for more', also)
+    .option('--all-global [selector]', 'all global Services, and say which of their names can go')
+    .option('--remove', 'end the export')
+    .option('--dry-run', 'let the API servers check it, and store nothing')
+    .addOption(
+      new Option('--wait <duration>', 'how long to wait for the imports').argParser(durationOf).default(20_000, '20s'),
+    )
+    .action(async (service: string | undefined, options: ExportOptions) =>
+      exit(await runExport(service, options, surroundings)),
+    );
   onClusters(
     add('gather', 'Writes an archive for a bug report, without credentials.', 'gather --context c1 --context c2'),
   )

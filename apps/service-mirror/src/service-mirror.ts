@@ -136,7 +136,7 @@ export class ServiceMirror {
 
   status(): AppStatus {
     const { leadership, settings } = this.#input;
-    const { local, mirrorNamespace, mirrorSelector, global } = settings;
+    const { local, mirrorNamespace, mirrorSelector, global, mcs = null } = settings;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
@@ -146,6 +146,7 @@ export class ServiceMirror {
         mirrorNamespace,
         mirrorSelector,
         globalSelector: global?.selector ?? null,
+        mcs,
         localCIDRs: local.cidrs.map(({ text }) => text),
       },
     };

@@ -56,6 +56,9 @@ const appStatus = z.object({
     node: z.optional(z.string()),
     mirrorNamespace: z.optional(z.string()),
     mirrorSelector: z.optional(z.string()),
+    globalSelector: z.nullish(z.string()),
+    /** Null: without Multi-Cluster Services. Undefined: another app, or an older one. */
+    mcs: z.nullish(z.object({ namespaces: z.optional(z.array(z.string())) })),
     clusterSetKey: z.optional(z.string()),
     localCIDRs: cidrs,
   }),

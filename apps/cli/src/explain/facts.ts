@@ -56,18 +56,21 @@ export const unknown = (detail: string): Verdict => ({ result: 'unknown', detail
 export const skipped = (detail: string): Verdict => ({ result: 'skipped', detail });
 
 /** The Pods of an app that tell their status. */
-export function statusesOf({ report }: SideFacts, app: App): readonly AppStatus[] {
+export function statusesOf({ report }: Pick<SideFacts, 'report'>, app: App): readonly AppStatus[] {
   return report.pods.flatMap(({ app: of, status }) => (of === app && !('failure' in status) ? [status] : []));
 }
 
 /** How others may call a cluster: as its own apps do, else as its context. */
-export function namesOf({ cluster, report }: SideFacts): readonly string[] {
+export function namesOf({ cluster, report }: Pick<SideFacts, 'cluster' | 'report'>): readonly string[] {
   const own = ownNames(report);
   return own.length === 0 ? [cluster] : own;
 }
 
 /** What a Pod of an app says of another cluster; undefined: that is not in its config. */
-export function remoteOf({ remotes }: AppStatus, other: SideFacts): RemoteStatus | undefined {
+export function remoteOf(
+  { remotes }: AppStatus,
+  other: Pick<SideFacts, 'cluster' | 'report'>,
+): RemoteStatus | undefined {
   const names = namesOf(other);
   return remotes.find(({ name }) => names.includes(name)) ?? remotes.find(({ name }) => name === other.cluster);
 }

@@ -56,7 +56,8 @@ function missing({ to, here, there, source }: Facts): Verdict {
   return wrong(`${what}: plan says why`, mirrorPlan(here.cluster));
 }
 
-const lossOf = ({ name, up, synced, lastError }: RemoteStatus): string | undefined => {
+/** Why a remote isn't followed; undefined if it is. */
+export const lossOf = ({ name, up, synced, lastError }: RemoteStatus): string | undefined => {
   if (!up)
     return `semaphore-service-mirror does not reach ${name}${lastError === null ? '' : `: ${lastError.message}`}`;
   return synced ? undefined : `semaphore-service-mirror has not listed ${name} yet`;
