@@ -71,6 +71,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--renew', 'only replace these tokens')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
     .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
+    .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
   printed(
     onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2')),

@@ -6,15 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
-import { calicoApiCrds, goesWithoutKubectl, kubectlFolder, node } from '@kube-semaphore/testkit';
-import { parseAllDocuments } from 'yaml';
+import { calicoApiCrds, endpointSlice, goesWithoutKubectl, kubectlFolder, node } from '@kube-semaphore/testkit';
+import { parse, parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { contextsOf } from '../src/clusters/contexts.ts';
 import { LinkApi } from '../src/link/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { run, runWith } from './support/run.ts';
 
-const example = fileURLToPath(new URL('../../../deploy/overlays/example', import.meta.url));
+const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
+const example = join(deploy, 'overlays/example');
 const pods = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
 const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16', c3: '10.7.0.0/16' } as const;
 
@@ -101,6 +102,58 @@ describe('link', () => {
     const own = await rendered(join(folder, 'c1'));
     expect(own.filter(({ kind }) => kind !== 'IPPool')).toEqual(documented.filter(({ kind }) => kind !== 'Secret'));
   });
+
+  it.skipIf(goesWithoutKubectl)('gives agents a wireguard-go for each remote, as the component has it', async () => {
+    const folder = await newFolder();
+    await link(folder, names, '--userspace');
+    const component = parse(await readFile(`${deploy}/wireguard/components/userspace/sidecar.yaml`, 'utf8')) as Agent;
+    const [sidecar] = component.spec.template.spec.initContainers;
+    const agent = (await rendered(join(folder, 'c1'))).find(({ kind }) => kind === 'DaemonSet') as unknown as Agent;
+    expect(agent.spec.template.spec.initContainers).toEqual(
+      // kustomize puts each before the others.
+      ['c3', 'c2'].map((remote) => ({
+        ...sidecar,
+        name: `wireguard-go-${remote}`,
+        args: ['-f', `wireguard.${remote}`],
+        startupProbe: {
+          ...sidecar!.startupProbe,
+          exec: { command: ['wg', 'show', `wireguard.${remote}`, 'listen-port'] },
+        },
+      })),
+    );
+    expect(agent.spec.template.spec.containers).toMatchObject([
+      { env: expect.arrayContaining(component.spec.template.spec.containers[0]!.env) as unknown },
+    ]);
+  });
+
+  it.skipIf(goesWithoutKubectl)(
+    'lets API servers ask for the status of apps, also through tunnels of Calico',
+    async () => {
+      const { admin } = clusters.c3;
+      await admin.create(
+        '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+        endpointSlice({ name: 'kubernetes', service: 'kubernetes', endpoints: ['172.18.0.3', '172.18.0.20'] }),
+      );
+      const annotations = {
+        'projectcalico.org/IPv4VXLANTunnelAddr': '10.6.2.0',
+        'projectcalico.org/IPv4Address': '192.0.2.1/24',
+      };
+      const controlPlane = node({ name: 'c3-n2', podCIDRs: ['10.6.2.0/24'], internalIPs: ['172.18.0.3'], annotations });
+      await admin.create('/api/v1/nodes', controlPlane);
+      onTestFinished(() => admin.delete('/api/v1/nodes/c3-n2'));
+      const folder = await newFolder();
+      const { stdout } = await link(folder, ['c1', 'c3']);
+      expect(stdout).toMatch(
+        /^c3 +calls Pods from +10\.6\.2\.0, 172\.18\.0\.3, 172\.18\.0\.20 +endpoints of its API servers$/m,
+      );
+      const policies = (await rendered(join(folder, 'c3'))).filter(({ kind }) => kind === 'NetworkPolicy');
+      const from = [
+        { namespaceSelector: {} },
+        ...['10.6.2.0', '172.18.0.3', '172.18.0.20'].map((ip) => ({ ipBlock: { cidr: `${ip}/32` } })),
+      ];
+      expect(policies).toMatchObject([{ spec: { ingress: [{ from }] } }, { spec: { ingress: [{ from }] } }]);
+    },
+  );
 
   it('changes nothing when it runs again', async () => {
     const folder = await newFolder();
@@ -255,6 +308,20 @@ it.each([
   await expect(api.apply(secret)).rejects.toThrow(new Error(want));
   await expect(api.credentialsOf('a')).rejects.toThrow(new Error(want));
 });
+
+type Sidecar = { readonly startupProbe: object };
+
+/** The agents' DaemonSet, as far as the test reads it. */
+type Agent = {
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly initContainers: readonly Sidecar[];
+        readonly containers: readonly { readonly env: object[] }[];
+      };
+    };
+  };
+};
 
 type Rendered = { readonly kind: string; readonly [field: string]: unknown };
 

@@ -23,6 +23,7 @@ export type LinkOptions = ContextChoice &
     readonly deploy?: string;
     readonly registry?: string;
     readonly wireguard: boolean;
+    readonly userspace?: boolean;
     readonly sharedServiceCidrs?: boolean;
     readonly apply?: boolean;
     readonly coredns: boolean;
@@ -79,6 +80,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       registry: options.registry,
       version: packageJson.version,
       wireguard: options.wireguard,
+      userspace: options.userspace === true,
       boundTokens: boundTokens !== undefined,
     });
     return { cluster, folder, before, after };

@@ -1,5 +1,13 @@
 import { isServiceName } from '@kube-semaphore/naming';
-import { type Cidr, compareCidrs, containsCidr, isLoopbackHost, parseCidr } from '@kube-semaphore/net';
+import {
+  type Cidr,
+  compareCidrs,
+  compareIps,
+  containsCidr,
+  isLoopbackHost,
+  parseCidr,
+  parseIp,
+} from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
 import type { Answers } from './answers.ts';
 import type { Observed } from './observe.ts';
@@ -21,6 +29,8 @@ export type Cluster = {
   readonly calico: string | undefined;
   /** Kubernetes 1.`minor`. */
   readonly minor: number;
+  /** Where API servers' connections to Pods come from: addresses. */
+  readonly apiServerIps: readonly string[];
   /** UDP ports of its nodes that are in use. */
   readonly takenPorts: readonly number[];
 };
@@ -52,6 +62,7 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard }: 
   const ipam = wireguard ? ipamOf() : ({ value: 'podCIDRs', source: '--no-wireguard' } as const);
   const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? 0);
   if (minor < 27) problem(`Kubernetes ${version} is not supported: upgrade to v1.27 or later`);
+  const apiServerIps = apiServerIpsOf(observed);
   const takenPorts = takenPortsOf(observed);
   if (wireguard && ipam?.value === 'podCIDRs' && podCidrs !== undefined) checkNodes(podCidrs);
 
@@ -60,6 +71,9 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard }: 
     finding('name', name),
     { what: 'Kubernetes', found: version, source: 'its API server' },
     finding('API server', server),
+    ...(apiServerIps.length > 0
+      ? [{ what: 'calls Pods from', found: apiServerIps.join(', '), source: 'endpoints of its API servers' }]
+      : []),
     finding('Pods', podCidrs, cidrList),
     finding('Services', serviceCidrs, cidrList),
     { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
@@ -81,6 +95,7 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard }: 
     ipam: ipam.value,
     calico,
     minor,
+    apiServerIps,
     takenPorts,
   };
   return { context, findings, problems, cluster };
@@ -204,6 +219,16 @@ function isForOthers(server: string): boolean {
 function cniOf(groups: ReadonlySet<string>): string {
   if (calicoApi(groups) !== undefined) return 'Calico';
   return groups.has('cilium.io') ? 'Cilium' : 'other';
+}
+
+/** Their own addresses; and those of Calico's tunnels, if they are on Nodes that have one. */
+function apiServerIpsOf({ apiServerIps, nodes }: Observed): readonly string[] {
+  const on = nodes.filter(({ addresses }) => addresses.some((address) => apiServerIps.includes(address)));
+  const ips = [...apiServerIps, ...on.flatMap(({ tunnelIps }) => tunnelIps)].flatMap((raw) => {
+    const ip = parseIp(raw);
+    return ip.ok ? [ip.value] : [];
+  });
+  return [...new Set(ips)].toSorted(compareIps);
 }
 
 /** Of Calico's own WireGuard, with its defaults. */

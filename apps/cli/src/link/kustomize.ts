@@ -1,4 +1,4 @@
-import type { Cidr } from '@kube-semaphore/net';
+import { type Cidr, hostCidr } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
 
 /** A remote that the folder of a cluster has. */
@@ -12,6 +12,8 @@ export type Choices = {
   readonly registry: string | undefined;
   readonly version: string;
   readonly wireguard: boolean;
+  /** wireguard-go carries the tunnels. */
+  readonly userspace: boolean;
   /** Accounts get no Secret with a token that doesn't end. */
   readonly boundTokens: boolean;
 };
@@ -29,14 +31,30 @@ const WITHOUT_TOKENS = `  - target: { kind: Secret }
       $patch: delete
 `;
 
+/** Lets API servers reach the status of the apps, beside who else may. */
+const admitting = (apiServerIps: readonly string[]): string =>
+  apiServerIps.length === 0
+    ? ''
+    : `  - target: { kind: NetworkPolicy, name: semaphore-(policy|service-mirror) }
+    patch: |-
+${apiServerIps
+  .map(
+    (ip) => `      - op: add
+        path: /spec/ingress/0/from/-
+        value: { ipBlock: { cidr: "${hostCidr(ip)}" } }
+`,
+  )
+  .join('')}`;
+
 /** The text of `kustomization.yaml`. */
 export function kustomization(
-  { name, ipam, minor }: Cluster,
+  { name, ipam, minor, apiServerIps }: Cluster,
   {
     deploy,
     registry,
     version,
     wireguard,
+    userspace,
     boundTokens,
     policy,
     names,
@@ -51,9 +69,15 @@ export function kustomization(
     'service-mirror/components/global',
     'service-mirror/components/metrics-network-policy',
     ...(wireguard && ipam === 'calico-blocks' ? ['wireguard/components/calico-blocks'] : []),
+    ...(wireguard && userspace ? ['wireguard/components/userspace'] : []),
     ...(minor < 30 ? apps.map((app) => `${app}/components/before-1.30`) : []),
   ];
   const namespaceOf = (app: string): string => (app === 'service-mirror' ? 'sys-semaphore' : 'kube-system');
+  const patches = [
+    ...names.map((remote) => `  - path: ${remoteFile(remote)}\n`),
+    ...(boundTokens ? [WITHOUT_TOKENS] : []),
+    admitting(apiServerIps),
+  ];
   const configMap = (app: string): string => (app === 'policy' ? 'semaphore-policy-config' : `semaphore-${app}`);
   return `# Written by "semaphore link" for the cluster ${name}. To change more, use this folder as a resource of your own overlay.
 apiVersion: kustomize.config.k8s.io/v1beta1
@@ -61,7 +85,7 @@ kind: Kustomization
 resources:
 ${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${policy ? '  - ip-pools.yaml\n' : ''}components:
 ${components.map((folder) => `  - ${deploy(folder)}\n`).join('')}patches:
-${names.map((remote) => `  - path: ${remoteFile(remote)}\n`).join('')}${boundTokens ? WITHOUT_TOKENS : ''}configMapGenerator:
+${patches.join('')}configMapGenerator:
 ${apps
   .map(
     (app) => `  - name: ${configMap(app)}
@@ -79,16 +103,19 @@ ${registry === undefined ? '' : `    newName: ${registry}/semaphore-${app}\n`}  
   .join('')}`;
 }
 
-/** Patches that mount the Secret of a remote into each workload. */
-export function workloadsWith(remote: string, { policy, wireguard }: { policy: boolean; wireguard: boolean }): string {
+/** Patches that mount the Secret of a remote into each workload. @param sidecars of the agents */
+export function workloadsWith(
+  remote: string,
+  { policy, wireguard, sidecars = '' }: { policy: boolean; wireguard: boolean; sidecars?: string | undefined },
+): string {
   const workloads = [
-    ...(policy ? [['Deployment', 'semaphore-policy', 'kube-system'] as const] : []),
-    ['Deployment', 'semaphore-service-mirror', 'sys-semaphore'] as const,
-    ...(wireguard ? [['DaemonSet', 'semaphore-wireguard', 'kube-system'] as const] : []),
+    ...(policy ? [['Deployment', 'semaphore-policy', 'kube-system', ''] as const] : []),
+    ['Deployment', 'semaphore-service-mirror', 'sys-semaphore', ''] as const,
+    ...(wireguard ? [['DaemonSet', 'semaphore-wireguard', 'kube-system', sidecars] as const] : []),
   ];
   return workloads
     .map(
-      ([kind, name, namespace]) => `apiVersion: apps/v1
+      ([kind, name, namespace, more]) => `apiVersion: apps/v1
 kind: ${kind}
 metadata:
   name: ${name}
@@ -106,10 +133,44 @@ spec:
         - name: remote-${remote}
           secret:
             secretName: ${name}-${remote}
-`,
+${more}`,
     )
     .join('---\n');
 }
+
+/** Replaces the sidecar of `components/userspace` by the same one for the device of a remote. */
+export const sidecarFor = (remote: string, device: string): string => `      initContainers:
+        - name: wireguard-go
+          $patch: delete
+        - name: wireguard-go-${remote}
+          image: semaphore-wireguard
+          restartPolicy: Always
+          command: [/usr/local/lib/semaphore-wireguard/wireguard-go]
+          args: [-f, ${device}]
+          env:
+            - name: LOG_LEVEL
+              value: error
+          startupProbe:
+            exec:
+              command: [wg, show, ${device}, listen-port]
+            periodSeconds: 1
+            failureThreshold: 30
+          resources:
+            requests:
+              cpu: 50m
+              memory: 32Mi
+          securityContext:
+            allowPrivilegeEscalation: false
+            readOnlyRootFilesystem: true
+            capabilities:
+              drop: [ALL]
+              add: [NET_ADMIN]
+          volumeMounts:
+            - name: tun
+              mountPath: /dev/net/tun
+            - name: sockets
+              mountPath: /run/wireguard
+`;
 
 /** Calico keeps the addresses of Pods on the way to a disabled pool. */
 export function poolsFor(remotes: readonly KnownRemote[], calico: string): string {

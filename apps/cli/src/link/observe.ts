@@ -18,7 +18,13 @@ const schemas = {
   groups: z.object({ groups: z.array(z.object({ name: z.string() })) }),
   nodes: z.object({
     metadata: z.object({ continue: text }),
-    items: z.array(z.object({ metadata: z.object({ name: z.string() }), spec: z.object({ podCIDRs: texts }) })),
+    items: z.array(
+      z.object({
+        metadata: z.object({ name: z.string(), annotations: z.nullish(z.record(z.string(), z.string())) }),
+        spec: z.object({ podCIDRs: texts }),
+        status: z.object({ addresses: z.nullish(z.array(z.object({ address: z.string() }))) }),
+      }),
+    ),
   }),
   pools: z.object({ items: z.array(pool) }),
   blocks: z.object({ items: z.array(z.unknown()) }),
@@ -34,6 +40,9 @@ const schemas = {
     }),
   }),
   serviceCidrs: z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) }),
+  slices: z.object({
+    items: z.array(z.object({ endpoints: z.nullish(z.array(z.object({ addresses: z.array(z.string()) }))) })),
+  }),
   configMap: z.object({ data: z.nullish(z.record(z.string(), z.string())) }),
 } as const;
 
@@ -44,6 +53,17 @@ const joinKubeconfig = z.object({ clusters: z.array(z.object({ cluster: z.object
 
 type Pool = z.infer<typeof pool>['spec'];
 type Felix = z.infer<typeof schemas.felix>['spec'];
+
+type ObservedNode = {
+  readonly name: string;
+  readonly podCidrs: readonly string[];
+  readonly addresses: readonly string[];
+  /** Of its ends of Calico's tunnels. */
+  readonly tunnelIps: readonly string[];
+};
+
+/** The annotations of a Node with the addresses of Calico's tunnels. */
+const CALICO_TUNNEL = /^projectcalico\.org\/IPv[46](?:IPIPTunnel|VXLANTunnel|WireguardInterface)Addr$/;
 
 /** What the API server of a context says. Undefined: it has no such object. */
 export type Observed = {
@@ -56,7 +76,9 @@ export type Observed = {
   /** Of the namespace kube-system: no other cluster has it. */
   readonly uid: string;
   readonly groups: ReadonlySet<string>;
-  readonly nodes: readonly { readonly name: string; readonly podCidrs: readonly string[] }[];
+  readonly nodes: readonly ObservedNode[];
+  /** The endpoints of the Service default/kubernetes. */
+  readonly apiServerIps: readonly string[];
   /** Of Calico. */
   readonly pools: readonly Pool[] | undefined;
   readonly hasBlocks: boolean;
@@ -69,6 +91,9 @@ export type Observed = {
   /** Where kubeadm lets nodes join. */
   readonly joinServer: string | undefined;
 };
+
+const KUBERNETES_SLICES =
+  '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dkubernetes';
 
 const TIMEOUT_MS = 10_000;
 
@@ -101,16 +126,18 @@ export async function observe(context: Context, { signal }: { readonly signal: A
     const calico = calicoApi(groups);
     const ofCalico = <T extends z.ZodMiniType>(path: string, schema: T) =>
       calico === undefined ? Promise.resolve(undefined) : readIfAny(`/apis/${calico}/${path}`, schema);
-    const [installation, pools, felix, blocks, cidrs, betaCidrs, kubeadmConfig, clusterInfo] = await Promise.all([
-      served('operator.tigera.io', 'v1/installations/default', schemas.installation),
-      ofCalico('ippools', schemas.pools),
-      ofCalico('felixconfigurations/default', schemas.felix),
-      served('crd.projectcalico.org', 'v1/ipamblocks?limit=1', schemas.blocks),
-      served('networking.k8s.io', 'v1/servicecidrs', schemas.serviceCidrs),
-      served('networking.k8s.io', 'v1beta1/servicecidrs', schemas.serviceCidrs),
-      readIfAny('/api/v1/namespaces/kube-system/configmaps/kubeadm-config', schemas.configMap),
-      readIfAny('/api/v1/namespaces/kube-public/configmaps/cluster-info', schemas.configMap),
-    ]);
+    const [installation, pools, felix, blocks, cidrs, betaCidrs, kubeadmConfig, clusterInfo, slices] =
+      await Promise.all([
+        served('operator.tigera.io', 'v1/installations/default', schemas.installation),
+        ofCalico('ippools', schemas.pools),
+        ofCalico('felixconfigurations/default', schemas.felix),
+        served('crd.projectcalico.org', 'v1/ipamblocks?limit=1', schemas.blocks),
+        served('networking.k8s.io', 'v1/servicecidrs', schemas.serviceCidrs),
+        served('networking.k8s.io', 'v1beta1/servicecidrs', schemas.serviceCidrs),
+        readIfAny('/api/v1/namespaces/kube-system/configmaps/kubeadm-config', schemas.configMap),
+        readIfAny('/api/v1/namespaces/kube-public/configmaps/cluster-info', schemas.configMap),
+        readIfAny(KUBERNETES_SLICES, schemas.slices),
+      ]);
     const nodes: Observed['nodes'][number][] = [];
     let token = '';
     do {
@@ -118,7 +145,14 @@ export async function observe(context: Context, { signal }: { readonly signal: A
         `/api/v1/nodes?limit=500&continue=${encodeURIComponent(token)}`,
         schemas.nodes,
       );
-      nodes.push(...items.map((node) => ({ name: node.metadata.name, podCidrs: node.spec.podCIDRs ?? [] })));
+      nodes.push(
+        ...items.map(({ metadata: { name, annotations }, spec, status }) => ({
+          name,
+          podCidrs: spec.podCIDRs ?? [],
+          addresses: status.addresses?.map(({ address }) => address) ?? [],
+          tunnelIps: Object.entries(annotations ?? {}).flatMap(([key, ip]) => (CALICO_TUNNEL.test(key) ? [ip] : [])),
+        })),
+      );
       token = metadata.continue ?? '';
     } while (token !== '');
     const networking = yamlIn(kubeadmConfig?.data?.['ClusterConfiguration'], kubeadm)?.networking;
@@ -130,6 +164,8 @@ export async function observe(context: Context, { signal }: { readonly signal: A
       uid,
       groups,
       nodes,
+      apiServerIps:
+        slices?.items.flatMap(({ endpoints }) => endpoints?.flatMap(({ addresses }) => addresses) ?? []) ?? [],
       pools: pools?.items.map(({ spec }) => spec),
       hasBlocks: (blocks?.items.length ?? 0) > 0,
       ipamType: installation?.spec.cni?.ipam?.type ?? undefined,

@@ -13,6 +13,7 @@ const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   ipam: 'podCIDRs',
   calico: 'projectcalico.org/v3',
   minor: 34,
+  apiServerIps: [],
   takenPorts: [],
   ...change,
 });
@@ -30,6 +31,7 @@ const overlay = (
     remotes,
     existing,
     wireguard,
+    userspace: false,
     registry,
     version: '0.1.0',
     boundTokens: false,

@@ -2,7 +2,15 @@ import { base32Hash10 } from '@kube-semaphore/naming';
 import { parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import type { Cluster } from './findings.ts';
-import { type Choices, type KnownRemote, kustomization, poolsFor, remoteFile, workloadsWith } from './kustomize.ts';
+import {
+  type Choices,
+  type KnownRemote,
+  kustomization,
+  poolsFor,
+  remoteFile,
+  sidecarFor,
+  workloadsWith,
+} from './kustomize.ts';
 
 /** A file's text by its name in the folder of a cluster. */
 export type Files = ReadonlyMap<string, string>;
@@ -46,13 +54,19 @@ export function overlayOf(
   cluster: Cluster,
   { remotes, existing, ...choices }: Choices & { readonly remotes: readonly Cluster[]; readonly existing: Files },
 ): Files {
-  const { wireguard } = choices;
+  const { wireguard, userspace } = choices;
   const policy = cluster.calico !== undefined;
   const mirrors = merged(existing, 'service-mirror', remotes.map(mirrorEntry));
   const names = mirrors.map(({ name }) => name);
+  const tunnels = wireguard ? merged(existing, 'wireguard', wireguardEntries(cluster, remotes, existing)) : [];
+  const sidecars = new Map(
+    (userspace ? tunnels : []).map(({ name, deviceName }) => [name, sidecarFor(name, deviceName ?? deviceOf(name))]),
+  );
   return new Map([
     ['kustomization.yaml', kustomization(cluster, { ...choices, policy, names })],
-    ...names.map((name) => [remoteFile(name), workloadsWith(name, { policy, wireguard })] as const),
+    ...names.map(
+      (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
+    ),
     ...(policy
       ? [
           [
@@ -79,7 +93,7 @@ export function overlayOf(
             json({
               local: { name: cluster.name },
               ...rest(existing, 'wireguard'),
-              remotes: merged(existing, 'wireguard', wireguardEntries(cluster, remotes, existing)),
+              remotes: tunnels,
             }),
           ] as const,
         ]
@@ -176,9 +190,12 @@ function wireguardEntries(
     });
 }
 
-/** Undefined: the default, `wireguard.<name>`, is short enough. */
+/** The default of semaphore-wireguard. */
+const deviceOf = (name: string): string => `wireguard.${name}`;
+
+/** Undefined: the default is short enough. */
 function deviceNameOf(name: string): string | undefined {
-  if (`wireguard.${name}`.length <= MAX_DEVICE_NAME) return undefined;
+  if (deviceOf(name).length <= MAX_DEVICE_NAME) return undefined;
   const short = `wg-${name}`;
   return short.length <= MAX_DEVICE_NAME ? short : `wg-${base32Hash10('', name)}`;
 }
