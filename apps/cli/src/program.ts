@@ -71,6 +71,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--renew', 'only replace these tokens')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
     .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
+    .option('--network-policies', 'let NetworkPolicies name Pods of the other clusters')
     .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
   printed(
@@ -87,7 +88,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     )
     .option('--pre', 'before the installation: check the clusters only')
     .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
-  onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2'))
+  printed(onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2')))
     .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
     .option('-n, --namespace <name>', 'where to create Pods and a Service', 'default')
     .action(async (options: TestOptions) => exit(await runTest(options, surroundings)));

@@ -104,6 +104,20 @@ it('calls each cluster from the other, prints what came through, and leaves only
   expect(c1.created).toHaveLength(3);
 });
 
+it('prints JSON', async () => {
+  const [c1, c2] = [await startCluster('127.13.4.1'), await startCluster('127.13.4.2')];
+  const { code, stdout } = await run(...(await wordsFor(c1, c2)), '-o', 'json');
+  expect(code).toBe(0);
+  const answered = { by: 'pod', small: null, full: null };
+  expect(JSON.parse(stdout)).toMatchObject({
+    schemaVersion: '1',
+    calls: [
+      { from: 'c1', to: 'c2', ...answered },
+      { from: 'c2', to: 'c1', ...answered },
+    ],
+  });
+});
+
 it('removes its Pods when it is interrupted', async () => {
   const [c1, c2] = [await startCluster('127.13.2.1'), await startCluster('127.13.2.2', { phase: 'Pending' })];
   const test = start(...(await wordsFor(c1, c2)));
