@@ -8,10 +8,10 @@ export const rangesDistinct: Check = checkOfEach('ranges-distinct', {
   hint: 'give each cluster pod addresses that no other cluster has, and correct the config',
   subjects: readPods,
   detailOf: (found) => {
-    const { remotes } = found.status;
+    const remotes = found.status.remotes.map((remote) => ({ name: remote.name, ranges: rangesOf(remote) }));
     const pairs = remotes.flatMap((one, i) => remotes.slice(i + 1).map((other) => [one, other] as const));
     const shared = pairs.flatMap(([one, other]) => {
-      const clash = rangesOf(one).find((range) => rangesOf(other).some((theirs) => overlaps(range, theirs)));
+      const clash = one.ranges.find((range) => other.ranges.some((theirs) => overlaps(range, theirs)));
       return clash === undefined ? [] : [`${one.name} and ${other.name} share addresses of ${clash.text}`];
     });
     return shared.length === 0 ? undefined : `${placeOf(found)}: ${shared.join('; ')}`;
