@@ -11,6 +11,7 @@ import { type LinkOptions, runLink } from './link/command.ts';
 import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
 import { runTest, type TestOptions } from './test/command.ts';
+import { runUi, type UiOptions } from './ui/command.ts';
 import { UsageError } from './usage-error.ts';
 
 /** By convention, of a process that SIGINT ended. */
@@ -141,6 +142,10 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .action(async (service: string | undefined, options: ExportOptions) =>
       exit(await runExport(service, options, surroundings)),
     );
+  onClusters(add('ui', 'Serves a page with all of this on this machine.', 'ui --context c1 --context c2 --open'))
+    .option('--port <number>', 'the port of the page (default: a free one)', portOf, 0)
+    .option('--open', 'open it in your browser')
+    .action(async (options: UiOptions) => await runUi(options, surroundings));
   onClusters(
     add('gather', 'Writes an archive for a bug report, without credentials.', 'gather --context c1 --context c2'),
   )
@@ -159,6 +164,11 @@ function durationOf(text: string): number {
   const [, count, unit] = /^(\d{1,4})([smh])$/.exec(text) ?? [];
   if (count === undefined) throw new InvalidArgumentError('use a number with s, m or h, such as 5m');
   return Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
+function portOf(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new InvalidArgumentError('use a number up to 65535');
+  return Number(text);
 }
 
 const also = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];

@@ -31,7 +31,7 @@ function readProject(root: string, path: string): Project {
 /** The TypeScript files of a project, sorted by path. */
 export function readSources(root: string, { folder }: Project): SourceFile[] {
   const cwd = join(root, folder);
-  const paths = globSync('{src,test}/**/*.ts', { cwd });
+  const paths = globSync('{src,test}/**/*.{ts,tsx}', { cwd });
   return paths.toSorted().map((path) => ({ path, text: readFileSync(join(cwd, path), 'utf8') }));
 }
 

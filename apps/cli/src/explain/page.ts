@@ -9,9 +9,9 @@ const SCHEMA_VERSION = '1';
 export const isFine = ({ hops }: Explanation): boolean =>
   hops.every(({ result }) => result === 'ok' || result === 'skipped');
 
-/** The explanation for programs. */
-export const explainJson = (explanation: Explanation): string =>
-  jsonPage({ schemaVersion: SCHEMA_VERSION, ok: isFine(explanation), ...explanation });
+/** The explanation for programs. @param strip as that of `jsonPage` */
+export const explainJson = (explanation: Explanation, strip?: (text: string) => string): string =>
+  jsonPage({ schemaVersion: SCHEMA_VERSION, ok: isFine(explanation), ...explanation }, strip);
 
 const signs = { ok: '✓', wrong: '✗', unknown: '?', skipped: '-' } as const;
 const colours = { ok: 'green', wrong: 'red', unknown: 'yellow', skipped: 'dim' } as const;

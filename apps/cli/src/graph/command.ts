@@ -1,12 +1,11 @@
-import { serviceKind } from '@kube-semaphore/kube-objects';
-import { globalServiceLabel, mirroredServiceLabel } from '@kube-semaphore/service-mirror/names';
 import { jsonPage, printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Run } from '../clusters/objects.ts';
+import type { Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { type Graph, graphOf, type ReadCluster } from './graph.ts';
 import { labelled } from './labels.ts';
+import { readServices } from './read.ts';
 import { svgOf } from './svg.ts';
 import { dotOf, mermaidOf } from './text-formats.ts';
 
@@ -36,19 +35,14 @@ export async function runGraph(options: GraphOptions, { terminal, signal }: Surr
 }
 
 async function read(context: Context, run: Run): Promise<ReadCluster & { readonly failures: readonly string[] }> {
-  const [report, mirrors, globals] = await Promise.all([
-    readCluster(context, run),
-    listObjects(context, serviceKind, { labelSelector: `${mirroredServiceLabel}=true` }, run),
-    listObjects(context, serviceKind, { labelSelector: `${globalServiceLabel}=true` }, run),
-  ]);
-  const services = allOf({ mirrors, globals });
+  const [report, services] = await Promise.all([readCluster(context, run), readServices(context, run)]);
   const ofPods = report.pods.flatMap(({ namespace, name, status }) =>
     'failure' in status ? [`${context.name}: ${namespace}/${name} doesn't tell its status: ${status.failure}`] : [],
   );
   const failures = [report.failure ?? [], services.known ? [] : services.why, ofPods].flat();
   return {
     report,
-    services: services.known ? [...services.value.mirrors, ...services.value.globals] : [],
+    services: services.known ? services.value : [],
     failures: [...new Set(failures)],
   };
 }

@@ -17,7 +17,7 @@ export type Tunnel = {
 };
 
 /** A Service in `cluster` for `service`, as `namespace/name`, of `sources`. */
-type Mirrored = { readonly cluster: string; readonly service: string; readonly sources: readonly string[] };
+export type Mirrored = { readonly cluster: string; readonly service: string; readonly sources: readonly string[] };
 
 /** A mesh, sorted throughout. */
 export type Graph = {
@@ -49,7 +49,8 @@ export function graphOf(clusters: readonly ReadCluster[]): Graph {
   };
 }
 
-const nameOf = (report: ClusterReport): string => ownNames(report)[0] ?? report.cluster;
+/** How a cluster calls itself, else its context. */
+export const nameOf = (report: ClusterReport): string => ownNames(report)[0] ?? report.cluster;
 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
@@ -82,13 +83,14 @@ function merged(sides: readonly Tunnel[]): Tunnel {
   return worst!;
 }
 
-function mirroredIn({ report, services }: ReadCluster): readonly Mirrored[] {
-  const cluster = nameOf(report);
-  return services.flatMap(({ metadata: { annotations } }) => {
-    const key = parseServiceKey(annotations[sourceAnnotation] ?? '');
-    if (key === undefined) return [];
-    const sources =
-      key.kind === 'mirror' ? [key.cluster] : (annotations[globalClustersAnnotation]?.split(',') ?? []).toSorted();
-    return [{ cluster, service: `${key.namespace}/${key.name}`, sources }];
-  });
+const mirroredIn = ({ report, services }: ReadCluster): readonly Mirrored[] =>
+  services.flatMap((service) => mirroredBy(report, service) ?? []);
+
+/** What a mirror or a global Service of a cluster stands for; undefined if it doesn't say so. */
+export function mirroredBy(report: ClusterReport, { metadata: { annotations } }: Service): Mirrored | undefined {
+  const key = parseServiceKey(annotations[sourceAnnotation] ?? '');
+  if (key === undefined) return undefined;
+  const sources =
+    key.kind === 'mirror' ? [key.cluster] : (annotations[globalClustersAnnotation]?.split(',') ?? []).toSorted();
+  return { cluster: nameOf(report), service: `${key.namespace}/${key.name}`, sources };
 }

@@ -2,7 +2,8 @@ import { jsonPage, printable } from '@kube-semaphore/text';
 import { type AppPod, apps, type ClusterReport } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type AppPair, type Pair, pairsOf, type State } from './pairs.ts';
+import { type AppPair, type Pair, pairsOf } from './pairs.ts';
+import { age, stateText, stateWords } from './words.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';
@@ -27,19 +28,11 @@ export function problemsIn(reports: readonly ClusterReport[], pairs: readonly Pa
       Object.entries(all).flatMap(([app, { state, error }]) =>
         state === 'up' || state === 'unknown'
           ? []
-          : [`${from}: ${app}: ${to} is ${words[state]}${error === null ? '' : `: ${error}`}`],
+          : [`${from}: ${app}: ${to} is ${stateWords[state]}${error === null ? '' : `: ${error}`}`],
       ),
     ),
   ];
 }
-
-const words: Readonly<Record<State, string>> = {
-  up: 'up',
-  stale: 'stale',
-  'not-synced': 'not synced',
-  down: 'not reached',
-  unknown: 'unknown',
-};
 
 /** The status for programs. */
 export function statusJson(reports: readonly ClusterReport[]): string {
@@ -93,23 +86,4 @@ function pairLines(pairs: readonly Pair[], { paint, nowMs }: { paint: Paint; now
     plain(lastChange === null ? '-' : `${age(nowMs - Date.parse(lastChange))} ago`),
   ]);
   return tableLines(['FROM', 'TO', 'POLICY', 'SERVICE-MIRROR', 'WIREGUARD', 'TUNNELS', 'LAST CHANGE'], rows);
-}
-
-function stateText({ state, objects }: AppPair): string {
-  if (state !== 'up' || objects === null) return words[state];
-  return Object.entries(objects)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(', ');
-}
-
-const UNITS = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['m', 60],
-] as const;
-
-function age(ms: number): string {
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  const [unit, size] = UNITS.find(([, least]) => seconds >= least) ?? ['s', 1];
-  return `${Math.floor(seconds / size)}${unit}`;
 }

@@ -43,6 +43,21 @@ const inParts = {
   plugins: [builtins],
 } as const satisfies BuildOptions;
 
+/** Puts the page of `semaphore ui` into the program, which makes it itself only when it runs from its sources. */
+const page = (root: string, onMade: (metafile: Metafile) => void): Plugin => ({
+  name: 'page',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/cli\/src\/ui\/files\.ts$/ }, async ({ path }) => {
+      const { buildPage } = (await import(path)) as {
+        buildPage: (folder: string, tools: object) => Promise<{ files: object; metafile: Metafile }>;
+      };
+      const { files, metafile } = await buildPage(join(dirname(path), 'page'), { build, root });
+      onMade(metafile);
+      return { contents: `export const pageFiles = async () => (${JSON.stringify(files)});` };
+    });
+  },
+});
+
 /** The program of the operator is one file, which Node.js can also run from inside its own executable. */
 const inOneFile = {
   outExtension: { '.js': '.cjs' },
@@ -81,9 +96,14 @@ export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<
     join(outdir, `${command}.${app === 'cli' ? 'c' : 'm'}js`),
   ];
   await rm(image, { recursive: true, force: true });
+  const outputs: Metafile['outputs'] = {};
   const { metafile } = await build({
     ...(app === 'cli'
-      ? { ...inOneFile, entryPoints: { [command]: launcher } }
+      ? {
+          ...inOneFile,
+          entryPoints: { [command]: launcher },
+          plugins: [page(root, (made) => Object.assign(outputs, made.outputs))],
+        }
       : { ...inParts, entryPoints: { main: join('apps', app, 'src', 'main.ts') } }),
     absWorkingDir: root,
     outdir,
@@ -104,7 +124,10 @@ export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<
   for (const link of commandsOf(app)) await symlink(relative(image, path), join(image, link));
   const bom = bomPath(root, name);
   await mkdir(dirname(bom), { recursive: true });
-  await writeFile(bom, await bomOf(name, metafile, { root, epoch }));
+  await writeFile(
+    bom,
+    await bomOf(name, { ...metafile, outputs: { ...metafile.outputs, ...outputs } }, { root, epoch }),
+  );
   return path;
 }
 

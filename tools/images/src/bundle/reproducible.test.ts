@@ -144,6 +144,22 @@ describe('the program of the operator', () => {
     expect(await check(process.execPath, file)).toContain(found);
   });
 
+  it('has the page of ui in it', async () => {
+    const file = join(dir, 'ui.cjs');
+    await copyFile(join(packageOf(places[0]!), 'semaphore.cjs'), file);
+    const program = spawn(process.execPath, [file, 'ui', '--kubeconfig', cluster.adminKubeconfig]);
+    onTestFinished(async () => {
+      program.kill();
+      if (program.exitCode === null) await once(program, 'exit');
+    });
+    const [url] = (await once(createInterface({ input: program.stdout }), 'line')) as [string];
+    const texts = ['page.js', 'page.css'].map(async (path) => (await fetch(new URL(path, url))).text());
+    expect(await Promise.all(texts)).toEqual([
+      expect.stringContaining('mesh.json'),
+      expect.stringContaining('color-scheme'),
+    ]);
+  });
+
   it('is a package that npx runs', async () => {
     const flags = [
       'exec',

@@ -1,0 +1,118 @@
+import type { EndpointSlice } from '@kube-semaphore/kube-objects';
+import {
+  mirrorClusterLabel,
+  mirroredServiceLabel,
+  mirroredSliceLabel,
+  serviceNameLabel,
+} from '@kube-semaphore/service-mirror/names';
+import { seenRemotes } from '../check/check.ts';
+import type { ClusterReport } from '../clusters/report.ts';
+import { type Graph, graphOf, type Mirrored, mirroredBy, nameOf, type ReadCluster } from '../graph/graph.ts';
+import { problemsIn } from '../status/page.ts';
+import { type Pair, pairsOf } from '../status/pairs.ts';
+
+/** What was read of a cluster, and why some of it wasn't. */
+export type MeshCluster = ReadCluster & {
+  /** Of mirrors and global Services. */
+  readonly slices: readonly EndpointSlice[];
+  readonly failures: readonly string[];
+};
+
+/** A mirror or a global Service, and how many ready endpoints it has of each cluster. */
+export type ServiceRow = Pick<Mirrored, 'cluster' | 'service'> & {
+  readonly endpoints: readonly { readonly cluster: string; readonly ready: number }[];
+};
+
+/** Objects of a remote that an app skips. */
+export type SkippedRow = {
+  readonly cluster: string;
+  readonly app: string;
+  readonly remote: string;
+  readonly kind: 'expected' | 'problem';
+  readonly reason: string;
+  readonly count: number;
+};
+
+/** All that the page shows, besides the checks. */
+export type Mesh = {
+  /** RFC 3339. */
+  readonly readAt: string;
+  readonly reports: readonly ClusterReport[];
+  readonly problems: readonly string[];
+  readonly pairs: readonly Pair[];
+  readonly graph: Graph;
+  readonly services: readonly ServiceRow[];
+  readonly skipped: readonly SkippedRow[];
+};
+
+export function meshOf(clusters: readonly MeshCluster[], readAt: string): Mesh {
+  const reports = clusters.map(({ report }) => report);
+  const pairs = pairsOf(reports);
+  const failures = [...problemsIn(reports, pairs), ...clusters.flatMap((each) => each.failures)];
+  return {
+    readAt,
+    reports,
+    problems: [...new Set(failures)],
+    pairs,
+    graph: graphOf(clusters),
+    services: clusters.flatMap(servicesIn).toSorted((a, b) => compare(nameIn(a), nameIn(b))),
+    skipped: skippedIn(reports),
+  };
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const nameIn = ({ service, cluster }: ServiceRow): string => `${service} ${cluster}`;
+
+function servicesIn({ report, services, slices }: MeshCluster): readonly ServiceRow[] {
+  const byService = Map.groupBy(
+    slices,
+    ({ metadata: { namespace, labels } }) => `${namespace}/${labels[serviceNameLabel]}`,
+  );
+  return services.flatMap((object) => {
+    const mirrored = mirroredBy(report, object);
+    if (mirrored === undefined) return [];
+    const { namespace, name } = object.metadata;
+    const own = byService.get(`${namespace}/${name}`) ?? [];
+    const endpoints = mirrored.sources.map((cluster) => ({
+      cluster,
+      ready: own.filter((slice) => isOf(slice, cluster)).reduce((sum, slice) => sum + readyIn(slice), 0),
+    }));
+    return [{ cluster: mirrored.cluster, service: mirrored.service, endpoints }];
+  });
+}
+
+/** The slices of a mirror are all of its one source. */
+const isOf = ({ metadata: { labels } }: EndpointSlice, cluster: string): boolean =>
+  labels[mirroredServiceLabel] === 'true' || labels[mirrorClusterLabel] === cluster;
+
+/** Which slices `Mesh` is made of. */
+export const sliceLabels = [mirroredServiceLabel, mirroredSliceLabel] as const;
+
+/** An unset condition means ready. */
+const readyIn = ({ endpoints }: EndpointSlice): number =>
+  endpoints.filter(({ conditions }) => conditions.ready !== false).length;
+
+/** What replicas and the nodes of a cluster say is about the same objects. */
+function skippedIn(reports: readonly ClusterReport[]): readonly SkippedRow[] {
+  const rows = seenRemotes(reports).flatMap(({ cluster, pod, remote }) =>
+    remote.skipped.map((skipped): SkippedRow => ({ cluster, app: pod.app, remote: remote.name, ...skipped })),
+  );
+  const groups = Map.groupBy(rows, ({ cluster, app, remote, kind, reason }) =>
+    JSON.stringify([cluster, app, remote, kind, reason]),
+  );
+  return [...groups.values()].map((same) => same.reduce((most, row) => (row.count > most.count ? row : most)));
+}
+
+/** Clusters that lack something, by the names that the graph has for them. */
+export const troubledIn = ({ reports, pairs }: Pick<Mesh, 'reports' | 'pairs'>): ReadonlySet<string> =>
+  new Set(
+    reports.flatMap((report) => {
+      const own = pairs.filter(({ from }) => from === report.cluster);
+      return report.pods.length === 0 || own.some(isTroubled) ? [nameOf(report)] : [];
+    }),
+  );
+
+/** Whether a remote isn't reached by an app, or a tunnel is without a recent handshake. */
+export const isTroubled = ({ apps, tunnels }: Pair): boolean =>
+  Object.values(apps).some(({ state }) => state !== 'up') || (tunnels !== null && tunnels.up < tunnels.all);

@@ -1,0 +1,68 @@
+import type { Picture as Drawn } from '../picture.ts';
+import { chordsOf, RADIUS } from './chords.ts';
+import { Part, signs } from './table.tsx';
+
+const legend = [
+  ['up', 'recent handshake'],
+  ['stale', 'old handshake'],
+  ['never', 'no handshake'],
+] as const;
+
+/** More names would overlap. */
+const MAX_NODE_NAMES = 80;
+const MANY_CLUSTERS = 60;
+
+/** The mesh as a circle. All that it shows is in the lists, too. */
+export function Picture({ picture }: { picture: Drawn }) {
+  const { clusters, lines } = chordsOf(picture);
+  const nodes = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0);
+  const hasNodeNames = nodes > 0 && nodes <= MAX_NODE_NAMES;
+  const edge = RADIUS + 160;
+  const counts = legend.map(([state, words]) => `${lines.filter((line) => line.state === state).length} ${words}`);
+  return (
+    <Part id="picture" title="Picture">
+      <ul class="legend">
+        {legend.map(([state, words], i) => (
+          <li key={state}>
+            <svg viewBox="0 0 40 8" width="40" height="8" aria-hidden="true">
+              <path class={`line ${state}`} d="M0 4H40" />
+            </svg>{' '}
+            {words}: {counts[i]!.split(' ')[0]}
+          </li>
+        ))}
+        {picture.hidden > 0 && <li>{picture.hidden.toLocaleString('en')} lines are not drawn: filter by a name</li>}
+      </ul>
+      <svg
+        class={clusters.length > MANY_CLUSTERS ? 'mesh many' : 'mesh'}
+        viewBox={`${-edge} ${-edge} ${2 * edge} ${2 * edge}`}
+        role="img"
+        aria-label={`${clusters.length} clusters; tunnels: ${counts.join(', ')}`}
+      >
+        {lines.map(({ path, state, title }, i) => (
+          <path key={i} class={`line ${state}`} d={path}>
+            <title>{title}</title>
+          </path>
+        ))}
+        {clusters.map(({ name, isTroubled, arc, label, nodes: own }) => (
+          <g key={name} class={isTroubled ? 'troubled' : undefined}>
+            <path class="arc" d={arc} />
+            {own.map((node) => (
+              <circle key={node.name} cx={node.x} cy={node.y} r="6">
+                <title>{`${name} / ${node.name}`}</title>
+              </circle>
+            ))}
+            {hasNodeNames &&
+              own.map((node) => (
+                <text key={node.name} class="node" x={node.x * 0.93} y={node.y * 0.93 + 4} text-anchor="middle">
+                  {node.name}
+                </text>
+              ))}
+            <text transform={`translate(${label.x} ${label.y}) rotate(${label.turn})`} text-anchor={label.anchor}>
+              {isTroubled ? `${signs.problem} ${name}` : name}
+            </text>
+          </g>
+        ))}
+      </svg>
+    </Part>
+  );
+}

@@ -1,0 +1,41 @@
+import { endpointSliceKind } from '@kube-semaphore/kube-objects';
+import { checks } from '../check/checks.ts';
+import { readFacts } from '../check/facts.ts';
+import { resultsOf } from '../check/page.ts';
+import type { Context } from '../clusters/contexts.ts';
+import { listObjects, type Read, type Run } from '../clusters/objects.ts';
+import { type ClusterReport, readCluster } from '../clusters/report.ts';
+import { readServices } from '../graph/read.ts';
+import { type Mesh, type MeshCluster, meshOf, sliceLabels } from './mesh.ts';
+import { type Checked, checkedOf } from './view.ts';
+
+/** Reads all clusters. Rejects only when `signal` is aborted. */
+export async function readMesh(contexts: readonly Context[], run: Run): Promise<Mesh> {
+  const clusters = await Promise.all(contexts.map((context) => readMeshCluster(context, run)));
+  return meshOf(clusters, new Date().toISOString());
+}
+
+async function readMeshCluster(context: Context, run: Run): Promise<MeshCluster> {
+  const report = await readCluster(context, run);
+  if (report.failure !== undefined) return { report, services: [], slices: [], failures: [] };
+  const [services, ...slices] = await Promise.all([
+    readServices(context, run),
+    ...sliceLabels.map((label) => listObjects(context, endpointSliceKind, { labelSelector: `${label}=true` }, run)),
+  ]);
+  const failures = [services, ...slices].flatMap((read) => (read.known ? [] : [read.why]));
+  return { report, services: valueOf(services), slices: slices.flatMap(valueOf), failures };
+}
+
+const valueOf = <T>(read: Read<readonly T[]>): readonly T[] => (read.known ? read.value : []);
+
+/** Checks all clusters. Rejects only when `signal` is aborted. @param reports in the order of the contexts */
+export async function readChecks(
+  contexts: readonly Context[],
+  reports: readonly ClusterReport[],
+  run: Run,
+): Promise<Checked> {
+  const readings = await Promise.all(
+    contexts.map(async (context, i) => ({ ...reports[i]!, facts: await readFacts(context, reports[i]!, run) })),
+  );
+  return checkedOf(resultsOf(checks, readings), new Date().toISOString());
+}
