@@ -45,8 +45,8 @@ export class NetworkPolicies {
   /** Undefined until `run`. */
   #watches: PeerWatches | undefined;
   #remotes: readonly PeersInput[] = [];
-  /** Until when the CNI may not know the companions of a source yet that replace those of another sink. */
-  readonly #replacedAt = new Map<string, number>();
+  /** Sources whose companions replace those of another sink, and whether the CNI had time to see the new ones. */
+  readonly #replacements = new Map<string, { known: boolean }>();
 
   constructor(options: NetworkPoliciesOptions) {
     this.#options = options;
@@ -96,11 +96,8 @@ export class NetworkPolicies {
       clustersOf: (change) => (source !== undefined && isOutdated(change, source) ? [] : [remoteOf(change)]),
       write: (change) => local.write(change, context),
     });
-    if (phases === all) this.#replacedAt.delete(key);
-    else if (!this.#replacedAt.has(key)) {
-      this.#replacedAt.set(key, performance.now() + REPLACED_AFTER_MS);
-      setTimeout(() => this.#options.enqueue([key]), REPLACED_AFTER_MS).unref();
-    }
+    if (phases === all) this.#replacements.delete(key);
+    else if (!this.#replacements.has(key)) this.#replaceLater(key);
     return { wrote: phases.length > 0 };
   }
 
@@ -149,11 +146,21 @@ export class NetworkPolicies {
 
   /** What may be written before the CNI knows what replaces the companions of another sink; the same phases if it does. */
   #withoutReplaced(key: string, phases: readonly CompanionPhase[], source: Source): readonly CompanionPhase[] {
-    if ((this.#replacedAt.get(key) ?? Infinity) <= performance.now()) return phases;
+    if (this.#replacements.get(key)?.known === true) return phases;
     const sink = this.#sinkOf(source);
     const kept = phases.map((phase) => phase.filter((change) => !isReplaced(change, source, sink)));
     const isWhole = kept.every(({ length }, i) => length === phases[i]!.length);
     return isWhole ? phases : kept.filter(({ length }) => length > 0);
+  }
+
+  #replaceLater(key: string): void {
+    const replacement = { known: false };
+    this.#replacements.set(key, replacement);
+    // A timer may fire a moment early, so it decides, and no clock.
+    setTimeout(() => {
+      replacement.known = true;
+      this.#options.enqueue([key]);
+    }, REPLACED_AFTER_MS).unref();
   }
 
   #follow(key: string): void {
