@@ -1,9 +1,12 @@
+import { mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { policyPage } from './support/pages.ts';
-import { run, start } from './support/run.ts';
+import { run, start, startWith } from './support/run.ts';
 
 const pod = { app: 'semaphore-policy', name: 'policy-0' };
 
@@ -93,6 +96,27 @@ describe('ui', () => {
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'self';/);
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  it('opens a browser with a private file, which ends with it, and not with the token', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'semaphore-ui-test-'));
+    onTestFinished(() => rm(dir, { recursive: true }));
+    // It gets its argument by a link, so that the test reads what a browser would.
+    for (const opener of ['open', 'xdg-open'])
+      await writeFile(join(dir, opener), `#!/bin/sh\nln -s "$1" "${dir}/opened"\n`, { mode: 0o755 });
+    const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods: [] }) }, 'c1');
+    const PATH = `${dir}:${process.env['PATH']}`;
+    const program = startWith({ PATH }, 'ui', '--kubeconfig', kubeconfig, '--open');
+    onTestFinished(async () => void (await program.stop()));
+    const opened = (): Promise<string> => readlink(join(dir, 'opened')).catch(() => '');
+    await eventually(async () => (await opened()) !== '', true);
+    const file = await opened();
+    const url = program.stdout().trim();
+    expect(await readFile(file, 'utf8')).toContain(`;url=${url}"`);
+    expect(file).not.toContain(new URL(url).pathname.slice(1, -1));
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await program.stop('SIGINT');
+    await expect(stat(file)).rejects.toThrow('ENOENT');
   });
 
   it('ends when it is interrupted', async () => {

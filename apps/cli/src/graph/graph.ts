@@ -35,7 +35,7 @@ export function graphOf(clusters: readonly ReadCluster[]): Graph {
   const agents = clusters.flatMap(({ report }) => placesIn(report));
   const places = [...agents, ...seen.flatMap(({ ends }) => ends)];
   const names = [
-    ...clusters.map(({ report }) => nameOf(report)),
+    ...clusters.flatMap(({ report }) => [nameOf(report), ...remotesIn(report)]),
     ...places.map(({ cluster }) => cluster),
     ...services.flatMap(({ sources }) => sources),
   ];
@@ -55,6 +55,9 @@ export const nameOf = (report: ClusterReport): string => ownNames(report)[0] ?? 
 const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)].toSorted();
 
 const byKey = (a: object, b: object): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
+const remotesIn = ({ pods }: ClusterReport): readonly string[] =>
+  pods.flatMap(({ status }) => ('failure' in status ? [] : status.remotes.map(({ name }) => name)));
 
 const placesIn = (report: ClusterReport): readonly Place[] =>
   report.pods.flatMap(({ app, node }) => (app === 'semaphore-wireguard' ? [{ cluster: nameOf(report), node }] : []));

@@ -37,16 +37,12 @@ export async function runUi(options: UiOptions, { terminal, signal }: Surroundin
     explain: async (params) => explainJson(await explained(contexts, params, run), redact),
   });
   const { url, server } = await serve(routes, { port: options.port, token: randomBytes(24).toString('base64url') });
-  const folder = await mkdtemp(join(tmpdir(), 'semaphore-ui-'));
-  try {
-    terminal.print(`${url}\n`);
-    if (options.open === true) await open(url, { folder, complain: terminal.complain });
-    if (!signal.aborted) await once(signal, 'abort');
-  } finally {
-    server.close();
-    server.closeAllConnections();
-    await rm(folder, { recursive: true });
-  }
+  terminal.print(`${url}\n`);
+  const folder = options.open === true ? await open(url, terminal.complain) : undefined;
+  if (!signal.aborted) await once(signal, 'abort');
+  server.close();
+  server.closeAllConnections();
+  if (folder !== undefined) await rm(folder, { recursive: true });
   throw signal.reason;
 }
 
@@ -63,15 +59,18 @@ async function explained(contexts: readonly Context[], params: URLSearchParams, 
   return explain(await readFacts({ from, to, here: here!, there: there! }, run));
 }
 
-/** Starts a browser. All users see the arguments of a process, so it gets a file that only this user can read. */
-async function open(
-  url: string,
-  { folder, complain }: { readonly folder: string; readonly complain: (text: string) => void },
-): Promise<void> {
+/**
+ * Starts a browser. All users see the arguments of a process, so it gets a file that only this user can read.
+ *
+ * @returns the folder of the file
+ */
+async function open(url: string, complain: (text: string) => void): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'semaphore-ui-'));
   const file = join(folder, 'open.html');
   await writeFile(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">`, { mode: 0o600 });
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
   spawn(opener, [file], { stdio: 'ignore', detached: true })
     .on('error', (error) => complain(`${opener} doesn't start (${error.message}): open the page yourself\n`))
     .unref();
+  return folder;
 }

@@ -104,14 +104,12 @@ function skippedIn(reports: readonly ClusterReport[]): readonly SkippedRow[] {
   return [...groups.values()].map((same) => same.reduce((most, row) => (row.count > most.count ? row : most)));
 }
 
-/** Clusters that lack something, by the names that the graph has for them. */
+/** Clusters that can't be read, or that an app of another one doesn't reach, by the names that the graph has for them. */
 export const troubledIn = ({ reports, pairs }: Pick<Mesh, 'reports' | 'pairs'>): ReadonlySet<string> =>
-  new Set(
-    reports.flatMap((report) => {
-      const own = pairs.filter(({ from }) => from === report.cluster);
-      return report.pods.length === 0 || own.some(isTroubled) ? [nameOf(report)] : [];
-    }),
-  );
+  new Set([
+    ...reports.flatMap((report) => (report.pods.length === 0 ? [nameOf(report)] : [])),
+    ...pairs.flatMap(({ to, apps }) => (Object.values(apps).some(({ state }) => state !== 'up') ? [to] : [])),
+  ]);
 
 /** Whether a remote isn't reached by an app, or a tunnel is without a recent handshake. */
 export const isTroubled = ({ apps, tunnels }: Pair): boolean =>

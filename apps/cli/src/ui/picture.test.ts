@@ -70,6 +70,8 @@ describe('chords', () => {
   });
 
   it('say what a line is', () => {
-    expect(chordsOf(pictureOf(meshOf(2), new Set())).lines[0]?.title).toBe('c0 / n0 to c1 / n0: up, handshake 5 s ago');
+    expect(chordsOf(pictureOf(meshOf(2), new Set())).lines.at(-1)?.title).toBe(
+      'c0 / n0 to c1 / n0: up, handshake 5 s ago',
+    );
   });
 });

@@ -51,8 +51,8 @@ export async function serve(
       void response.writeHead(status, { ...headers, 'content-type': `${type}; charset=utf-8` }).end(body);
     if (called !== host) return send(403, 'text/plain', 'unknown host\n');
     if (method !== 'GET') return send(405, 'text/plain', 'only GET\n');
-    const [, given = '', path, query] = /^\/([^/?]*)\/([^/?]*)(?:\?(.*))?$/.exec(url) ?? [];
-    const route = isSame(given, token) && Object.hasOwn(routes, path ?? '/') ? routes[path!] : undefined;
+    const [, given = '', path = '', query] = /^\/([^/?]*)\/([^/?]*)(?:\?(.*))?$/.exec(url) ?? [];
+    const route = isSame(given, token) && Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (route === undefined) return send(404, 'text/plain', 'not found\n');
     try {
       send(200, route.type, await route.body(new URLSearchParams(query)));

@@ -107,6 +107,11 @@ describe('the view of a mesh', () => {
     expect([total, from, rows.length]).toEqual([120, ...want]);
   });
 
+  it('marks the cluster that is not reached in the picture', () => {
+    const { clusters } = view().picture;
+    expect(clusters.flatMap(({ name, isTroubled }) => (isTroubled ? [name] : []))).toEqual(['c3']);
+  });
+
   it('refuses a row that is not a number', () => {
     expect(() => view('pairs=-1')).toThrow('pairs is not a row');
   });

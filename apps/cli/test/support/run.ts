@@ -6,7 +6,8 @@ const launcher = fileURLToPath(new URL('../../bin/semaphore.js', import.meta.url
 /** Starts the program, without a kubeconfig of the machine. */
 export const start = (...argv: readonly string[]) => startWith({}, ...argv);
 
-const startWith = (env: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
+/** Starts the program with variables. */
+export const startWith = (env: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
   spawnProgram(launcher, argv, { HOME: '/nonexistent', ...env });
 
 /** Runs the program to its end. */

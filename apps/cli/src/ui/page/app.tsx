@@ -127,10 +127,7 @@ function Parts({ view, page }: { view: View; page: (list: string) => (from: numb
             cell: (row: Pair) => appCell(row.apps[program]),
           })),
           { heading: 'Tunnels', cell: ({ tunnels: found }) => tunnelsCell(found) },
-          {
-            heading: 'Last change',
-            cell: ({ lastChange }) => (lastChange === null ? '-' : <time dateTime={lastChange}>{lastChange}</time>),
-          },
+          { heading: 'Last change', cell: ({ lastChange }) => changeCell(lastChange, view.readAt) },
         ]}
         empty="No app has a remote."
         onPage={page('pairs')}
@@ -200,6 +197,11 @@ function appCell(pair: AppPair | undefined): ComponentChildren {
       {pair.error !== null && `: ${pair.error}`}
     </Result>
   );
+}
+
+function changeCell(lastChange: string | null, readAt: string): ComponentChildren {
+  if (lastChange === null) return '-';
+  return <time dateTime={lastChange}>{age(Date.parse(readAt) - Date.parse(lastChange))} ago</time>;
 }
 
 function tunnelsCell(tunnels: Pair['tunnels']): ComponentChildren {

@@ -1,5 +1,5 @@
 import type { Picture as Drawn } from '../picture.ts';
-import { chordsOf, RADIUS } from './chords.ts';
+import { chordsOf, MAX_NAME } from './chords.ts';
 import { Part, signs } from './table.tsx';
 
 const legend = [
@@ -8,16 +8,13 @@ const legend = [
   ['never', 'no handshake'],
 ] as const;
 
-/** More names would overlap. */
-const MAX_NODE_NAMES = 80;
+const MANY_NODES = 100;
 const MANY_CLUSTERS = 60;
 
 /** The mesh as a circle. All that it shows is in the lists, too. */
 export function Picture({ picture }: { picture: Drawn }) {
-  const { clusters, lines } = chordsOf(picture);
-  const nodes = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0);
-  const hasNodeNames = nodes > 0 && nodes <= MAX_NODE_NAMES;
-  const edge = RADIUS + 160;
+  const { clusters, lines, size } = chordsOf(picture);
+  const hasNodeNames = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0) <= MANY_NODES;
   const counts = legend.map(([state, words]) => `${lines.filter((line) => line.state === state).length} ${words}`);
   return (
     <Part id="picture" title="Picture">
@@ -34,7 +31,7 @@ export function Picture({ picture }: { picture: Drawn }) {
       </ul>
       <svg
         class={clusters.length > MANY_CLUSTERS ? 'mesh many' : 'mesh'}
-        viewBox={`${-edge} ${-edge} ${2 * edge} ${2 * edge}`}
+        viewBox={[-size / 2, -size / 2, size, size].join(' ')}
         role="img"
         aria-label={`${clusters.length} clusters; tunnels: ${counts.join(', ')}`}
       >
@@ -53,12 +50,12 @@ export function Picture({ picture }: { picture: Drawn }) {
             ))}
             {hasNodeNames &&
               own.map((node) => (
-                <text key={node.name} class="node" x={node.x * 0.93} y={node.y * 0.93 + 4} text-anchor="middle">
-                  {node.name}
+                <text key={node.name} class="node" transform={placed(node.label)} text-anchor={node.label.anchor}>
+                  {cut(node.name)}
                 </text>
               ))}
-            <text transform={`translate(${label.x} ${label.y}) rotate(${label.turn})`} text-anchor={label.anchor}>
-              {isTroubled ? `${signs.problem} ${name}` : name}
+            <text transform={placed(label)} text-anchor={label.anchor}>
+              {isTroubled ? `${signs.problem} ${cut(name)}` : cut(name)}
             </text>
           </g>
         ))}
@@ -66,3 +63,8 @@ export function Picture({ picture }: { picture: Drawn }) {
     </Part>
   );
 }
+
+const placed = ({ x, y, turn }: { x: number; y: number; turn: number }): string =>
+  `translate(${x} ${y}) rotate(${turn})`;
+
+const cut = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name);
