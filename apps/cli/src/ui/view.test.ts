@@ -112,6 +112,20 @@ describe('the view of a mesh', () => {
     expect(clusters.flatMap(({ name, isTroubled }) => (isTroubled ? [name] : []))).toEqual(['c3']);
   });
 
+  it('counts the troubles of the whole mesh, whatever is asked for', () => {
+    const tunnels = (['up', 'stale', 'never'] as const).map((state) => ({
+      ends: [
+        { cluster: 'c1', node: 'a' },
+        { cluster: 'c2', node: 'b' },
+      ] as const,
+      state,
+      handshakeAgeSeconds: null,
+    }));
+    const query = queryOf(new URLSearchParams('filter=nowhere'));
+    const { troubles, problems } = viewOf({ mesh: { ...mesh, graph: { ...mesh.graph, tunnels } }, check: null }, query);
+    expect([troubles, problems.total]).toEqual([{ problems: 2, silentTunnels: 2 }, 0]);
+  });
+
   it('refuses a row that is not a number', () => {
     expect(() => view('pairs=-1')).toThrow('pairs is not a row');
   });

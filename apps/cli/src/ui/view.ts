@@ -29,6 +29,8 @@ export type Query = {
 export type View = {
   readonly schemaVersion: string;
   readonly readAt: string;
+  /** Of the whole mesh, whatever the query is. */
+  readonly troubles: { readonly problems: number; readonly silentTunnels: number };
   /** For `explain`. */
   readonly contexts: readonly string[];
   readonly problems: Rows<string>;
@@ -86,6 +88,10 @@ export function viewOf(
   return {
     schemaVersion: SCHEMA_VERSION,
     readAt: mesh.readAt,
+    troubles: {
+      problems: mesh.problems.length,
+      silentTunnels: mesh.graph.tunnels.filter(({ state }) => state !== 'up').length,
+    },
     contexts: mesh.reports.map(({ cluster }) => cluster),
     problems: rowsOf(
       mesh.problems.filter((problem) => has(problem)),

@@ -87,7 +87,9 @@ describe('the page in a browser', () => {
       'Checks',
       'Explain',
     ]);
-    expect(await page.getByRole('status').textContent()).toBe('✗ 6 problems in 4 clusters');
+    expect(await page.getByRole('status').textContent()).toBe(
+      '✗ 6 problems, 2 tunnels without a recent handshake, failed checks in 4 clusters',
+    );
     const pairs = page.getByRole('table', { name: 'Cluster pairs (12)' });
     expect(await pairs.getByRole('columnheader').allTextContents()).toEqual([
       'From',

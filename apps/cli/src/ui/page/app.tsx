@@ -73,17 +73,18 @@ function Summary({ view, failure }: { view: View | undefined; failure: string | 
       </p>
     );
   if (view === undefined) return <p role="status">Reading the clusters …</p>;
-  const { problems, contexts, readAt } = view;
+  const { troubles, contexts, readAt, check } = view;
+  const found = [
+    ...(troubles.problems > 0 ? [counted(troubles.problems, 'problem')] : []),
+    ...(troubles.silentTunnels > 0 ? [`${counted(troubles.silentTunnels, 'tunnel')} without a recent handshake`] : []),
+    ...(check?.ok === false ? ['failed checks'] : []),
+  ];
   return (
     <div>
       <p role="status">
-        {problems.total === 0 ? (
-          <Result kind="ok">No problem in {counted(contexts.length, 'cluster')}</Result>
-        ) : (
-          <Result kind="problem">
-            {counted(problems.total, 'problem')} in {counted(contexts.length, 'cluster')}
-          </Result>
-        )}
+        <Result kind={found.length === 0 ? 'ok' : 'problem'}>
+          {found.join(', ') || 'No problem'} in {counted(contexts.length, 'cluster')}
+        </Result>
       </p>
       <p class="age">Read {age(now - Date.parse(readAt))} ago</p>
     </div>
