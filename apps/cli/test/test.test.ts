@@ -46,7 +46,8 @@ async function startCluster(ip: string, { phase }: { readonly phase?: string } =
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
       const name = pathname.replace(`${PODS}/`, '').replace('/log', '');
       const answer = (code: number, said: unknown): void => void response.writeHead(code).end(JSON.stringify(said));
-      if (pathname === '/api/v1/pods') return answer(200, { metadata: {}, items: [] });
+      if (pathname === '/api/v1/pods')
+        return answer(200, { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '1' }, items: [] });
       if (request.method === 'DELETE') return answer(pods.delete(name) ? 200 : 404, { message: 'not found' });
       if (request.method === 'POST') {
         const made = { ...(JSON.parse(body) as Pod), status: { phase: 'Pending' } };

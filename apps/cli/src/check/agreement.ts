@@ -1,7 +1,8 @@
 import { containsCidr } from '@kube-semaphore/net';
+import type { NodeFacts } from '../clusters/objects.ts';
 import { type Check, checkOfEach, placeOf, type SeenRemote, seenRemotes } from './check.ts';
 import { cidrsOf, podRangesOf } from './clusters.ts';
-import type { NodeFacts, Reading } from './facts.ts';
+import type { Reading } from './facts.ts';
 
 /** A remote as an agent sees it, with what the agents of that cluster say of themselves. */
 type BothSides = { readonly here: SeenRemote; readonly ours: string; readonly there: readonly SeenRemote[] };
@@ -26,7 +27,7 @@ function bothSides(reports: readonly Reading[]): readonly BothSides[] {
 function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
   return bothSides(readings).flatMap(({ here, ours, there }) => {
     const nodes = readings.find(({ cluster }) => cluster === there[0]?.cluster)?.facts.nodes;
-    if (nodes === undefined || 'failure' in nodes) return [];
+    if (nodes?.known !== true) return [];
     return (here.remote.peers ?? []).flatMap((peer) => {
       const node = nodes.value.find(({ name }) => name === peer.node);
       return node === undefined ? [] : [{ here, ours, peer, node }];
@@ -86,7 +87,7 @@ export const agreements: readonly Check[] = [
       bothSides(readings).flatMap(({ here, there }) => {
         const reading = readings.find(({ cluster }) => cluster === there[0]?.cluster);
         const ranges = reading && podRangesOf(reading);
-        return ranges === undefined || 'failure' in ranges ? [] : [{ here, ranges: ranges.value }];
+        return ranges?.known === true ? [{ here, ranges: ranges.value }] : [];
       }),
     detailOf: ({ here, ranges }) => {
       const { name, config } = here.remote;

@@ -1,6 +1,7 @@
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
+import type { Read } from '../clusters/objects.ts';
 import type { AppPod } from '../clusters/report.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { checks, checksBefore } from './checks.ts';
@@ -18,27 +19,24 @@ const peer = (node: string, publicKey: string): NonNullable<RemoteStatus['peers'
   allowedIps: [rangeOf(node.slice(2))],
 });
 
+const known = <T>(value: T): Read<T> => ({ known: true, value });
+const forbidden = { known: false, why: 'c2: forbidden' } as const;
+
 /** What its API server says. */
 const factsOf = (name: string, remote: string): Facts => ({
-  server: { value: server },
-  nodes: {
-    value: [
-      {
-        name: `n-${name}`,
-        podCidrs: [rangeOf(name)],
-        annotations: { [`${remote}.wireguard.semaphore.uw.io/endpoint`]: '192.0.2.1:51820' },
-      },
-    ],
-  },
-  pools: {
-    value: [
-      { cidr: rangeOf(name), disabled: false },
-      { cidr: rangeOf(remote), disabled: true },
-    ],
-  },
-  corefile: { value: `… {1}${remote}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …` },
-  mirrors: { value: [{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }] },
-  lacking: { value: [] },
+  server: known(server),
+  nodes: known([
+    {
+      name: `n-${name}`,
+      podCidrs: [rangeOf(name)],
+      addresses: [],
+      annotations: { [`${remote}.wireguard.semaphore.uw.io/endpoint`]: '192.0.2.1:51820' },
+    },
+  ]),
+  pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
+  corefile: known(`… {1}${remote}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …`),
+  mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
+  lacking: known([]),
 });
 
 const DAY_MS = 86_400_000;
@@ -95,8 +93,6 @@ const changed = <K extends keyof Facts>(fact: K, value: Facts[K]): readonly Read
   c1,
   { ...c2, facts: { ...c2.facts, [fact]: value } },
 ];
-const failure = 'c2: forbidden';
-
 const failing = (reports: readonly Reading[]) =>
   resultsOf(checks, reports).flatMap(({ name, findings }) => findings.map(({ severity }) => `${severity} ${name}`));
 
@@ -142,25 +138,25 @@ describe('the checks', () => {
       want: ['problem handshakes'],
     },
     { reports: remote(AGENT, { name: 'c9', peers: [] }), want: ['problem both-ways'] },
-    { reports: changed('server', { value: { ...server, minor: 26 } }), want: ['problem kubernetes-supported'] },
-    { reports: changed('server', { value: { ...server, aheadMs: -31_000 } }), want: ['warning clocks-agree'] },
+    { reports: changed('server', known({ ...server, minor: 26 })), want: ['problem kubernetes-supported'] },
+    { reports: changed('server', known({ ...server, aheadMs: -31_000 })), want: ['warning clocks-agree'] },
     {
-      reports: changed('server', { value: { ...server, expiries: [expiring(13)] } }),
+      reports: changed('server', known({ ...server, expiries: [expiring(13)] })),
       want: ['warning credentials-last'],
     },
-    { reports: changed('lacking', { value: ['a may not list pods'] }), want: ['problem rights-granted'] },
-    { reports: changed('lacking', { failure }), want: ['warning rights-granted'] },
-    { reports: changed('corefile', { value: '.:53 {}' }), want: ['problem dns-rules'] },
-    { reports: changed('corefile', { failure }), want: ['warning dns-rules'] },
+    { reports: changed('lacking', known(['a may not list pods'])), want: ['problem rights-granted'] },
+    { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
+    { reports: changed('corefile', known('.:53 {}')), want: ['problem dns-rules'] },
+    { reports: changed('corefile', forbidden), want: ['warning dns-rules'] },
     {
-      reports: changed('pools', { value: [{ cidr: rangeOf('c2'), disabled: false }] }),
+      reports: changed('pools', known([{ cidr: rangeOf('c2'), disabled: false }])),
       want: ['problem pools-disabled'],
     },
     {
-      reports: changed('mirrors', { value: [{ namespace: 's', name: 'web', hasReadyEndpoint: false }] }),
+      reports: changed('mirrors', known([{ namespace: 's', name: 'web', hasReadyEndpoint: false }])),
       want: ['warning mirrors-ready'],
     },
-    { reports: changed('mirrors', { failure }), want: ['warning mirrors-ready'] },
+    { reports: changed('mirrors', forbidden), want: ['warning mirrors-ready'] },
     {
       reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), endpoint: null }] }),
       want: ['warning endpoints-agree'],
@@ -182,12 +178,7 @@ describe('the checks', () => {
   });
 
   it('find pod addresses that two clusters share, also before the installation', () => {
-    const pools = {
-      value: [
-        { cidr: '10.1.0.0/24', disabled: false },
-        { cidr: rangeOf('c1'), disabled: true },
-      ],
-    };
+    const pools = known([{ cidr: '10.1.0.0/24' }, { cidr: rangeOf('c1'), disabled: true }]);
     const shared = [c1, { ...c2, pods: [], facts: { ...c2.facts, pools } }];
     const found = resultsOf(checksBefore, shared).flatMap(({ findings }) => findings);
     expect(found).toEqual([{ severity: 'problem', detail: 'c1 and c2 share pod addresses of 10.1.0.0/16' }]);

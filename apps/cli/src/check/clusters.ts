@@ -1,6 +1,7 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
+import { mapRead, type Read } from '../clusters/objects.ts';
 import { type Check, type Finding, readPods, seenRemotes, some } from './check.ts';
-import type { Known, Reading } from './facts.ts';
+import type { Reading } from './facts.ts';
 
 /** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */
 function checkOfFact<T>(
@@ -12,7 +13,7 @@ function checkOfFact<T>(
     detailsOf,
   }: Pick<Check, 'hint'> & {
     readonly severity?: Finding['severity'];
-    readonly fact: (reading: Reading) => Known<T>;
+    readonly fact: (reading: Reading) => Read<T>;
     /** @returns undefined: there is nothing of the kind */
     readonly detailsOf: (value: T, reading: Reading, others: readonly Reading[]) => readonly string[] | undefined;
   },
@@ -23,9 +24,9 @@ function checkOfFact<T>(
     find: (readings) => {
       const reached = readings.filter(({ failure }) => failure === undefined);
       const found = reached.flatMap((reading, i): readonly (readonly Finding[])[] => {
-        const known = fact(reading);
-        if ('failure' in known) return [[{ severity: 'warning', detail: `unknown: ${known.failure}` }]];
-        const details = detailsOf(known.value, reading, reached.slice(i + 1));
+        const read = fact(reading);
+        if (!read.known) return [[{ severity: 'warning', detail: `unknown: ${read.why}` }]];
+        const details = detailsOf(read.value, reading, reached.slice(i + 1));
         return details === undefined ? [] : [details.map((detail) => ({ severity, detail }))];
       });
       return found.length === 0 ? undefined : found.flat();
@@ -74,7 +75,7 @@ export const ofClusters: readonly Check[] = [
     detailsOf: (ranges, { cluster }, others) =>
       others.flatMap((other) => {
         const theirs = podRangesOf(other);
-        if ('failure' in theirs) return [];
+        if (!theirs.known) return [];
         const clash = ranges.find((range) => theirs.value.some((each) => overlaps(range, each)));
         return clash === undefined ? [] : [`${cluster} and ${other.cluster} share pod addresses of ${clash.text}`];
       }),
@@ -94,7 +95,7 @@ export const ofSurroundings: readonly Check[] = [
     fact: ({ facts }) => facts.pools,
     detailsOf: (pools, reading) => {
       if (pools.length === 0) return undefined;
-      const disabled = cidrsOf(pools.flatMap(({ cidr, disabled: isDisabled }) => (isDisabled ? [cidr] : [])));
+      const disabled = cidrsOf(pools.flatMap(({ cidr, disabled: isDisabled }) => (isDisabled === true ? [cidr] : [])));
       const wanted = seenRemotes([reading]).flatMap(({ remote: { name, config } }) =>
         cidrsOf([...(config.podSubnets ?? []), ...(config.allowedPodCIDRs ?? [])]).map((range) => ({ name, range })),
       );
@@ -135,11 +136,11 @@ export const ofSurroundings: readonly Check[] = [
 ];
 
 /** The addresses that Pods of a cluster get: from Calico's pools, or else from the Nodes. */
-export function podRangesOf({ facts: { pools, nodes } }: Reading): Known<readonly Cidr[]> {
-  if ('failure' in pools) return pools;
-  const enabled = pools.value.filter(({ disabled }) => !disabled).map(({ cidr }) => cidr);
-  if (enabled.length > 0) return { value: cidrsOf(enabled) };
-  return 'failure' in nodes ? nodes : { value: cidrsOf(nodes.value.flatMap(({ podCidrs }) => podCidrs)) };
+export function podRangesOf({ facts: { pools, nodes } }: Reading): Read<readonly Cidr[]> {
+  if (!pools.known) return pools;
+  const enabled = pools.value.filter(({ disabled }) => disabled !== true).map(({ cidr }) => cidr);
+  if (enabled.length > 0) return { known: true, value: cidrsOf(enabled) };
+  return mapRead(nodes, (all) => cidrsOf(all.flatMap(({ podCidrs }) => podCidrs)));
 }
 
 /** Without those of all addresses: they aren't a range, but no restriction. */

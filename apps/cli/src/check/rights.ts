@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
+import type { Context } from '../clusters/contexts.ts';
+import { type Read, readAs, type Run } from '../clusters/objects.ts';
 import type { App, AppPod } from '../clusters/report.ts';
-import type { Asking } from '../clusters/request.ts';
 import deployed from './rights.json' with { type: 'json' };
 
 type Rule = {
@@ -34,25 +35,36 @@ const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 /** A cluster has up to 80 rights to ask for. */
 const CONCURRENCY = 16;
 
-/** What the accounts of the apps may not do, but need: a sentence for each resource. @throws {RequestError} if you may not ask */
-export async function readRights(answer: Asking, pods: readonly AppPod[]): Promise<readonly string[]> {
+/** What the accounts of the apps may not do, but need: a sentence for each resource. */
+export async function readRights(
+  context: Context,
+  pods: readonly AppPod[],
+  run: Run,
+): Promise<Read<readonly string[]>> {
   const lacking: Need[] = [];
+  const failures: Extract<Read<unknown>, { known: false }>[] = [];
   const left = needsOf(pods).values();
   const worker = async (): Promise<void> => {
     for (const need of left) {
-      const { body } = await answer('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user: need.account, groups: groupsOf(need.account), resourceAttributes: need.attributes },
+      const answer = await readAs(context, '/apis/authorization.k8s.io/v1/subjectaccessreviews', review, run, {
+        body: {
+          apiVersion: 'authorization.k8s.io/v1',
+          kind: 'SubjectAccessReview',
+          spec: { user: need.account, groups: groupsOf(need.account), resourceAttributes: need.attributes },
+        },
       });
-      if (!review.parse(JSON.parse(body)).status.allowed) lacking.push(need);
+      if (!answer.known) return void failures.push(answer);
+      if (answer.value === undefined)
+        return void failures.push({ known: false, why: `${context.name} has no SubjectAccessReviews` });
+      if (!answer.value.status.allowed) lacking.push(need);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  if (failures[0] !== undefined) return failures[0];
   const byResource = Map.groupBy(lacking, ({ account, attributes: { group, resource, namespace } }) =>
     [account, group, resource, namespace].join(' '),
   );
-  return [...byResource.values()].map(sentenceOf).toSorted();
+  return { known: true, value: [...byResource.values()].map(sentenceOf).toSorted() };
 }
 
 /** What each account of these Pods needs in its own cluster, by the bases of deploy/. */

@@ -1,7 +1,8 @@
-import { Codec, type Kind, type KubeObject, resourcePath } from '@kube-semaphore/kube-objects';
+import { Codec, type Kind, type KubeObject, nodeKind, resourcePath } from '@kube-semaphore/kube-objects';
+import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
 import { failureOf } from './failure.ts';
-import { get, RequestError } from './request.ts';
+import { ask, RequestError, type Sent } from './request.ts';
 
 /** What was read, or why it could not be. Undefined inside is known: there is no such object. */
 export type Read<T> = { readonly known: true; readonly value: T } | { readonly known: false; readonly why: string };
@@ -63,14 +64,99 @@ function decoded<T>({ name }: Context, { plural }: Kind, decode: () => T): Read<
 
 const TIMEOUT_MS = 10_000;
 
-/** Undefined if there is no such object, or no such kind. */
-export async function request(context: Context, path: string, { signal }: Run): Promise<Read<unknown>> {
+/** The JSON of a path; undefined if there is no such object, or no such kind. */
+export const request = (
+  context: Context,
+  path: string,
+  run: Run,
+  sent: Omit<Sent, 'path'> = {},
+): Promise<Read<unknown>> =>
+  known(context, run, async () => {
+    try {
+      return JSON.parse((await ask(context, { ...sent, path }, { ...run, timeoutMs: TIMEOUT_MS })).body) as unknown;
+    } catch (error) {
+      if (error instanceof RequestError && error.status === 404) return undefined;
+      throw error;
+    }
+  });
+
+/** The same, as a schema reads it. */
+export async function readAs<T>(
+  context: Context,
+  path: string,
+  schema: z.ZodMiniType<T>,
+  run: Run,
+  sent: Omit<Sent, 'path'> = {},
+): Promise<Read<T | undefined>> {
+  const read = await request(context, path, run, sent);
+  if (!read.known || read.value === undefined) return read as Read<undefined>;
+  const { data, error } = schema.safeParse(read.value);
+  if (error === undefined) return { known: true, value: data };
+  const [issue] = error.issues;
+  return { known: false, why: `${context.name}: the answer to ${path} is not valid: ${issue?.path.join('.')}` };
+}
+
+/** What `read` resolves with, or why it fails. Rejects only when the signal is aborted. */
+export async function known<T>(context: Context, { signal }: Run, read: () => Promise<T>): Promise<Read<T>> {
   try {
-    return { known: true, value: JSON.parse(await get(context, path, { signal, timeoutMs: TIMEOUT_MS })) as unknown };
+    return { known: true, value: await read() };
   } catch (error) {
     signal.throwIfAborted();
     const failure = error instanceof RequestError ? error : new RequestError((error as Error).message);
-    if (failure.status === 404) return { known: true, value: undefined };
     return { known: false, why: failureOf(context, failure) };
   }
+}
+
+/** @throws {Error} why it is not known */
+export function valueOf<T>(read: Read<T>): T {
+  if (read.known) return read.value;
+  throw new Error(read.why);
+}
+
+/** What follows from a value, if that is known. */
+export const mapRead = <T, U>(read: Read<T>, next: (value: T) => U): Read<U> =>
+  read.known ? { known: true, value: next(read.value) } : read;
+
+const groupList = z.object({ groups: z.array(z.object({ name: z.string() })) });
+
+/** The names of the API groups. */
+export async function readGroups(context: Context, run: Run): Promise<Read<ReadonlySet<string>>> {
+  return mapRead(await readAs(context, '/apis', groupList, run), (all) => new Set(all?.groups.map(({ name }) => name)));
+}
+
+const configMap = z.object({ data: z.nullish(z.record(z.string(), z.string())) });
+
+/** One key of a ConfigMap; undefined without it. */
+export async function readConfigMap(
+  context: Context,
+  name: string,
+  key: string,
+  run: Run,
+): Promise<Read<string | undefined>> {
+  const [namespace, own] = name.split('/');
+  const path = `/api/v1/namespaces/${namespace}/configmaps/${own}`;
+  return mapRead(await readAs(context, path, configMap, run), (found) => found?.data?.[key]);
+}
+
+/** Of CoreDNS, where kubeadm and others put it. */
+export const readCorefile = (context: Context, run: Run): Promise<Read<string | undefined>> =>
+  readConfigMap(context, 'kube-system/coredns', 'Corefile', run);
+
+/** A Node, as far as pod addresses and tunnels need it. */
+export type NodeFacts = {
+  readonly name: string;
+  readonly podCidrs: readonly string[];
+  readonly addresses: readonly string[];
+  readonly annotations: Readonly<Record<string, string>>;
+};
+
+export async function readNodes(context: Context, run: Run): Promise<Read<readonly NodeFacts[]>> {
+  return mapRead(await listObjects(context, nodeKind, {}, run), (nodes) =>
+    nodes.map(({ metadata: { name, annotations }, spec: { podCIDR, podCIDRs }, status }) => ({
+      name,
+      podCidrs: podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR],
+      addresses: status.addresses.map(({ address }) => address),
+      annotations,
+    })),
+  );
 }

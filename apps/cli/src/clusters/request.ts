@@ -26,6 +26,7 @@ export type Sent = {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: object | undefined;
   readonly contentType?: string;
+  readonly accept?: string;
 };
 
 /** What an API server answered. */
@@ -37,9 +38,6 @@ export type Answer = {
   readonly certificateUntilMs: number;
 };
 
-/** Requests a path of one context; a body is posted. */
-export type Asking = (path: string, body?: object) => Promise<Answer>;
-
 /** Reads a path. @throws {RequestError} as `ask` */
 export const get = async (context: Context, path: string, limits: RequestLimits): Promise<string> =>
   (await ask(context, { path }, limits)).body;
@@ -47,11 +45,11 @@ export const get = async (context: Context, path: string, limits: RequestLimits)
 /**
  * Sends a request to a context's API server, with all credentials and proxies that a kubeconfig may have.
  *
- * @throws {RequestError} unless the answer is 200 or 201 within `timeoutMs`
+ * @throws {RequestError} unless the answer is 200, 201 or 202 within `timeoutMs`
  */
 export async function ask(
   { kube, server }: Context,
-  { path, body: sent, method = sent === undefined ? 'GET' : 'POST', contentType = 'application/json' }: Sent,
+  { path, body: sent, method = sent === undefined ? 'GET' : 'POST', contentType = 'application/json', accept }: Sent,
   { signal, timeoutMs }: RequestLimits,
 ): Promise<Answer> {
   const limit = AbortSignal.timeout(timeoutMs);
@@ -65,13 +63,14 @@ export async function ask(
   try {
     const request = https.request(url, { ...options, method });
     if (sent !== undefined) request.setHeader('content-type', contentType);
+    if (accept !== undefined) request.setHeader('accept', accept);
     const answered = answerTo(request);
     request.end(sent && JSON.stringify(sent));
     const response = await answered;
     const certificate = (response.socket as TLSSocket).getPeerCertificate();
     const body = await bodyOf(response);
     const status = response.statusCode ?? 0;
-    if (status !== 200 && status !== 201) throw new RequestError(messageIn(body) ?? `HTTP ${status}`, { status });
+    if (![200, 201, 202].includes(status)) throw new RequestError(messageIn(body) ?? `HTTP ${status}`, { status });
     return {
       body,
       dateMs: Date.parse(response.headers.date ?? ''),

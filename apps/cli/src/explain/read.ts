@@ -10,10 +10,9 @@ import {
 import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { globalServiceLabel, mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
-import * as z from 'zod/mini';
 import { calicoApi } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
+import { allOf, listObjects, type Read, readCorefile, readGroups, readObject, type Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { viaOf } from './via.ts';
@@ -60,17 +59,15 @@ async function readSide(context: Context, { namespace }: End, run: Run): Promise
   return { cluster: context.name, report, namespace: own, pods, policies };
 }
 
-const groupList = z.object({ groups: z.array(z.object({ name: z.string() })) });
-
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */
 async function readPolicies(context: Context, namespace: string, run: Run): Promise<Read<readonly NetworkPolicy[]>> {
-  const [policies, apis] = await Promise.all([
+  const [policies, served] = await Promise.all([
     listObjects(context, networkPolicyKind, { namespace }, run),
-    request(context, '/apis', run),
+    readGroups(context, run),
   ]);
-  const known = allOf({ policies, apis });
+  const known = allOf({ policies, served });
   if (!known.known) return known;
-  const groups = new Set(groupList.safeParse(known.value.apis).data?.groups.map(({ name }) => name));
+  const groups = known.value.served;
   const lists = await Promise.all(
     otherSinksOf('networkpolicy', calicoApi(groups)).flatMap(({ resources, read }) =>
       resources
@@ -84,14 +81,4 @@ async function readPolicies(context: Context, namespace: string, run: Run): Prom
     companions.push(...list.value.flatMap((object) => read(resource, object) ?? []));
   }
   return { known: true, value: [...known.value.policies, ...companionsAsPolicies(known.value.policies, companions)] };
-}
-
-const configMap = z.object({ data: z.optional(z.record(z.string(), z.string())) });
-
-async function readCorefile(context: Context, run: Run): Promise<Read<string | undefined>> {
-  const read = await request(context, '/api/v1/namespaces/kube-system/configmaps/coredns', run);
-  if (!read.known || read.value === undefined) return read as Read<undefined>;
-  const parsed = configMap.safeParse(read.value);
-  if (!parsed.success) return { known: false, why: `${context.name}: the ConfigMap coredns is not valid` };
-  return { known: true, value: parsed.data.data?.['Corefile'] };
 }

@@ -4,7 +4,6 @@ import {
   type Kind,
   networkPolicyKind,
   nodeKind,
-  type PodOnNode,
   podOnNodeKind,
   serviceExportKind,
   serviceImportKind,
@@ -21,7 +20,7 @@ import { jsonPage, Secrets } from '@kube-semaphore/text';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
 import { listObjects, request, type Run } from '../clusters/objects.ts';
-import { apps } from '../clusters/report.ts';
+import { apps, httpPort } from '../clusters/report.ts';
 import { get, type RequestError } from '../clusters/request.ts';
 import { redact } from './redact.ts';
 
@@ -82,7 +81,7 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
     const { namespace, name, labels } = pod.metadata;
     const url = `/api/v1/namespaces/${namespace}/pods/${name}`;
     const path = `${folder}/${i}-${fileName(name)}`;
-    const port = httpPort(pod);
+    const port = httpPort(pod.spec);
     if (port !== undefined) yield page(`${path}.status.json`, `${url}:${port}/proxy/status`);
     const query = `container=${encodeURIComponent(labels['app'] ?? '')}&tailLines=${LOG_LINES}&limitBytes=${LOG_BYTES}`;
     try {
@@ -94,9 +93,6 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
     }
   }
 }
-
-const httpPort = ({ spec }: PodOnNode): number | undefined =>
-  spec.containers.flatMap(({ ports }) => ports).find(({ name }) => name === 'http')?.containerPort;
 
 /** A tar header has room for 100 bytes. */
 export const fileName = (text: string): string => text.replaceAll(/[^\w.-]/g, '_').slice(0, 30);

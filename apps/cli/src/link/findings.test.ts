@@ -35,7 +35,7 @@ const foundAs = (what: string, change: Partial<Observed>, answers: Partial<Answe
     .map(({ found, source }) => `${found} from ${source}`)
     .join();
 
-const bare: Partial<Observed> = { groups: new Set(), pools: undefined, ipamType: undefined };
+const bare: Partial<Observed> = { groups: new Set(), pools: [], ipamType: undefined };
 
 describe('what is found', () => {
   it('is enough to link a cluster of kubeadm', () => {

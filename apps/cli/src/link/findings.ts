@@ -137,14 +137,14 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard }: 
 
   function podCidrsOf(): Found<readonly Cidr[]> | undefined {
     const pools = observed.pools
-      ?.filter(({ disabled, allowedUses }) => disabled !== true && (allowedUses?.includes('Workload') ?? true))
+      .filter(({ disabled, allowedUses }) => disabled !== true && (allowedUses?.includes('Workload') ?? true))
       .map(({ cidr }) => cidr);
     const own = nodes.flatMap((node) => node.podCidrs);
     const some =
       own.length === 0 ? '' : ` (its Nodes have ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''})`;
     return firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
       { value: answers.podCidrs, source: '--pod-cidr' },
-      { value: pools ?? [], source: "Calico's IPPools" },
+      { value: pools, source: "Calico's IPPools" },
       { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
   }

@@ -1,32 +1,25 @@
+import { endpointSliceKind, namespaceKind } from '@kube-semaphore/kube-objects';
+import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
+import { calicoApi, type Pool, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
-import { calicoApi } from '../clusters/calico.ts';
-import { failureOf } from '../clusters/failure.ts';
-import { get, RequestError } from '../clusters/request.ts';
+import {
+  listObjects,
+  type NodeFacts,
+  readAs,
+  readConfigMap,
+  readGroups,
+  readNodes,
+  readObject,
+  type Run,
+  valueOf,
+} from '../clusters/objects.ts';
 
-const texts = z.nullish(z.array(z.string()));
 const text = z.nullish(z.string());
-
-const pool = z.object({
-  spec: z.object({ cidr: z.string(), disabled: z.nullish(z.boolean()), allowedUses: texts }),
-});
 
 const schemas = {
   version: z.object({ gitVersion: z.string() }),
-  namespace: z.object({ metadata: z.object({ uid: z.string() }) }),
-  groups: z.object({ groups: z.array(z.object({ name: z.string() })) }),
-  nodes: z.object({
-    metadata: z.object({ continue: text }),
-    items: z.array(
-      z.object({
-        metadata: z.object({ name: z.string(), annotations: z.nullish(z.record(z.string(), z.string())) }),
-        spec: z.object({ podCIDRs: texts }),
-        status: z.object({ addresses: z.nullish(z.array(z.object({ address: z.string() }))) }),
-      }),
-    ),
-  }),
-  pools: z.object({ items: z.array(pool) }),
   blocks: z.object({ items: z.array(z.unknown()) }),
   installation: z.object({
     spec: z.object({ cni: z.nullish(z.object({ ipam: z.nullish(z.object({ type: text })) })) }),
@@ -40,10 +33,6 @@ const schemas = {
     }),
   }),
   serviceCidrs: z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) }),
-  slices: z.object({
-    items: z.array(z.object({ endpoints: z.nullish(z.array(z.object({ addresses: z.array(z.string()) }))) })),
-  }),
-  configMap: z.object({ data: z.nullish(z.record(z.string(), z.string())) }),
 } as const;
 
 const kubeadm = z.object({
@@ -51,13 +40,9 @@ const kubeadm = z.object({
 });
 const joinKubeconfig = z.object({ clusters: z.array(z.object({ cluster: z.object({ server: z.string() }) })) });
 
-type Pool = z.infer<typeof pool>['spec'];
 type Felix = z.infer<typeof schemas.felix>['spec'];
 
-type ObservedNode = {
-  readonly name: string;
-  readonly podCidrs: readonly string[];
-  readonly addresses: readonly string[];
+type ObservedNode = Pick<NodeFacts, 'name' | 'podCidrs' | 'addresses'> & {
   /** Of its ends of Calico's tunnels. */
   readonly tunnelIps: readonly string[];
 };
@@ -79,8 +64,8 @@ export type Observed = {
   readonly nodes: readonly ObservedNode[];
   /** The endpoints of the Service default/kubernetes. */
   readonly apiServerIps: readonly string[];
-  /** Of Calico. */
-  readonly pools: readonly Pool[] | undefined;
+  /** Of Calico; empty without it. */
+  readonly pools: readonly Pool[];
   readonly hasBlocks: boolean;
   readonly ipamType: string | undefined;
   readonly felix: Felix | undefined;
@@ -92,93 +77,67 @@ export type Observed = {
   readonly joinServer: string | undefined;
 };
 
-const KUBERNETES_SLICES =
-  '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dkubernetes';
-
-const TIMEOUT_MS = 10_000;
+const ofKubernetes = { namespace: 'default', labelSelector: `${serviceNameLabel}=kubernetes` };
 
 /** Reads a cluster. @throws {Error} with a sentence that says what to do, if something can't be read */
-export async function observe(context: Context, { signal }: { readonly signal: AbortSignal }): Promise<Observed> {
-  const read = async <T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T>> => {
-    try {
-      const parsed = schema.safeParse(JSON.parse(await get(context, path, { signal, timeoutMs: TIMEOUT_MS })));
-      if (!parsed.success) throw new RequestError(`the answer to ${path} is not valid`, { cause: parsed.error });
-      return parsed.data;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error instanceof RequestError ? error : new RequestError((error as Error).message, { cause: error });
-    }
+export async function observe(context: Context, run: Run): Promise<Observed> {
+  const groups = valueOf(await readGroups(context, run));
+  const calico = calicoApi(groups);
+  const at = async <T>(path: string, schema: z.ZodMiniType<T>): Promise<T | undefined> =>
+    valueOf(await readAs(context, path, schema, run));
+  const [
+    version,
+    namespace,
+    nodes,
+    pools,
+    installation,
+    felix,
+    blocks,
+    cidrs,
+    betaCidrs,
+    kubeadmConfig,
+    clusterInfo,
+    slices,
+  ] = await Promise.all([
+    at('/version', schemas.version),
+    readObject(context, namespaceKind, { name: 'kube-system' }, run).then(valueOf),
+    readNodes(context, run).then(valueOf),
+    readPools(context, run).then(valueOf),
+    at('/apis/operator.tigera.io/v1/installations/default', schemas.installation),
+    calico && at(`/apis/${calico}/felixconfigurations/default`, schemas.felix),
+    at('/apis/crd.projectcalico.org/v1/ipamblocks?limit=1', schemas.blocks),
+    at('/apis/networking.k8s.io/v1/servicecidrs', schemas.serviceCidrs),
+    at('/apis/networking.k8s.io/v1beta1/servicecidrs', schemas.serviceCidrs),
+    readConfigMap(context, 'kube-system/kubeadm-config', 'ClusterConfiguration', run).then(valueOf),
+    readConfigMap(context, 'kube-public/cluster-info', 'kubeconfig', run).then(valueOf),
+    listObjects(context, endpointSliceKind, ofKubernetes, run).then(valueOf),
+  ]);
+  if (version === undefined || namespace === undefined)
+    throw new Error(
+      `${context.name}: ${context.server} is not a Kubernetes API server: check the server in the kubeconfig`,
+    );
+  const networking = yamlIn(kubeadmConfig, kubeadm)?.networking;
+  return {
+    context: context.name,
+    server: context.server,
+    viaProxy: context.kube.getCurrentCluster()?.proxyUrl !== undefined,
+    version: version.gitVersion,
+    uid: namespace.metadata.uid,
+    groups,
+    nodes: nodes.map(({ annotations, ...node }) => ({
+      ...node,
+      tunnelIps: Object.entries(annotations).flatMap(([key, ip]) => (CALICO_TUNNEL.test(key) ? [ip] : [])),
+    })),
+    apiServerIps: slices.flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses)),
+    pools,
+    hasBlocks: (blocks?.items.length ?? 0) > 0,
+    ipamType: installation?.spec.cni?.ipam?.type ?? undefined,
+    felix: felix?.spec,
+    serviceCidrs: (cidrs ?? betaCidrs)?.items.flatMap(({ spec }) => spec.cidrs),
+    podSubnet: networking?.podSubnet ?? undefined,
+    serviceSubnet: networking?.serviceSubnet ?? undefined,
+    joinServer: yamlIn(clusterInfo, joinKubeconfig)?.clusters[0]?.cluster.server,
   };
-  const readIfAny = async <T extends z.ZodMiniType>(path: string, schema: T): Promise<z.output<T> | undefined> => {
-    try {
-      return await read(path, schema);
-    } catch (error) {
-      if (error instanceof RequestError && error.status === 404) return undefined;
-      throw error;
-    }
-  };
-  try {
-    const { gitVersion } = await read('/version', schemas.version);
-    const { uid } = (await read('/api/v1/namespaces/kube-system', schemas.namespace)).metadata;
-    const groups = new Set((await read('/apis', schemas.groups)).groups.map(({ name }) => name));
-    const served = <T extends z.ZodMiniType>(group: string, path: string, schema: T) =>
-      groups.has(group) ? readIfAny(`/apis/${group}/${path}`, schema) : Promise.resolve(undefined);
-    const calico = calicoApi(groups);
-    const ofCalico = <T extends z.ZodMiniType>(path: string, schema: T) =>
-      calico === undefined ? Promise.resolve(undefined) : readIfAny(`/apis/${calico}/${path}`, schema);
-    const [installation, pools, felix, blocks, cidrs, betaCidrs, kubeadmConfig, clusterInfo, slices] =
-      await Promise.all([
-        served('operator.tigera.io', 'v1/installations/default', schemas.installation),
-        ofCalico('ippools', schemas.pools),
-        ofCalico('felixconfigurations/default', schemas.felix),
-        served('crd.projectcalico.org', 'v1/ipamblocks?limit=1', schemas.blocks),
-        served('networking.k8s.io', 'v1/servicecidrs', schemas.serviceCidrs),
-        served('networking.k8s.io', 'v1beta1/servicecidrs', schemas.serviceCidrs),
-        readIfAny('/api/v1/namespaces/kube-system/configmaps/kubeadm-config', schemas.configMap),
-        readIfAny('/api/v1/namespaces/kube-public/configmaps/cluster-info', schemas.configMap),
-        readIfAny(KUBERNETES_SLICES, schemas.slices),
-      ]);
-    const nodes: Observed['nodes'][number][] = [];
-    let token = '';
-    do {
-      const { metadata, items } = await read(
-        `/api/v1/nodes?limit=500&continue=${encodeURIComponent(token)}`,
-        schemas.nodes,
-      );
-      nodes.push(
-        ...items.map(({ metadata: { name, annotations }, spec, status }) => ({
-          name,
-          podCidrs: spec.podCIDRs ?? [],
-          addresses: status.addresses?.map(({ address }) => address) ?? [],
-          tunnelIps: Object.entries(annotations ?? {}).flatMap(([key, ip]) => (CALICO_TUNNEL.test(key) ? [ip] : [])),
-        })),
-      );
-      token = metadata.continue ?? '';
-    } while (token !== '');
-    const networking = yamlIn(kubeadmConfig?.data?.['ClusterConfiguration'], kubeadm)?.networking;
-    return {
-      context: context.name,
-      server: context.server,
-      viaProxy: context.kube.getCurrentCluster()?.proxyUrl !== undefined,
-      version: gitVersion,
-      uid,
-      groups,
-      nodes,
-      apiServerIps:
-        slices?.items.flatMap(({ endpoints }) => endpoints?.flatMap(({ addresses }) => addresses) ?? []) ?? [],
-      pools: pools?.items.map(({ spec }) => spec),
-      hasBlocks: (blocks?.items.length ?? 0) > 0,
-      ipamType: installation?.spec.cni?.ipam?.type ?? undefined,
-      felix: felix?.spec,
-      serviceCidrs: (cidrs ?? betaCidrs)?.items.flatMap(({ spec }) => spec.cidrs),
-      podSubnet: networking?.podSubnet ?? undefined,
-      serviceSubnet: networking?.serviceSubnet ?? undefined,
-      joinServer: yamlIn(clusterInfo?.data?.['kubeconfig'], joinKubeconfig)?.clusters[0]?.cluster.server,
-    };
-  } catch (error) {
-    if (error instanceof RequestError) throw new Error(failureOf(context, error), { cause: error });
-    throw error;
-  }
 }
 
 /** Others may have changed it since kubeadm wrote it; then it tells nothing. */

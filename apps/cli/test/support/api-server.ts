@@ -60,7 +60,8 @@ async function answerTo(url: string, served: Served): Promise<{ code: number; bo
     const at = Number(searchParams.get('continue') ?? '0');
     const next = at + 1 < served.pods.length ? String(at + 1) : '';
     const items = served.pods.slice(at, at + 1).map(podOf);
-    return { code: 200, body: JSON.stringify({ metadata: { continue: next }, items }) };
+    const metadata = { resourceVersion: '1', continue: next };
+    return { code: 200, body: JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata, items }) };
   }
   const [, name] = /^\/api\/v1\/namespaces\/kube-system\/pods\/([^/]+):8080\/proxy\/status$/.exec(pathname) ?? [];
   const status = served.pods.find((pod) => pod.name === name)?.status ?? 404;

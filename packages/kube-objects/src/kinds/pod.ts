@@ -45,12 +45,17 @@ export const podWithOwnersKind = {
   },
 } as const satisfies Kind;
 
-/** The same as with ports, with its node and conditions, for those who follow a packet to it. */
+/** The same as with ports, with its node, account, images and conditions, for those who follow a packet to it. */
 export const podOnNodeKind = {
   ...podWithPortsKind,
   fields: {
     ...podWithPortsKind.fields,
-    spec: message(2, { ...podWithPortsKind.fields.spec.fields, nodeName: string(10) }),
+    spec: message(2, {
+      ...podWithPortsKind.fields.spec.fields,
+      containers: messages(2, { image: string(2), ports }),
+      serviceAccountName: string(8),
+      nodeName: string(10),
+    }),
     status: message(3, {
       ...podKind.fields.status.fields,
       conditions: messages(2, { type: string(1), status: string(2) }),
