@@ -12,6 +12,7 @@ import type { Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
 import { runTest, type TestOptions } from './test/command.ts';
 import { runUi, type UiOptions } from './ui/command.ts';
+import { runUnlink, type UnlinkOptions } from './unlink/command.ts';
 import { UsageError } from './usage-error.ts';
 
 /** By convention, of a process that SIGINT ended. */
@@ -75,6 +76,19 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--network-policies', 'let NetworkPolicies name Pods of the other clusters')
     .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
+  onClusters(
+    add(
+      'unlink',
+      'Removes links: of the given clusters, or of one that leaves.',
+      'unlink --context c1 --context c2 --leaving c3 -o mesh --apply',
+    ),
+  )
+    .requiredOption('-o, --output <folder>', 'the folder that link wrote')
+    .option('--cluster-name <context=name>', 'the name of a cluster (default: that of its context)', also)
+    .option('--leaving <name>', 'remove only links of this cluster, which needs no context', also)
+    .option('--apply', 'also change the clusters')
+    .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
+    .action(async (options: UnlinkOptions) => exit(await runUnlink(options, surroundings)));
   printed(
     onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2')),
   )

@@ -295,6 +295,48 @@ describe('link', () => {
   });
 });
 
+describe('unlink', () => {
+  const KUBECONFIG = (): string => names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+  const unlink = (folder: string, ...flags: readonly string[]) =>
+    runWith({ KUBECONFIG: KUBECONFIG() }, 'unlink', '-o', folder, ...flags);
+
+  it('removes a cluster from the files of the others, and shows the lines', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2', 'c3']);
+    const { code, stdout } = await unlink(folder, '--context=c1', '--context=c2', '--leaving=c3');
+    expect(code).toBe(0);
+    expect(stdout).toContain(`${folder}/c1/remote-c3.yaml (removed)\n- apiVersion: apps/v1\n`);
+    expect(stdout).toContain(`${folder}/c1/kustomization.yaml\n-   - path: remote-c3.yaml\n`);
+    expect(await configOf(folder, 'c1', 'service-mirror')).toMatchObject({ remoteClusters: [{ name: 'c2' }] });
+    expect(await configOf(folder, 'c3', 'policy')).toMatchObject({ remotes: [{ name: 'c1' }, { name: 'c2' }] });
+  });
+
+  it('refuses a cluster that leaves while another one that reads it is not given', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2', 'c3']);
+    const { code, stderr } = await unlink(folder, '--context=c1', '--context=c3', '--leaving=c3');
+    expect([code, stderr]).toEqual([
+      1,
+      `semaphore: ${folder}/c2 has the remote c3, which leaves: add the --context of c2\nsemaphore: nothing was changed\n`,
+    ]);
+  });
+
+  it.each([
+    {
+      name: 'only one cluster',
+      flags: ['--context=c1'],
+      want: 'an unlink needs two clusters: repeat --context, or name one that leaves with --leaving',
+    },
+    {
+      name: 'a folder that is not there',
+      flags: ['--context=c1', '--context=c2'],
+      want: 'there is no folder /nonexistent: set -o to the folder of semaphore link',
+    },
+  ])('has a sentence for $name', async ({ flags, want }) => {
+    expect(await unlink('/nonexistent', ...flags)).toMatchObject({ code: 2, stderr: `semaphore: ${want}\n` });
+  });
+});
+
 it.each([
   { refusal: 422, want: "c1: Secret kube-system/a can't be read (422)" },
   {

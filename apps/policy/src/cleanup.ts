@@ -16,7 +16,10 @@ import { changeSender } from './local/writer.ts';
 
 export type CleanupInput = {
   readonly cluster: string;
-  readonly options: PolicyOptions;
+  readonly options: Pick<
+    PolicyOptions,
+    'calicoApi' | 'labelDomain' | 'managedBy' | 'networkPolicies' | 'networkPolicySink'
+  >;
   /** Of the local cluster. */
   readonly client: KubeClient;
   readonly log: Pick<Logger, 'info'>;

@@ -24,7 +24,8 @@ export const nameOf = ({ kind, metadata }: KubeObject): string =>
 /** What a request to apply did. */
 export type Applied = 'created' | 'changed' | 'unchanged';
 
-const MANAGER = 'semaphore-link';
+/** The field manager of what a link applies. */
+export const MANAGER = 'semaphore-link';
 const TIMEOUT_MS = 30_000;
 
 /** For the controller that fills in a token. */
@@ -131,18 +132,19 @@ export class LinkApi {
   /**
    * Plans to replace the Corefile by what `edit` makes of it.
    *
-   * @throws {Error} if `edit` returns undefined, or the cluster has no Corefile
+   * @param edit gets an empty text if the cluster has no Corefile
+   * @throws {Error} if `edit` returns undefined
    */
   async planCorefile(edit: (corefile: string) => string | undefined): Promise<CorefilePlan> {
     const found = await this.#read(COREDNS.path, configMap, COREDNS.name);
-    const before = found?.data?.['Corefile'];
-    const after = before === undefined ? undefined : edit(before);
-    if (found === undefined || after === undefined)
+    const before = found?.data?.['Corefile'] ?? '';
+    const after = edit(before);
+    if (after === undefined)
       throw new Error(
         `${this.#context.name}: ${COREDNS.name} has no Corefile with one line "kubernetes": ` +
           'add the rules of docs/service-mirror.md by hand, and use --no-coredns',
       );
-    return { after, isNew: after !== before, resourceVersion: found.metadata.resourceVersion };
+    return { after, isNew: after !== before, resourceVersion: found?.metadata.resourceVersion ?? '' };
   }
 
   /** Fails if another program has changed the ConfigMap since `plan`. */

@@ -48,11 +48,6 @@ export type Tokens = {
 
 type Report = (context: string, what: string, applied: Applied) => void;
 
-const applier =
-  (report: Report) =>
-  async ({ context, api }: Applicable, object: KubeObject): Promise<void> =>
-    report(context, nameOf(object), await api.apply(object));
-
 /** The apps that read remotes, each with its account there. */
 const accounts = [
   { app: 'semaphore-policy', account: 'semaphore-policy-watcher' },
@@ -62,8 +57,16 @@ const accounts = [
 
 const isWorkload = ({ kind }: KubeObject): boolean => kind === 'Deployment' || kind === 'DaemonSet';
 
-/** Namespaces come before what is in them. */
-const isNamespace = ({ kind }: KubeObject): boolean => kind === 'Namespace';
+/** Applies objects of a cluster: namespaces come before what is in them, and workloads after what they use. */
+export async function applyObjects(
+  cluster: Pick<Applicable, 'context' | 'api'>,
+  objects: readonly KubeObject[],
+  report: Report,
+): Promise<void> {
+  const rank = (object: KubeObject): number => (object.kind === 'Namespace' ? 0 : isWorkload(object) ? 2 : 1);
+  for (const object of objects.toSorted((a, b) => rank(a) - rank(b)))
+    report(cluster.context, nameOf(object), await cluster.api.apply(object));
+}
 
 /**
  * Applies the overlays, in an order that can stop anywhere and start again: accounts everywhere, then tokens, then the
@@ -75,19 +78,19 @@ export async function applyLink(
   clusters: readonly Applicable[],
   { coredns, tokens, report }: { readonly coredns: boolean; readonly tokens: Tokens; readonly report: Report },
 ): Promise<void> {
-  const apply = applier(report);
   const names = (coredns ? clusters : []).map((cluster) => ({
     cluster,
     plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
   }));
   for (const { plan } of names) await plan();
-  for (const cluster of clusters) {
-    const first = cluster.objects.filter((object) => !isWorkload(object));
-    for (const object of first.filter(isNamespace)) await apply(cluster, object);
-    for (const object of first.filter((each) => !isNamespace(each))) await apply(cluster, object);
-  }
+  for (const cluster of clusters)
+    await applyObjects(
+      cluster,
+      cluster.objects.filter((each) => !isWorkload(each)),
+      report,
+    );
   await handOverTokens(clusters, { tokens, report });
-  for (const cluster of clusters) for (const object of cluster.objects.filter(isWorkload)) await apply(cluster, object);
+  for (const cluster of clusters) await applyObjects(cluster, cluster.objects.filter(isWorkload), report);
   // Planned again: the apps took a while.
   for (const { cluster, plan } of names)
     report(cluster.context, 'ConfigMap kube-system/coredns', await cluster.api.writeCorefile(await plan()));
@@ -98,7 +101,6 @@ export async function handOverTokens(
   clusters: readonly Applicable[],
   { tokens, report }: { readonly tokens: Tokens; readonly report: Report },
 ): Promise<void> {
-  const apply = applier(report);
   for (const reader of clusters)
     for (const read of clusters.filter((each) => each !== reader))
       for (const { app, account } of accounts) {
@@ -112,7 +114,7 @@ export async function handOverTokens(
           expiry: () => reader.api.expiryOf(namespace, metadata.name),
         });
         if (data === undefined) report(reader.context, `Secret ${namespace}/${metadata.name}`, 'unchanged');
-        else await apply(reader, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+        else await applyObjects(reader, [{ apiVersion: 'v1', kind: 'Secret', metadata, data }], report);
       }
 }
 

@@ -114,7 +114,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
 }
 
 /** What the folders of clusters have. @throws {UsageError} if a file is not valid */
-async function readFolders(clusters: readonly Cluster[], output: string) {
+export async function readFolders(clusters: readonly Pick<Cluster, 'name'>[], output: string) {
   const existing = new Map<string, Files>();
   const known = new Map<string, readonly KnownRemote[]>();
   for (const cluster of clusters) {
@@ -158,7 +158,7 @@ function findingsText(all: readonly Findings[]): string {
   return rows.length === 0 ? '' : `${tableLines(['CONTEXT', 'WHAT', 'FOUND', 'SOURCE'], rows).join('\n')}\n\n`;
 }
 
-function changeText(folder: string, change: Change, paint: Terminal['paint']): string {
+export function changeText(folder: string, change: Change, paint: Terminal['paint']): string {
   const lines = changedLines(folder, change).map(({ mark, text }) => {
     const line = printable(mark === ' ' ? text : `${mark} ${text}`, Infinity);
     return mark === ' ' ? line : paint(mark === '+' ? 'green' : 'red', line);

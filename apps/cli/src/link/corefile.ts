@@ -25,6 +25,10 @@ export function corefileWith(corefile: string, remotes: readonly string[]): stri
   return `${others.slice(0, directive.index)}${block}${others.slice(directive.index)}`;
 }
 
+/** A Corefile with rules for these remotes only. Without our block, it stays. @returns as `corefileWith` */
+export const corefileWithout = (corefile: string, remotes: readonly string[]): string | undefined =>
+  OURS.test(corefile) ? corefileWith(corefile, remotes) : corefile;
+
 function ruleOf({ name, prefix }: { name: string; prefix: string }, domain: string): readonly string[] {
   const escapedDomain = domain.replaceAll('.', String.raw`\.`);
   const query = String.raw`^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.cluster\.${name}\.$`;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Files } from './overlay.ts';
 
@@ -17,14 +17,21 @@ export async function readFolder(path: string): Promise<Files> {
   }
 }
 
-/** Writes files that differ. */
+/** Writes files that differ, and removes those that go, with the folder if it is then empty. */
 export async function writeFolder(path: string, { before, after }: Change): Promise<void> {
   await mkdir(path, { recursive: true });
-  for (const [name, text] of after) if (before.get(name) !== text) await writeFile(join(path, name), text);
+  for (const [name, text] of after) {
+    if (text === undefined) await rm(join(path, name));
+    else if (before.get(name) !== text) await writeFile(join(path, name), text);
+  }
+  if ((await readdir(path)).length === 0) await rmdir(path);
 }
 
+/** The texts of files; undefined: the file goes. */
+export type FileChanges = ReadonlyMap<string, string | undefined>;
+
 /** The files of a folder, before and after. A file that only `before` has stays. */
-export type Change = { readonly before: Files; readonly after: Files };
+export type Change = { readonly before: Files; readonly after: FileChanges };
 
 /** A line of a diff: of both texts, or of one. */
 type DiffLine = { readonly mark: ' ' | '-' | '+'; readonly text: string };
@@ -35,8 +42,10 @@ export function changedLines(folder: string, { before, after }: Change): readonl
   return names.flatMap((name) => {
     const old = before.get(name);
     const path = `${folder}/${name}`;
-    const heading = { mark: ' ', text: old === undefined ? `${path} (new)` : path } as const;
-    return [heading, ...diffOf(old ?? '', after.get(name)!).filter(({ mark }) => mark !== ' ')];
+    const now = after.get(name);
+    const what = old === undefined ? ' (new)' : now === undefined ? ' (removed)' : '';
+    const heading = { mark: ' ', text: `${path}${what}` } as const;
+    return [heading, ...diffOf(old ?? '', now ?? '').filter(({ mark }) => mark !== ' ')];
   });
 }
 

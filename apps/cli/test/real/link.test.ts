@@ -1,15 +1,25 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { calicoApiCrds, kubectlFolder, node, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { eventually } from '@kube-semaphore/eventually';
+import {
+  calicoApiCrds,
+  kubectlFolder,
+  node,
+  type RealCluster,
+  service,
+  startRealCluster,
+} from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runWith } from '../support/run.ts';
 
-const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' } as const;
-const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16' } as const;
+const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
+const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16', c3: '10.7.0.0/16' } as const;
 type Name = keyof typeof ranges;
-const names: readonly Name[] = ['c1', 'c2'];
+const all: readonly Name[] = ['c1', 'c2', 'c3'];
 
+/** Those that are linked most of the time. */
+const names = ['c1', 'c2'] as const;
 const others = { c1: 'c2', c2: 'c1' } as const;
 
 const corefile = `.:53 {
@@ -24,14 +34,19 @@ const corefile = `.:53 {
 const COREDNS = '/api/v1/namespaces/kube-system/configmaps/coredns';
 
 const clusters = {} as Record<Name, RealCluster>;
+const before = {} as Record<Name, Readonly<Record<string, unknown>>>;
 let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'semaphore-link-'));
   await Promise.all(
-    names.map(async (name) => {
+    all.map(async (name) => {
       const cluster = await startRealCluster({
         name,
-        controllerManager: ['serviceaccount-token-controller', 'root-ca-certificate-publisher-controller'],
+        controllerManager: [
+          'serviceaccount-token-controller',
+          'root-ca-certificate-publisher-controller',
+          'namespace-controller',
+        ],
         apiserverFlags: { 'service-cluster-ip-range': services[name] },
       });
       clusters[name] = cluster;
@@ -50,6 +65,12 @@ beforeAll(async () => {
         metadata: { name: 'coredns' },
         data: { Corefile: corefile },
       });
+      // Controllers need a moment.
+      await eventually(
+        async () => Object.keys(await objectsIn(name)).filter((key) => key.includes('kube-root-ca.crt')).length,
+        4,
+      );
+      before[name] = await objectsIn(name);
     }),
   );
 });
@@ -58,11 +79,37 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function link(output = folder, ...flags: readonly string[]) {
-  const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+function semaphore(...argv: readonly string[]) {
+  const KUBECONFIG = all.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);
-  const answers = names.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
-  return runWith({ KUBECONFIG, PATH }, 'link', ...answers, '-o', output, '--apply', ...flags);
+  return runWith({ KUBECONFIG, PATH }, ...argv);
+}
+
+const linkAll = (linked: readonly Name[], ...flags: readonly string[]) => {
+  const answers = linked.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
+  return semaphore('link', ...answers, '--apply', ...flags);
+};
+
+const link = (output = folder, ...flags: readonly string[]) => linkAll(names, '-o', output, ...flags);
+
+/** All objects of a cluster by their names, as far as people write them. */
+async function objectsIn(name: Name): Promise<Readonly<Record<string, unknown>>> {
+  const { admin } = clusters[name];
+  const read = async (path: string) => (await admin.request('GET', path)).body as Readonly<Record<string, unknown>>;
+  const groups = (await read('/apis'))['groups'] as readonly { preferredVersion: { groupVersion: string } }[];
+  const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
+  const found: Record<string, unknown> = {};
+  for (const root of roots) {
+    const resources = (await read(root))['resources'] as readonly { name: string; kind: string; verbs: string[] }[];
+    for (const { name: plural, kind, verbs } of resources) {
+      if (!verbs.includes('list') || ['Event', 'Lease', 'APIService', 'ComponentStatus'].includes(kind)) continue;
+      for (const { metadata, status: _, ...rest } of await admin.list(`${root}/${plural}`)) {
+        const { namespace = '', labels = {}, annotations = {} } = metadata;
+        found[`${root} ${kind} ${namespace}/${metadata.name}`] = { ...rest, labels, annotations };
+      }
+    }
+  }
+  return found;
 }
 
 const tokenIn = async (name: Name, namespace: string, secret: string): Promise<string> => {
@@ -162,4 +209,82 @@ it('replaces the tokens by some that end, when half of their time is over or at 
     'c1: Secret kube-system/semaphore-wireguard-c2 changed',
   ]);
   expect(new Set([...before, ...first, ...second, ...(await tokens())]).size).toBe(8);
+});
+
+const SETS = '/apis/projectcalico.org/v3/globalnetworksets';
+const MIRRORS = '/api/v1/namespaces/sys-semaphore/services';
+
+/** What the apps of c1 write for a remote. */
+async function writeAsApps(remote: string): Promise<void> {
+  const { admin } = clusters.c1;
+  const labels = {
+    'managed-by': 'semaphore-policy',
+    'policy.semaphore.uw.io/name': 'web',
+    'policy.semaphore.uw.io/namespace': 'shop',
+    'policy.semaphore.uw.io/cluster': remote,
+  };
+  await admin.create(SETS, {
+    apiVersion: 'projectcalico.org/v3',
+    kind: 'GlobalNetworkSet',
+    metadata: { name: `${remote}-shop-web`, labels },
+    spec: { nets: ['10.9.0.1/32'] },
+  });
+  const mirror = service({
+    namespace: 'sys-semaphore',
+    name: `${remote}-shop-73736d-web`,
+    selector: null,
+    labels: { 'mirrored-svc': 'true', 'mirror-svc-prefix-sync': remote },
+    annotations: { 'mirror-svc-source': `${remote}/shop/web` },
+  });
+  await admin.create(MIRRORS, mirror);
+  const annotations = { [`${remote}.wireguard.semaphore.uw.io/pubKey`]: 'key' };
+  const patch = { metadata: { annotations } };
+  await admin.request('PATCH', '/api/v1/nodes/c1-n1', patch, { contentType: 'application/merge-patch+json' });
+}
+
+it('leaves nothing behind when one of three clusters leaves, and then the others', async () => {
+  const mesh = join(folder, 'mesh');
+  expect((await linkAll(all, '-o', mesh)).stderr).toBe('');
+  for (const remote of ['c2', 'c3']) await writeAsApps(remote);
+  await clusters.c1.admin.create(SETS, {
+    apiVersion: 'projectcalico.org/v3',
+    kind: 'GlobalNetworkSet',
+    metadata: { name: 'c3-mine', labels: { 'policy.semaphore.uw.io/cluster': 'c3' } },
+    spec: { nets: [] },
+  });
+
+  // c3 isn't reached any more.
+  const leave = ['unlink', '--context=c1', '--context=c2', '--leaving=c3', '-o', mesh, '--apply'];
+  const left = await semaphore(...leave);
+  expect([left.code, left.stderr]).toEqual([0, '']);
+  const c1 = Object.keys(await objectsIn('c1'));
+  expect(c1.filter((name) => /c3(?!-mine)/.test(name))).toEqual([]);
+  expect(c1).toEqual(
+    expect.arrayContaining([
+      '/api/v1 Secret kube-system/semaphore-policy-c2',
+      '/api/v1 Service sys-semaphore/c2-shop-73736d-web',
+      '/apis/apps/v1 DaemonSet kube-system/semaphore-wireguard',
+      '/apis/projectcalico.org/v3 GlobalNetworkSet /c2-shop-web',
+      '/apis/projectcalico.org/v3 GlobalNetworkSet /c3-mine',
+      '/apis/projectcalico.org/v3 IPPool /remote-c2',
+    ]),
+  );
+  expect((await textIn(join(mesh, 'c1'))).includes('c3')).toBe(false);
+  const again = await semaphore(...leave);
+  expect([again.code, again.stdout]).toEqual([0, `${mesh}/c1: nothing changes\n${mesh}/c2: nothing changes\n`]);
+
+  const rest = await semaphore('unlink', '--context=c1', '--context=c2', '-o', mesh, '--apply');
+  expect([rest.code, rest.stderr]).toEqual([0, '']);
+  expect(await readdir(mesh)).toEqual(['c3']);
+  // c3 forgets the others, too.
+  expect(await semaphore('unlink', '--context=c3', '--leaving=c3', '-o', mesh, '--apply')).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
+  await clusters.c1.admin.delete(`${SETS}/c3-mine`);
+  for (const name of all) await eventually(() => objectsIn(name), before[name]!);
+  expect(await semaphore('unlink', '--context=c1', '--context=c2', '-o', mesh, '--apply')).toMatchObject({
+    code: 0,
+    stderr: '',
+  });
 });

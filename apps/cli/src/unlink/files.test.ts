@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { mustParseCidr } from '@kube-semaphore/net';
+import type { Cluster } from '../link/findings.ts';
+import { type Files, overlayOf } from '../link/overlay.ts';
+import { filesWithout } from './files.ts';
+
+const cluster = (name: string): Cluster => ({
+  context: name,
+  name,
+  uid: name,
+  server: `https://${name}`,
+  podCidrs: ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr),
+  serviceCidrs: [],
+  ipam: 'podCIDRs',
+  calico: 'projectcalico.org/v3',
+  minor: 34,
+  apiServerIps: [],
+  takenPorts: [],
+});
+
+const linked = (...remotes: readonly string[]): Files =>
+  overlayOf(cluster('c1'), {
+    remotes: remotes.map(cluster),
+    existing: new Map(),
+    wireguard: true,
+    userspace: false,
+    registry: undefined,
+    version: '0.1.0',
+    boundTokens: false,
+    deploy: (folder) => `deploy/${folder}`,
+  });
+
+const present = (files: ReadonlyMap<string, string | undefined>) =>
+  Object.fromEntries([...files].filter(([, text]) => text !== undefined));
+
+/** Its own ports would be others. */
+const withoutPorts = (files: object): unknown =>
+  JSON.parse(JSON.stringify(files).replaceAll(/wgListenPort\\": \d+/g, 'wgListenPort'));
+
+describe('the files of an overlay without a remote', () => {
+  it('are those of a link without it', () => {
+    const after = filesWithout(linked('c2', 'c20', 'c3'), ['c2', 'c9']);
+    expect(withoutPorts(present(after))).toEqual(withoutPorts(Object.fromEntries(linked('c20', 'c3'))));
+    expect(after.has('remote-c2.yaml')).toBe(true);
+  });
+
+  it('stay if they do not have it', () => {
+    const files = linked('c3');
+    expect(filesWithout(files, ['c2'])).toEqual(files);
+  });
+
+  it('all go with the last one, except for what a user added', () => {
+    const files = new Map([...linked('c2', 'c3'), ['notes.md', 'mine']]);
+    expect(present(filesWithout(files, ['c2', 'c3']))).toEqual({ 'notes.md': 'mine' });
+  });
+});

@@ -1,0 +1,59 @@
+import { type Files, knownRemotes } from '../link/overlay.ts';
+import { remoteFile } from '../link/kustomize.ts';
+import type { FileChanges } from '../link/folder.ts';
+
+const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as const;
+
+/** The files of an overlay without some remotes; all that `semaphore link` writes go with the last one. */
+export function filesWithout(files: Files, remotes: readonly string[]): FileChanges {
+  const known = knownRemotes(files).map(({ name }) => name);
+  const isLast = known.every((name) => remotes.includes(name));
+  const owned = ['kustomization.yaml', 'ip-pools.yaml', ...CONFIGS, ...[...known, ...remotes].map(remoteFile)];
+  return new Map(
+    [...files].map(([name, text]) => {
+      if (isLast && owned.includes(name)) return [name, undefined];
+      if (remotes.some((remote) => name === remoteFile(remote))) return [name, undefined];
+      if (name === 'kustomization.yaml')
+        return [
+          name,
+          linesWithout(
+            text,
+            remotes.map((remote) => `  - path: ${remoteFile(remote)}`),
+          ),
+        ];
+      if (name === 'ip-pools.yaml') return [name, poolsWithout(text, remotes)];
+      return [name, (CONFIGS as readonly string[]).includes(name) ? configWithout(text, remotes) : text];
+    }),
+  );
+}
+
+const linesWithout = (text: string, lines: readonly string[]): string =>
+  text
+    .split('\n')
+    .filter((line) => !lines.includes(line))
+    .join('\n');
+
+/** `remote-c2`, and `remote-c2-2` for its second range: no cluster may be called `c2-2`, too. */
+function poolsWithout(text: string, remotes: readonly string[]): string {
+  const isTheirs = (pool: string): boolean => {
+    const [, name = ''] = /^ {2}name: remote-(.+)$/m.exec(pool) ?? [];
+    return remotes.some(
+      (remote) => name === remote || (name.startsWith(remote) && /^-\d+$/.test(name.slice(remote.length))),
+    );
+  };
+  return text
+    .split('---\n')
+    .filter((pool) => !isTheirs(pool))
+    .join('---\n');
+}
+
+type Config = Readonly<Partial<Record<'remotes' | 'remoteClusters', readonly { readonly name: string }[]>>>;
+
+function configWithout(text: string, names: readonly string[]): string {
+  const config = JSON.parse(text) as Config;
+  const rest = ({ name }: { readonly name: string }): boolean => !names.includes(name);
+  const { remotes = [], remoteClusters = [] } = config;
+  if (remotes.every(rest) && remoteClusters.every(rest)) return text;
+  const key = config.remotes === undefined ? 'remoteClusters' : 'remotes';
+  return `${JSON.stringify({ ...config, [key]: [...remotes, ...remoteClusters].filter(rest) }, undefined, 2)}\n`;
+}
