@@ -12,7 +12,6 @@ import {
 } from '@kube-semaphore/real-nodes';
 import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
-import { remotePool } from './calico.ts';
 import { Calls, outputIn } from './calls.ts';
 import { type App, workloads } from './manifests.ts';
 import { SHOP } from './shop-manifests.ts';
@@ -132,13 +131,14 @@ export class Side {
     return `${this.name}:\n${stdout}`;
   }
 
-  /** Prepares the cluster as an administrator would: nodes, DNS, and a pool for the other cluster. */
-  async build(remote: keyof typeof podRanges, count: number): Promise<void> {
+  /** Prepares the cluster as an administrator would: nodes and DNS. */
+  async build(count: number): Promise<void> {
     await this.#nodes.addNodes(count);
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
-    await this.apply(dnsManifests(CLUSTER_DNS, corefile.replaceAll('c2', remote)));
+    // Without the rules of the page: the link adds its own.
+    const before = corefile.replaceAll(/^ *rewrite stop \{\n[^]*?^ {4}\}\n/gm, '').replace('reload', 'reload 2s');
+    await this.apply(dnsManifests(CLUSTER_DNS, before));
     await this.addPrograms(SHOP);
-    await this.applyText(remotePool(remote, podRanges[remote]));
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
   }
 

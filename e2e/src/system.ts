@@ -1,12 +1,13 @@
+import { join } from 'node:path';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
 import type { Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import type { Calls } from './calls.ts';
-import { handOver, readManifests } from './manifests.ts';
+import { semaphore } from './semaphore.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
-import { type Pod, Side } from './side.ts';
+import { type Pod, podRanges, Side } from './side.ts';
 
 /** The name of c2's Service for Pods of c1. */
 export const WEB_URL = `http://web.${SHOP}.svc.cluster.c2/`;
@@ -54,7 +55,7 @@ export class System {
     }
     const system = new System(network, c1, c2);
     try {
-      await Promise.all([c1.build('c2', nodes), c2.build('c1', nodes)]);
+      await Promise.all([c1.build(nodes), c2.build(nodes)]);
       return system;
     } catch (error) {
       await system.stop();
@@ -62,14 +63,21 @@ export class System {
     }
   }
 
-  /** Installs kube-semaphore in both clusters from their manifests. Resolves when all Pods are ready. */
+  /** Installs kube-semaphore in both clusters, by `semaphore link`. Resolves when all Pods are ready. */
   async install(): Promise<void> {
     const { c1, c2 } = this;
-    const all = await Promise.all([readManifests(c1.cluster, c2.cluster), readManifests(c2.cluster, c1.cluster)]);
-    await Promise.all([c1.apply(all[0].first), c2.apply(all[1].first)]);
-    await handOver(c1.cluster, c2.cluster);
-    await Promise.all([c1.apply(all[0].workloads), c2.apply(all[1].workloads)]);
+    const answers = (['c1', 'c2'] as const).flatMap((name) => [
+      `--server=${name}=${this[name].cluster.internalUrl}`,
+      `--pod-cidr=${name}=${podRanges[name]}`,
+    ]);
+    const flags = ['--apply', '--userspace', '--shared-service-cidrs', ...answers];
+    await this.semaphore('link', '--output', join(c1.cluster.dir, 'overlays'), ...flags);
     await Promise.all([c1.ready(), c2.ready()]);
+  }
+
+  /** Runs a command of `semaphore` on both clusters. @returns what it prints @throws {Error} unless it ends with 0 */
+  async semaphore(command: string, ...flags: readonly string[]): Promise<string> {
+    return semaphore([this.c1.cluster, this.c2.cluster], command, ...flags);
   }
 
   /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */

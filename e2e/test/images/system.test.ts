@@ -44,6 +44,22 @@ it('has the same Kubernetes in both clusters, except if c2 gets a newer one', as
   expect(c1 === c2).toBe(c2Kubernetes === 'kubernetes');
 });
 
+it('is right in all that semaphore check looks at', async () => {
+  const { checks } = JSON.parse(await system.semaphore('check', '--wait=1m', '--output=json')) as {
+    readonly checks: readonly { readonly name: string; readonly result: string }[];
+  };
+  expect(checks.filter(({ result }) => result !== 'ok')).toEqual([]);
+});
+
+it('lets all packets of semaphore test through, in both directions', async () => {
+  const { calls } = JSON.parse(await system.semaphore('test', '--output=json')) as {
+    readonly calls: readonly { readonly from: string; readonly by: string }[];
+  };
+  expect(calls.map(({ from, by }) => `${from} ${by}`).toSorted()).toEqual(
+    ['c1', 'c2'].flatMap((from) => ['name', 'pod', 'service'].map((by) => `${from} ${by}`)),
+  );
+});
+
 it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => {
   const capture = await scenarios.caller.node.machine.capture();
   const said = 'a secret of c1';

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { delimiter } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { kubectlFolder, type RealCluster } from '@kube-semaphore/testkit';
+
+const launcher = fileURLToPath(new URL('../../apps/cli/bin/semaphore.js', import.meta.url));
+
+/** Runs a command of `semaphore` on clusters. @returns what it prints @throws {Error} unless it ends with 0 */
+export async function semaphore(
+  clusters: readonly RealCluster[],
+  command: string,
+  ...flags: readonly string[]
+): Promise<string> {
+  const contexts = clusters.map(({ name }) => `--context=${name}`);
+  const env = {
+    PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
+    HOME: '/nonexistent',
+    KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, [launcher, command, ...contexts, ...flags], { env });
+  return stdout;
+}
