@@ -24,6 +24,7 @@ export type LinkOptions = ContextChoice &
     readonly registry?: string;
     readonly wireguard: boolean;
     readonly userspace?: boolean;
+    readonly networkPolicies?: boolean;
     readonly sharedServiceCidrs?: boolean;
     readonly apply?: boolean;
     readonly coredns: boolean;
@@ -81,6 +82,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       version: packageJson.version,
       wireguard: options.wireguard,
       userspace: options.userspace === true,
+      networkPolicies: options.networkPolicies === true,
       boundTokens: boundTokens !== undefined,
     });
     return { cluster, folder, before, after };

@@ -14,6 +14,8 @@ export type Choices = {
   readonly wireguard: boolean;
   /** wireguard-go carries the tunnels. */
   readonly userspace: boolean;
+  /** NetworkPolicies can name another cluster. */
+  readonly networkPolicies: boolean;
   /** Accounts get no Secret with a token that doesn't end. */
   readonly boundTokens: boolean;
 };
@@ -55,6 +57,7 @@ export function kustomization(
     version,
     wireguard,
     userspace,
+    networkPolicies,
     boundTokens,
     policy,
     names,
@@ -66,6 +69,8 @@ export function kustomization(
   const resources = sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]);
   const components = [
     ...(policy ? ['policy/components/metrics-network-policy'] : []),
+    ...(policy && networkPolicies ? ['policy/components/network-policies'] : []),
+    ...(networkPolicies ? ['policy/components/remote-namespaces'] : []),
     'service-mirror/components/global',
     'service-mirror/components/metrics-network-policy',
     ...(wireguard && ipam === 'calico-blocks' ? ['wireguard/components/calico-blocks'] : []),

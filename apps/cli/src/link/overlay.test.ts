@@ -25,6 +25,7 @@ const overlay = (
     existing = new Map() as Files,
     wireguard = true,
     registry = undefined as string | undefined,
+    networkPolicies = false,
   } = {},
 ): Files =>
   overlayOf(own, {
@@ -32,6 +33,7 @@ const overlay = (
     existing,
     wireguard,
     userspace: false,
+    networkPolicies,
     registry,
     version: '0.1.0',
     boundTokens: false,
@@ -109,6 +111,15 @@ describe('an overlay', () => {
     expect(text).not.toMatch(/wireguard|semaphore-policy|policy\/base/);
     // Others read this cluster.
     expect(text).toContain('deploy/policy/remote\n');
+  });
+
+  it('lets NetworkPolicies name another cluster, and others read its namespaces', () => {
+    const components = (change: Partial<Cluster>) =>
+      overlay(cluster('c1', change), { networkPolicies: true })
+        .get('kustomization.yaml')!
+        .match(/components\/(?:network|remote)\S+/g);
+    expect(components({})).toEqual(['components/network-policies', 'components/remote-namespaces']);
+    expect(components({ calico: undefined })).toEqual(['components/remote-namespaces']);
   });
 
   it('goes without admission policies before Kubernetes 1.30', () => {
