@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cp } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,26 +99,25 @@ describe('a restricted namespace', () => {
   });
 });
 
-it('copies the tokens between the clusters by the commands of its page', async () => {
+it('is installed, with tokens of the other cluster, by the commands of its pages', async () => {
+  const folder = join(c1.dir, 'work');
+  await cp(deploy, join(folder, 'deploy'), { recursive: true });
+  const kubeconfig = `${c1.adminKubeconfig}:${c2.adminKubeconfig}`;
+  const type = (commands: readonly string[]) =>
+    bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands.join('')}`, c1);
+  await type(docBlocks('by-hand.md', 'The manifests'));
+  const configs = await c1.admin.list('/api/v1/namespaces/kube-system/configmaps');
+  expect(configs.filter((config) => JSON.stringify(config).includes('https://c2-control-plane:6443'))).toHaveLength(2);
+
   const accounts = ['semaphore-policy-watcher', 'semaphore-service-mirror-remote', 'semaphore-wireguard-remote'];
-  for (const cluster of [c1, c2]) {
+  for (const { admin, name: cluster } of [c1, c2]) {
     for (const name of accounts) {
-      // Replaces the token controller, which fills in the Secret of <app>/remote.
-      const data = {
-        token: base64(`token of ${name} in ${cluster.name}`),
-        'ca.crt': base64(`CA of ${cluster.name}`),
-        namespace: base64('kube-system'),
-      };
-      await cluster.admin.create('/api/v1/namespaces/kube-system/secrets', {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name },
-        data,
-      });
+      // In place of the token controller.
+      const data = { token: base64(`token of ${name} in ${cluster}`), 'ca.crt': base64(`CA of ${cluster}`) };
+      await admin.request('PATCH', `/api/v1/namespaces/kube-system/secrets/${name}`, { data });
     }
   }
-  const commands = docBlocks('../deploy/README.md', 'Tokens').join('');
-  await bash(`export KUBECONFIG=${c1.adminKubeconfig}:${c2.adminKubeconfig}\n${commands}`, c1);
+  await type([...docBlocks('by-hand.md', 'The tokens'), ...docBlocks('../deploy/README.md', 'Tokens')]);
   for (const [local, remote] of [
     [c1, c2],
     [c2, c1],

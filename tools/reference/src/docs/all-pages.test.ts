@@ -38,7 +38,7 @@ const names = new Set(
   ]),
 );
 const { scripts: npmScripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-/** getting-started copies the example to `mine`. */
+/** by-hand copies the example to `mine`. */
 const existing = (path: string) => path.replace('deploy/overlays/mine', 'deploy/overlays/example');
 
 const flagsOf = (name: string): readonly string[] => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import {
   builtImage,
@@ -13,7 +13,6 @@ import {
 import { bash, calicoApiCrds, imageName, type RealCluster } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
-import { addUserspace } from './userspace.ts';
 
 const names = ['c1', 'c2'] as const;
 type Name = (typeof names)[number];
@@ -24,9 +23,25 @@ const ranges: Readonly<Record<Name, { readonly pods: string; readonly services: 
   c2: { pods: '10.4.0.0/16', services: '10.5.0.0/16', dns: '10.5.0.10' },
 };
 
-const corefile = '.:53 {\n  ready\n  kubernetes cluster.local\n  loadbalance\n}\n';
+const corefile = '.:53 {\n  ready\n  kubernetes cluster.local\n  reload 2s\n  loadbalance\n}\n';
 
-const otherThan = (name: Name): Name => (name === 'c1' ? 'c2' : 'c1');
+/** What kubeadm and Calico's installer write into a cluster, by its path. */
+const installed = ({ internalUrl }: RealCluster, { pods }: (typeof ranges)[Name]) => ({
+  '/api/v1/namespaces/kube-public/configmaps': {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'cluster-info' },
+    data: { kubeconfig: JSON.stringify({ clusters: [{ cluster: { server: internalUrl } }] }) },
+  },
+  '/apis/projectcalico.org/v3/ippools': {
+    apiVersion: 'projectcalico.org/v3',
+    kind: 'IPPool',
+    metadata: { name: 'default-ipv4-ippool' },
+    spec: { cidr: pods },
+  },
+});
+
+const semaphore = resolve('apps/cli/bin/semaphore.js');
 
 const busybox = { 'bin/busybox': '/bin/busybox' };
 
@@ -57,7 +72,7 @@ async function images(): Promise<readonly ImageSource[]> {
 
 /**
  * A test with the start of getting-started: two clusters with one node each, which has the images, and a copy of deploy/.
- * `type` runs commands there, with the contexts c1 and c2.
+ * `type` runs commands there, with the contexts c1 and c2, and the `semaphore` of this source.
  */
 export const it = base
   .extend('crds', { scope: 'file' }, () => calicoApiCrds())
@@ -77,6 +92,8 @@ export const it = base
         const nodes = await NodeCluster.start({ ...options, times: { syncSeconds: 1 } });
         started.push(nodes);
         for (const crd of crds) await nodes.cluster.defineResource(crd);
+        for (const [path, object] of Object.entries(installed(nodes.cluster, ranges[name])))
+          await nodes.cluster.admin.create(path, object);
         await nodes.addNodes(1);
         const items = dnsManifests(dns, corefile);
         const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
@@ -92,9 +109,9 @@ export const it = base
     const folder = join(clusters.c1.dir, 'work');
     await mkdir(folder);
     await cp('deploy', join(folder, 'deploy'), { recursive: true });
-    for (const name of names) await addUserspace(join(folder, 'deploy/overlays/example', name), otherThan(name));
     const kubeconfig = names.map((name) => clusters[name].adminKubeconfig).join(':');
-    const run = (commands: string) => bash(`export KUBECONFIG=${kubeconfig}\ncd ${folder}\n${commands}`, clusters.c1);
+    const prelude = `export KUBECONFIG=${kubeconfig}\nnpx() { '${process.execPath}' '${semaphore}' "\${@:2}"; }\ncd ${folder}\n`;
+    const run = (commands: string) => bash(`${prelude}${commands}`, clusters.c1);
     return async (commands: string) => {
       try {
         return await run(commands);
