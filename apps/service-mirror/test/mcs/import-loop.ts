@@ -131,7 +131,7 @@ async function exporterIn(
   if (value === undefined || definition === undefined) return undefined;
   const labelSelector = `kubernetes.io/service-name=${name}`;
   const { items } = await client.list(slices, { namespace, labelSelector, signal });
-  const rules = { isLocal, addresses: { allowed: undefined, local: [] } };
+  const rules = { isLocal, isAnonymous: true, addresses: { allowed: undefined, local: [] } };
   return {
     ...value,
     cluster: cluster.name,

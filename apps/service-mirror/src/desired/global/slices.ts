@@ -106,4 +106,4 @@ function portsIn(
 }
 
 /** Without node and zone: those of other clusters mean nothing in the local one. */
-export const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });
+const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });

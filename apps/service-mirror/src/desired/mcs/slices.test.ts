@@ -7,7 +7,7 @@ const endpoint: Endpoint = {
   addresses: ['10.4.0.1'],
   conditions: { ready: false, serving: true, terminating: true },
   hostname: 'web-0',
-  target: { kind: 'Pod', namespace: 'shop', name: 'web-0' },
+  target: undefined,
   nodeName: 'node-1',
   zone: 'zone-a',
   zones: undefined,
@@ -22,9 +22,12 @@ const slice: SourceSlice = {
   endpoints: [endpoint],
 };
 
-const importOf = ({ isLocal = false, headless = false, trafficDistribution = undefined as string | undefined } = {}) =>
+const importOf = (
+  { headless = false, trafficDistribution = undefined as string | undefined } = {},
+  only: Endpoint = endpoint,
+) =>
   importSlices(
-    { cluster: 'c2', isLocal, slices: [slice] },
+    { cluster: 'c2', slices: [{ ...slice, endpoints: [only] }] },
     {
       name: 'web',
       derived: headless ? undefined : 'derived-x',
@@ -62,31 +65,29 @@ describe('importSlices', () => {
     expect(endpointOf()).toMatchObject({ conditions: endpoint.conditions, hostname: 'web-0' });
   });
 
-  it.each([
-    { isLocal: true, want: { nodeName: 'node-1', zone: 'zone-a' } },
-    { isLocal: false, want: { nodeName: undefined, zone: undefined } },
-  ])('has nodes and zones of local endpoints only: local $isLocal', ({ isLocal, want }) => {
-    expect(endpointOf({ isLocal })).toMatchObject({ ...want, target: undefined });
+  it('has the endpoints of the source themselves, as copies need memory', () => {
+    expect(endpointOf()).toBe(endpoint);
   });
 
   it.each([
-    { isLocal: true, distribution: 'PreferClose', want: ['zone-a'] },
-    { isLocal: true, distribution: 'PreferSameZone', want: ['zone-a'] },
-    { isLocal: true, distribution: undefined, want: undefined },
-    { isLocal: true, distribution: 'SomethingLater', want: undefined },
-    { isLocal: false, distribution: 'PreferClose', want: undefined },
-  ])('hints for local $isLocal, $distribution: $want', ({ isLocal, distribution, want }) => {
-    expect(endpointOf({ isLocal, trafficDistribution: distribution })?.zones).toEqual(want);
+    { distribution: 'PreferClose', zone: 'zone-a', want: ['zone-a'] },
+    { distribution: 'PreferSameZone', zone: 'zone-a', want: ['zone-a'] },
+    { distribution: undefined, zone: 'zone-a', want: undefined },
+    { distribution: 'SomethingLater', zone: 'zone-a', want: undefined },
+    { distribution: 'PreferClose', zone: undefined, want: undefined },
+  ])('hints for $distribution, $zone: $want', ({ distribution, zone, want }) => {
+    const seeded = { ...endpoint, zone, zones: ['zone-b'] };
+    expect(endpointOf({ trafficDistribution: distribution }, seeded)?.zones).toEqual(want);
   });
 
   it('has no hints for a headless import, which kube-proxy ignores', () => {
-    expect(endpointOf({ isLocal: true, headless: true, trafficDistribution: 'PreferClose' })?.zones).toBeUndefined();
+    expect(endpointOf({ headless: true, trafficDistribution: 'PreferClose' })?.zones).toBeUndefined();
   });
 
   it('has a port under the name that the import gives it, and none that the import lacks (O9, O10)', () => {
     const of = (name: string | undefined) =>
       importSlices(
-        { cluster: 'c2', isLocal: false, slices: [slice] },
+        { cluster: 'c2', slices: [slice] },
         {
           name: 'web',
           derived: 'derived-x',

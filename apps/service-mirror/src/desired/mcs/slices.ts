@@ -8,7 +8,7 @@ import {
 } from '../../names.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import type { PortNames } from '../global/merge-ports.ts';
-import { mergedSlices, placeless, type SliceSources } from '../global/slices.ts';
+import { mergedSlices, type SliceSources } from '../global/slices.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { Endpoint } from '../source.ts';
 import type { ExportedDefinition } from './export.ts';
@@ -30,7 +30,7 @@ type ImportSlices = { readonly slices: readonly DesiredSlice[]; readonly diagnos
  * kube-proxy would take them for slices of the local Service.
  */
 export function importSlices(
-  sources: SliceSources,
+  sources: Omit<SliceSources, 'isLocal'>,
   { name, derived, definition, portNames }: ImportFrame,
 ): ImportSlices {
   const labels = {
@@ -40,11 +40,10 @@ export function importSlices(
     ...(derived === undefined ? { [headlessLabel]: '' } : { [serviceNameLabel]: derived }),
   };
   const prefersZone = derived !== undefined && isZonal(definition.trafficDistribution);
+  // Without a difference, it is the source's own endpoint, so memory has it once.
   const endpointOf = (endpoint: Endpoint): Endpoint => {
-    // CoreDNS would name endpoints of other clusters after local Pods.
-    const anonymous = { ...endpoint, target: undefined };
-    if (!sources.isLocal) return { ...placeless(anonymous), zones: undefined };
-    return { ...anonymous, zones: prefersZone && endpoint.zone !== undefined ? [endpoint.zone] : undefined };
+    const zones = prefersZone && endpoint.zone !== undefined ? [endpoint.zone] : undefined;
+    return zones === endpoint.zones ? endpoint : { ...endpoint, zones };
   };
   return mergedSlices(sources, { name, definition, portNames, labels, endpointOf });
 }

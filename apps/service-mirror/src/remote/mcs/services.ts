@@ -143,7 +143,7 @@ export class ExportedServices {
 
 /** Undefined for a slice that isn't of a Service, or that is ours. */
 function storedSlice(slice: EndpointSlice, rules: SliceRules): StoredSlice | undefined {
-  const { value, skipped } = readSlice(slice, rules);
+  const { value, skipped } = readSlice(slice, { ...rules, isAnonymous: true });
   const { uid, namespace, labels } = slice.metadata;
   if (value === undefined && skipped.length === 0) return undefined;
   return { uid, namespace, service: labels[serviceNameLabel] ?? '', value, skipped };

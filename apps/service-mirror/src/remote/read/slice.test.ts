@@ -152,6 +152,12 @@ describe('the targetRef of an endpoint', () => {
   ])('$name', ({ targetRef, isLocal, want }) => {
     expect(targetOf(targetRef, isLocal)).toEqual(want);
   });
+
+  it('is not read for ServiceImports', () => {
+    const endpoints = [{ addresses: ['10.4.0.1'], targetRef: { kind: 'Pod', name: 'web-1' } }];
+    const reading = readSlice(sliceOf({ endpoints }), { ...rules, isAnonymous: true });
+    expect(reading.value!.endpoints).toMatchObject([{ addresses: ['10.4.0.1'], target: undefined }]);
+  });
 });
 
 describe('the ports of a slice', () => {

@@ -15,6 +15,8 @@ export type SliceRules = {
   readonly addresses: AddressRules;
   /** Local slices may have any address, and keep their nodes and zones. */
   readonly isLocal: boolean;
+  /** Endpoints have no targets: of those of a ServiceImport, CoreDNS would name the ones of other clusters after local Pods. */
+  readonly isAnonymous?: boolean;
 };
 
 /** In all endpoints of a slice. The API server accepts 100 per endpoint; Kubernetes' own controller writes one. */
@@ -96,7 +98,7 @@ type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: D
 
 function readEndpoint(
   endpoint: EndpointSlice['endpoints'][number],
-  { isLocal, skipped, shared, ...rules }: EndpointRules,
+  { isLocal, isAnonymous = false, skipped, shared, ...rules }: EndpointRules,
 ): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
@@ -110,7 +112,7 @@ function readEndpoint(
     addresses: tight(addresses),
     conditions: sharedConditions(conditions),
     hostname: readHostname(endpoint.hostname, { addresses, skipped }),
-    target: targetOf(targetRef, { isLocal, shared }),
+    target: isAnonymous ? undefined : targetOf(targetRef, { isLocal, shared }),
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
     zones: undefined,
