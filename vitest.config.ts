@@ -47,16 +47,18 @@ class Spread extends BaseSequencer {
 }
 
 /**
- * Real API servers can't change the result of these files. They start no cluster of the run's kind, or a fault proxy answers
- * or cuts in the server's place; `random-schedule.test.ts` has the same faults between a program and real servers. How
- * servers refuse a token is in the contract suite. What subcommands send, others send, too.
+ * Real API servers can't change the result of these files. They start no cluster of the run's kind; or a hostile server or a
+ * fault proxy answers or cuts in the server's place; or they are about flags, signals and output.
+ * `random-schedule.test.ts` has the same faults between a program and real servers. How servers refuse a token is in the
+ * contract suite. What subcommands send, others send, too.
  */
 const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
   'apps/cli/test/*.test.ts',
-  'apps/policy/test/{check,explain,label-namespaces,usage}.test.ts',
+  'apps/*/test/hostile-remote.test.ts',
+  'apps/policy/test/{check,explain,label-namespaces,remote-budget,remote-nonsense,shutdown,spellings,usage}.test.ts',
   'apps/service-mirror/test/subcommands.test.ts',
-  'apps/wireguard/test/plan.test.ts',
+  'apps/wireguard/test/{plan,scrapes,secrets,usage}.test.ts',
   'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
   'apps/*/test/faults/{empty-lists,error-answers,half-open,token-rotation,watch-cuts}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
