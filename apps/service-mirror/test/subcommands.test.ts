@@ -6,7 +6,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished, type TestContext } from 'vitest';
 import { itBehindProxy, it } from './support/it.ts';
 import { argvOf, type MirrorFlags, mirrorLabels, usualFlags } from './support/mirror-process.ts';
 import { itWithTwoRemotes } from './support/remotes.ts';
@@ -39,11 +39,14 @@ type Json = {
   readonly orphans: readonly object[];
 };
 
+/** `onTestFinished` of one of several tests that run at the same time. */
+type AtEnd = TestContext['onTestFinished'];
+
 /** Where a server listens until the test ends. */
-async function portOf(server: Server): Promise<number> {
+async function portOf(server: Server, atEnd: AtEnd): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => void sockets.add(socket));
-  onTestFinished(() => {
+  atEnd(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
@@ -189,10 +192,16 @@ describe('plan', () => {
       void Object.assign(file.clusters[0]!.cluster, change);
     const user = (becomes: object) => (file: Kubeconfig) => void Object.assign(file.users[0]!, { user: becomes });
 
-    const atServer = (server: Server) => async (file: Kubeconfig) =>
-      cluster({ server: `https://127.0.0.1:${await portOf(server)}` })(file);
+    const atServer = (server: Server) => async (file: Kubeconfig, atEnd: AtEnd) =>
+      cluster({ server: `https://127.0.0.1:${await portOf(server, atEnd)}` })(file);
 
-    it.for<{ name: string; change: (file: Kubeconfig) => void | Promise<void>; want: RegExp }>([
+    type Case = {
+      readonly name: string;
+      readonly change: (file: Kubeconfig, atEnd: AtEnd) => void | Promise<void>;
+      readonly want: RegExp;
+    };
+
+    it.concurrent.for<Case>([
       { name: 'a closed port', change: cluster({ server: 'https://127.0.0.1:1' }), want: /ECONNREFUSED/ },
       { name: 'an unknown host', change: cluster({ server: 'https://nowhere.invalid' }), want: /nowhere\.invalid/ },
       {
@@ -220,9 +229,9 @@ describe('plan', () => {
       },
     ])(
       'names $name, and does not say that there is nothing to change',
-      async ({ change, want }, { accounts, local, startWith }) => {
+      async ({ change, want }, { accounts, local, startWith, onTestFinished: atEnd }) => {
         const file = JSON.parse(await readFile(accounts.remote.kubeconfig, 'utf8')) as Kubeconfig;
-        await change(file);
+        await change(file, atEnd);
         const path = join(local.dir, `${randomUUID()}.kubeconfig`);
         await writeFile(path, JSON.stringify(file), { mode: 0o600 });
         const plan = await startWith(

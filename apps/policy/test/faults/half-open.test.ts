@@ -1,6 +1,6 @@
 import { bothSides, scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { it } from '../support/under-faults.ts';
+import { itConcurrently as it } from '../support/under-faults.ts';
 
 /** By which a silent watch is found soon. */
 const flags = { 'watch-idle-timeout': '1s' };
