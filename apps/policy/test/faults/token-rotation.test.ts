@@ -1,7 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { bothSides, expireToken, replaceToken, scenarioTimeout, tokensOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { it } from '../support/under-faults.ts';
+import { itConcurrently as it } from '../support/under-faults.ts';
 
 const unharmed = { gaps: [], errors: [], healthz: 200 };
 
