@@ -27,7 +27,8 @@ export type CleanupInput = {
 
 /**
  * The removals of the local sets of a cluster that is no longer in the config and, with `-network-policies`, of its
- * companions of every sink that the cluster lets us list. Only a cleanup removes these, as another process may serve the cluster.
+ * companions of every sink that the cluster lets us list. Only a cleanup removes these, as another process may serve the
+ * cluster.
  *
  * @throws KubeApiError, ConnectionError
  */
