@@ -24,6 +24,7 @@ const linked = (...remotes: readonly string[]): Files =>
     existing: new Map(),
     wireguard: true,
     userspace: false,
+    networkPolicies: false,
     registry: undefined,
     version: '0.1.0',
     boundTokens: false,
