@@ -55,8 +55,9 @@ describe('a picture', () => {
   });
 
   it('is bounded, and says how many lines it lacks', () => {
-    const { lines, hidden } = pictureOf(meshOf(60), new Set());
+    const { lines, hidden, counts } = pictureOf(meshOf(60), new Set());
     expect([lines.length, hidden]).toEqual([400, (60 * 59) / 2 - 400]);
+    expect(counts).toEqual({ up: 60 * 59 * 2, stale: 0, never: 0 });
   });
 });
 

@@ -20,6 +20,8 @@ export type Picture = {
     readonly isTroubled: boolean;
   }[];
   readonly lines: readonly Line[];
+  /** All tunnels, drawn or not. */
+  readonly counts: Readonly<Record<Tunnel['state'], number>>;
   /** Lines that aren't drawn. */
   readonly hidden: number;
 };
@@ -37,6 +39,7 @@ export function pictureOf(
   const nodes = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0);
   const hasNodes = nodes <= MAX_LINES && tunnels.length <= MAX_LINES;
   const lines = hasNodes ? tunnels.map((tunnel) => ({ ...tunnel, tunnels: 1 })) : betweenClusters(tunnels);
+  const count = (of: Tunnel['state']): number => tunnels.filter(({ state }) => state === of).length;
   const worstFirst = lines.toSorted((a, b) => severity.indexOf(a.state) - severity.indexOf(b.state));
   return {
     clusters: clusters.map(({ name, nodes: own }) => ({
@@ -45,6 +48,7 @@ export function pictureOf(
       isTroubled: troubled.has(name),
     })),
     lines: worstFirst.slice(0, MAX_LINES),
+    counts: { up: count('up'), stale: count('stale'), never: count('never') },
     hidden: Math.max(0, lines.length - MAX_LINES),
   };
 }

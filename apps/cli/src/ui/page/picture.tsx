@@ -15,16 +15,16 @@ const MANY_CLUSTERS = 60;
 export function Picture({ picture }: { picture: Drawn }) {
   const { clusters, lines, size } = chordsOf(picture);
   const hasNodeNames = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0) <= MANY_NODES;
-  const counts = legend.map(([state, words]) => `${lines.filter((line) => line.state === state).length} ${words}`);
+  const counts = legend.map(([state, words]) => `${picture.counts[state]} ${words}`);
   return (
     <Part id="picture" title="Picture">
       <ul class="legend">
-        {legend.map(([state, words], i) => (
+        {legend.map(([state, words]) => (
           <li key={state}>
             <svg viewBox="0 0 40 8" width="40" height="8" aria-hidden="true">
               <path class={`line ${state}`} d="M0 4H40" />
             </svg>{' '}
-            {words}: {counts[i]!.split(' ')[0]}
+            {words}: {picture.counts[state].toLocaleString('en')}
           </li>
         ))}
         {picture.hidden > 0 && <li>{picture.hidden.toLocaleString('en')} lines are not drawn: filter by a name</li>}
