@@ -1,10 +1,12 @@
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
-import type { Kubernetes } from '@kube-semaphore/testkit';
+import { kubectlFolder, type Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import type { Calls } from './calls.ts';
-import { semaphore } from './semaphore.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
 import { type Pod, podRanges, Side } from './side.ts';
@@ -16,6 +18,8 @@ export const WEB_URL = `http://web.${SHOP}.svc.cluster.c2/`;
 const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
+
+const launcher = fileURLToPath(new URL('../../apps/cli/bin/semaphore.js', import.meta.url));
 
 /** A Pod of c1 that calls the app of c2. */
 export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
@@ -77,7 +81,14 @@ export class System {
 
   /** Runs a command of `semaphore` on both clusters. @returns what it prints @throws {Error} unless it ends with 0 */
   async semaphore(command: string, ...flags: readonly string[]): Promise<string> {
-    return semaphore([this.c1.cluster, this.c2.cluster], command, ...flags);
+    const clusters = [this.c1.cluster, this.c2.cluster];
+    const env = {
+      PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
+      HOME: '/nonexistent',
+      KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
+    };
+    const args = [launcher, command, ...clusters.map(({ name }) => `--context=${name}`), ...flags];
+    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
   }
 
   /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */
