@@ -78,7 +78,7 @@ export async function runUnlink(
         const isForeign = cluster.before.size === 0 && (await isLinked(cluster, run));
         return isForeign
           ? [
-              `${cluster.context.name}: it is linked, but there is no ${cluster.folder}: set -o to the folder of semaphore link, or --cluster-name`,
+              `${cluster.context.name} is linked, but ${cluster.folder} is missing: set -o to the folder of its overlays`,
             ]
           : [];
       }),
