@@ -75,10 +75,11 @@ export async function runUnlink(
       clusters.map(async (cluster) => {
         // Also whether it is reached, before anything changes.
         valueOf(await readGroups(cluster.context, run));
-        const isForeign = cluster.before.size === 0 && (await isLinked(cluster, run));
+        const isForeign = !isOverlay(cluster.before) && (await isLinked(cluster, run));
         return isForeign
           ? [
-              `${cluster.context.name} is linked, but ${cluster.folder} is missing: set -o to the folder of its overlays`,
+              `${cluster.context.name}: it is linked, but ${cluster.folder} has no overlay: ` +
+                'set -o to the folder of semaphore link, or --cluster-name',
             ]
           : [];
       }),
@@ -96,7 +97,7 @@ export async function runUnlink(
     if (remaining.length > 0) await writeFolder(folder, change);
   }
   if (!apply) return 0;
-  const left = clusters.filter(({ before }) => before.size > 0);
+  const left = clusters.filter(({ before }) => isOverlay(before));
   const prepared = await Promise.all(
     left.map(async ({ before, ...cluster }) => ({
       ...cluster,
@@ -109,6 +110,9 @@ export async function runUnlink(
   for (const { folder, remaining, ...change } of left) if (remaining.length === 0) await writeFolder(folder, change);
   return 0;
 }
+
+/** Without its list of remotes, an overlay would look like one that has lost them all. */
+const isOverlay = (files: Files): boolean => files.has('service-mirror.json');
 
 /** The clusters of the folder, and those that are named. @throws {UsageError} without the folder */
 async function allNames(output: string, names: readonly string[]) {
