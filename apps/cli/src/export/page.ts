@@ -81,7 +81,8 @@ export function exportText(results: readonly Result[], paint: Terminal['paint'])
   const old = results.flatMap(({ namespace, name, next }) =>
     next.length === 0 ? [] : [`${name}.${namespace}.svc.cluster.global`, ...next.map((command) => `  ${command}`)],
   );
-  const last = old.length === 0 ? [] : ['These names can go when their clients use svc.clusterset.local:', ...old];
+  const heading = 'These names can go when their clients use svc.clusterset.local:';
+  const last = old.length === 0 ? [] : [heading, ...old.map((line) => printable(line))];
   const table = tableLines(['SERVICE', 'CLUSTER', 'EXPORT', 'IMPORT', 'ADDRESSES', 'FROM'], rows);
   const parts = [table, problems, last].filter((lines) => lines.length > 0);
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
