@@ -203,9 +203,10 @@ async function look(
   at: ServiceAt,
   { isExporter, signal }: { readonly isExporter: boolean; readonly signal: AbortSignal },
 ): Promise<Seen> {
-  const [serviceExport, serviceImport, namespace, group] = await Promise.all([
+  // First: its status is the last write, after the conditions of the export.
+  const serviceImport = await readObject(context, serviceImportKind, at, { signal });
+  const [serviceExport, namespace, group] = await Promise.all([
     isExporter ? readObject(context, serviceExportKind, at, { signal }) : undefined,
-    readObject(context, serviceImportKind, at, { signal }),
     readObject(context, namespaceKind, { name: at.namespace }, { signal }),
     request(context, `/apis/${apiVersion(serviceImportKind)}`, { signal }),
   ]);

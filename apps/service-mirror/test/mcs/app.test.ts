@@ -9,7 +9,7 @@ const it = test
   .extend('set', { scope: 'file' }, async ({ names }, { onCleanup }) => {
     const set = await startSet({ names });
     onCleanup(() => set.stop());
-    for (const member of set.members) await member.start();
+    for (const member of set.members) await member.start({ ofRemotes: { allowedPodCIDRs: ['10.4.0.0/16'] } });
     return set;
   })
   .extend('c1', ({ set }): SetMember => set.members[0]!)
@@ -111,6 +111,12 @@ describe('an export', () => {
     await eventually(() => c2.addresses('db'), { c1: ['10.4.1.7'] });
     const { ips, type } = (await c2.import('db'))!.spec;
     expect([type, ips ?? []]).toEqual(['Headless', []]);
+  });
+
+  it('has no endpoint outside allowedPodCIDRs of its cluster', async ({ c1, c2 }) => {
+    await c1.export('stray', ['10.4.1.10', '10.9.0.1']);
+    await eventually(() => c1.addresses('stray'), { c1: ['10.4.1.10', '10.9.0.1'] });
+    await eventually(() => c2.addresses('stray'), { c1: ['10.4.1.10'] });
   });
 
   it('is not imported to a namespace that mcs.namespaces lacks, and says so', async ({ c1, c2 }) => {

@@ -174,19 +174,25 @@ describe('a derived Service that loses our labels', () => {
 });
 
 describe('the config', () => {
-  it('moves the Services of imports to the mirror namespace, and the imports stay', async ({ startedSet }) => {
+  it('moves the Services of imports to the mirror namespace; the imports stay, and the slices of headless ones', async ({
+    startedSet,
+  }) => {
     const { members } = await startedSet({ names: ['c1', 'c2'] });
     const [, c2] = members as [(typeof members)[0], (typeof members)[0]];
     await c2.export('web', ['10.4.2.1']);
+    await c2.export('db', ['10.4.2.2'], { headless: true });
     await c2.start();
     await eventually(() => c2.addresses('web'), { c2: ['10.4.2.1'] });
     await eventually(() => c2.importedFrom('web'), ['c2']);
+    await eventually(() => c2.addresses('db'), { c2: ['10.4.2.2'] });
     const { uid } = (await c2.import('web'))!.metadata;
     await c2.stop();
     await c2.start({ mcs: { derivedServices: 'mirrorNamespace' } });
     await eventually(() => c2.addresses('web', 'sys-semaphore'), { c2: ['10.4.2.1'] });
     await eventually(() => c2.derived(), []);
     await eventually(() => c2.addresses('web'), {});
+    await c2.setEndpoints('db', ['10.4.2.3']);
+    await eventually(() => c2.addresses('db'), { c2: ['10.4.2.3'] });
     const [derived] = await c2.derived('sys-semaphore');
     expect(derived!.metadata.name).toBe('mcs-shop-73736d-web');
     expect(await c2.import('web')).toMatchObject({
