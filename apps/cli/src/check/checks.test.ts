@@ -22,6 +22,17 @@ const peer = (node: string, publicKey: string): NonNullable<RemoteStatus['peers'
 const known = <T>(value: T): Read<T> => ({ known: true, value });
 const forbidden = { known: false, why: 'c2: forbidden' } as const;
 
+const MCS = ['serviceexports', 'serviceimports'];
+const kinds = { v1alpha1: MCS, v1beta1: MCS };
+
+const rule = (prefix: string): string => `… {1}${prefix}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …\n`;
+const IMPORTS = `clusterset.local:53 {
+    kubernetes clusterset.local {
+        multicluster clusterset.local
+    }
+}
+`;
+
 /** What its API server says. */
 const factsOf = (name: string, remote: string): Facts => ({
   server: known(server),
@@ -34,7 +45,8 @@ const factsOf = (name: string, remote: string): Facts => ({
     },
   ]),
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
-  corefile: known(`… {1}${remote}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …`),
+  corefile: known(`${rule(remote)}${IMPORTS}`),
+  multicluster: known({ kinds, isReadable: true }),
   mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
   lacking: known([]),
 });
@@ -63,7 +75,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
       appPod({ app: 'semaphore-policy', name: 'policy-1', leader: false, remotes: [read] }),
       appPod({
         app: 'semaphore-service-mirror',
-        config: { mirrorNamespace: 'sys-semaphore' },
+        config: { mirrorNamespace: 'sys-semaphore', mcs: {} },
         remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],
       }),
       appPod({ app: 'semaphore-wireguard', node: `n-${name}`, config: { name }, remotes: [tunnel] }),
@@ -146,7 +158,23 @@ describe('the checks', () => {
     },
     { reports: changed('lacking', known(['a may not list pods'])), want: ['problem rights-granted'] },
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
-    { reports: changed('corefile', known('.:53 {}')), want: ['problem dns-rules'] },
+    { reports: changed('corefile', known(IMPORTS)), want: ['problem dns-rules'] },
+    { reports: changed('corefile', known(rule('c1'))), want: ['problem imports-resolved'] },
+    { reports: changed('corefile', known(`${rule('c1')}${rule('mcs')}`)), want: [] },
+    {
+      reports: changed('corefile', known(rule('c1') + IMPORTS.replace('tes cl', 'tes cluster.local cl'))),
+      want: ['problem imports-resolved'],
+    },
+    {
+      reports: changed('multicluster', known({ kinds: { ...kinds, v1beta1: [] }, isReadable: true })),
+      want: ['problem imports-resolved'],
+    },
+    {
+      reports: changed('multicluster', known({ kinds: { ...kinds, v1alpha1: [] }, isReadable: false })),
+      want: ['problem imports-resolved'],
+    },
+    { reports: changed('multicluster', known({ kinds, isReadable: false })), want: ['problem imports-resolved'] },
+    { reports: changed('multicluster', forbidden), want: ['warning imports-resolved'] },
     { reports: changed('corefile', forbidden), want: ['warning dns-rules'] },
     {
       reports: changed('pools', known([{ cidr: rangeOf('c2'), disabled: false }])),

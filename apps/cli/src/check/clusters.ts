@@ -121,6 +121,34 @@ export const ofSurroundings: readonly Check[] = [
       return unique(missing.map(({ name, target }) => `${reading.cluster}: no rule for ${name} leads to ${target}`));
     },
   }),
+  checkOfFact('imports-resolved', {
+    hint: 'apply deploy/service-mirror/mcs, then add the server block of docs/mcs.md',
+    fact: ({ facts }) => facts.multicluster,
+    detailsOf: ({ kinds, isReadable }, reading) => {
+      const { cluster, facts } = reading;
+      const corefile = facts.corefile.known ? facts.corefile.value : undefined;
+      const hasZone = corefile !== undefined && /^\s*multicluster\s/m.test(corefile);
+      const isUsed = readPods([reading]).some(({ status }) => status.config.mcs != null);
+      if (!hasZone && !isUsed) return undefined;
+      const missing = ['serviceexports', 'serviceimports'].filter((kind) => !kinds.v1beta1.includes(kind));
+      const isShared =
+        corefile !== undefined && /\bkubernetes\b[^{\n]*\bcluster\.local\b[^}]*\bmulticluster\s/.test(corefile);
+      const found = [
+        isUsed && missing.length > 0 && `no ${missing.join(', ')} in multicluster.x-k8s.io/v1beta1`,
+        hasZone &&
+          !kinds.v1alpha1.includes('serviceimports') &&
+          'no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
+        hasZone && kinds.v1alpha1.length > 0 && !isReadable && 'CoreDNS may not list and watch serviceimports',
+        isShared && 'the Corefile has clusterset.local in the server block of cluster.local',
+        isUsed &&
+          corefile !== undefined &&
+          !hasZone &&
+          !corefile.includes('mcs-{3}-73736d-{2}.') &&
+          'the Corefile has no names for ServiceImports',
+      ];
+      return found.flatMap((detail) => (detail === false ? [] : [`${cluster}: ${detail}`]));
+    },
+  }),
   checkOfFact('mirrors-ready', {
     severity: 'warning',
     hint: 'look at the Pods of the source, and at what is skipped',

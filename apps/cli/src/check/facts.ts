@@ -12,12 +12,13 @@ import {
   type NodeFacts,
   type Read,
   readCorefile,
+  readAs,
   readNodes,
   type Run,
 } from '../clusters/objects.ts';
 import type { ClusterReport } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
-import { readRights } from './rights.ts';
+import { isAllowed, readRights } from './rights.ts';
 
 /** An API server. */
 type Server = {
@@ -33,6 +34,14 @@ type Server = {
 /** A Service that is copied from another cluster. */
 type Mirror = { readonly namespace: string; readonly name: string; readonly hasReadyEndpoint: boolean };
 
+/** What Multi-Cluster Services need. */
+type Multicluster = {
+  /** The plurals of the kinds of each version. */
+  readonly kinds: Readonly<Record<'v1alpha1' | 'v1beta1', readonly string[]>>;
+  /** Whether CoreDNS, at the usual place, may list and watch ServiceImports. */
+  readonly isReadable: boolean;
+};
+
 /** What the API server of a cluster says, besides our apps. */
 export type Facts = {
   readonly server: Read<Server>;
@@ -42,6 +51,7 @@ export type Facts = {
   /** Undefined: CoreDNS has none at the usual place. */
   readonly corefile: Read<string | undefined>;
   readonly mirrors: Read<readonly Mirror[]>;
+  readonly multicluster: Read<Multicluster>;
   /** Rights that accounts of the apps lack, each as a sentence. */
   readonly lacking: Read<readonly string[]>;
 };
@@ -54,15 +64,16 @@ const TIMEOUT_MS = 10_000;
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
-  const [server, nodes, pools, corefile, mirrors, lacking] = await Promise.all([
+  const [server, nodes, pools, corefile, mirrors, multicluster, lacking] = await Promise.all([
     known(context, run, () => readServer(context, run)),
     readNodes(context, run),
     readPools(context, run),
     readCorefile(context, run),
     readMirrors(context, run),
+    readMulticluster(context, run),
     readRights(context, pods, run),
   ]);
-  return { server, nodes, pools, corefile, mirrors, lacking };
+  return { server, nodes, pools, corefile, mirrors, multicluster, lacking };
 }
 
 const unknown = (why: Read<never>): Facts => ({
@@ -71,6 +82,7 @@ const unknown = (why: Read<never>): Facts => ({
   pools: why,
   corefile: why,
   mirrors: why,
+  multicluster: why,
   lacking: why,
 });
 
@@ -117,4 +129,24 @@ async function readMirrors(context: Context, run: Run): Promise<Read<readonly Mi
       hasReadyEndpoint: ready.has(`${namespace}/${name}`),
     }));
   });
+}
+
+const kindsPage = z.object({ resources: z.array(z.object({ name: z.string() })) });
+
+async function readMulticluster(context: Context, run: Run): Promise<Read<Multicluster>> {
+  const kindsOf = async (version: string): Promise<Read<readonly string[]>> =>
+    mapRead(await readAs(context, `/apis/multicluster.x-k8s.io/${version}`, kindsPage, run), (page) =>
+      (page?.resources ?? []).map(({ name }) => name),
+    );
+  const kinds = allOf({ v1alpha1: await kindsOf('v1alpha1'), v1beta1: await kindsOf('v1beta1') });
+  if (!kinds.known) return kinds;
+  if (kinds.value.v1alpha1.length === 0) return { known: true, value: { kinds: kinds.value, isReadable: false } };
+  const mayRead = (verb: string): Promise<Read<boolean>> => {
+    const attributes = { verb, group: 'multicluster.x-k8s.io', resource: 'serviceimports' };
+    return isAllowed(context, { account: 'system:serviceaccount:kube-system:coredns', attributes }, run);
+  };
+  return mapRead(allOf({ list: await mayRead('list'), watch: await mayRead('watch') }), ({ list, watch }) => ({
+    kinds: kinds.value,
+    isReadable: list && watch,
+  }));
 }

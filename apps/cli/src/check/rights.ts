@@ -46,17 +46,9 @@ export async function readRights(
   const left = needsOf(pods).values();
   const worker = async (): Promise<void> => {
     for (const need of left) {
-      const answer = await readAs(context, '/apis/authorization.k8s.io/v1/subjectaccessreviews', review, run, {
-        body: {
-          apiVersion: 'authorization.k8s.io/v1',
-          kind: 'SubjectAccessReview',
-          spec: { user: need.account, groups: groupsOf(need.account), resourceAttributes: need.attributes },
-        },
-      });
-      if (!answer.known) return void failures.push(answer);
-      if (answer.value === undefined)
-        return void failures.push({ known: false, why: `${context.name} has no SubjectAccessReviews` });
-      if (!answer.value.status.allowed) lacking.push(need);
+      const allowed = await isAllowed(context, need, run);
+      if (!allowed.known) return void failures.push(allowed);
+      if (!allowed.value) lacking.push(need);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
@@ -65,6 +57,21 @@ export async function readRights(
     [account, group, resource, namespace].join(' '),
   );
   return { known: true, value: [...byResource.values()].map(sentenceOf).toSorted() };
+}
+
+/** Whether an account has a right. */
+export async function isAllowed(context: Context, { account, attributes }: Need, run: Run): Promise<Read<boolean>> {
+  const answer = await readAs(context, '/apis/authorization.k8s.io/v1/subjectaccessreviews', review, run, {
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: { user: account, groups: groupsOf(account), resourceAttributes: attributes },
+    },
+  });
+  if (!answer.known) return answer;
+  return answer.value === undefined
+    ? { known: false, why: `${context.name} has no SubjectAccessReviews` }
+    : { known: true, value: answer.value.status.allowed };
 }
 
 /** What each account of these Pods needs in its own cluster, by the bases of deploy/. */

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
+  bash,
   createPod,
   deployAccount,
   endpointSlice,
@@ -15,6 +16,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { run } from '../support/run.ts';
 
 const launcher = fileURLToPath(new URL('../../../policy/bin/semaphore-policy.js', import.meta.url));
+
+const kinds = fileURLToPath(new URL('../../../../deploy/service-mirror/mcs', import.meta.url));
 
 /** An API server's proxy refuses loopback addresses. */
 function ownAddress(): string {
@@ -60,6 +63,14 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
     endpointSlice({ name: 'web-1', service: 'web', labels, endpoints: ['10.4.1.38'] }),
   );
+  await admin.create('/api/v1/namespaces/kube-system/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'coredns' },
+    data: {
+      Corefile: 'clusterset.local {\n  kubernetes clusterset.local {\n    multicluster clusterset.local\n  }\n}\n',
+    },
+  });
   const before = await check(cluster.adminKubeconfig);
   expect(before['rights-granted']).toMatchObject({ result: 'problem' });
   expect(before['rights-granted']?.findings.map(({ detail }) => detail)).toContain(
@@ -68,12 +79,17 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
   expect(before['mirrors-ready']?.findings).toEqual([
     { severity: 'warning', detail: 'c1: mirrors without a ready endpoint: default/db' },
   ]);
+  expect(before['imports-resolved']?.findings.map(({ detail }) => detail)).toEqual([
+    'c1: no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
+  ]);
   const fine = { result: 'ok', findings: [] };
   const clusters = ['kubernetes-supported', 'clocks-agree', 'credentials-last', 'ranges-apart'];
   expect(clusters.map((name) => before[name])).toMatchObject(clusters.map(() => fine));
 
   await deployAccount(cluster, 'policy/base');
-  expect((await check(cluster.adminKubeconfig))['rights-granted']).toMatchObject(fine);
+  await bash(`kubectl apply --server-side -k ${kinds}`, cluster);
+  const after = await check(cluster.adminKubeconfig);
+  expect([after['rights-granted'], after['imports-resolved']]).toMatchObject([fine, fine]);
 });
 
 type Result = { readonly name: string; readonly result: string; readonly findings: readonly { detail: string }[] };
