@@ -50,7 +50,7 @@ ${apiServerIps
 
 /** The text of `kustomization.yaml`. */
 export function kustomization(
-  { name, ipam, minor, apiServerIps }: Cluster,
+  { name, ipam, calico, minor, apiServerIps }: Cluster,
   {
     deploy,
     registry,
@@ -64,7 +64,7 @@ export function kustomization(
   }: Choices & { readonly policy: boolean; readonly names: readonly string[] },
 ): string {
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
-  // Others read a cluster without Calico, too.
+  // Others read a cluster without semaphore-policy, too.
   const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   const resources = sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]);
   const components = [
@@ -88,7 +88,7 @@ export function kustomization(
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
-${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${policy ? '  - ip-pools.yaml\n' : ''}components:
+${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${calico === undefined ? '' : '  - ip-pools.yaml\n'}components:
 ${components.map((folder) => `  - ${deploy(folder)}\n`).join('')}patches:
 ${patches.join('')}configMapGenerator:
 ${apps

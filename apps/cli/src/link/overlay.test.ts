@@ -104,7 +104,7 @@ describe('an overlay', () => {
     ]);
   });
 
-  it('has no semaphore-policy without Calico, and no agent without tunnels', () => {
+  it('has no semaphore-policy without Calico and NetworkPolicies, and no agent without tunnels', () => {
     const files = overlay(cluster('c1', { calico: undefined }), { wireguard: false });
     expect([...files.keys()].toSorted()).toEqual(['kustomization.yaml', 'remote-c2.yaml', 'service-mirror.json']);
     const text = [...files.values()].join('\n');
@@ -114,12 +114,15 @@ describe('an overlay', () => {
   });
 
   it('lets NetworkPolicies name another cluster, and others read its namespaces', () => {
-    const components = (change: Partial<Cluster>) =>
+    const parts = (change: Partial<Cluster>) =>
       overlay(cluster('c1', change), { networkPolicies: true })
         .get('kustomization.yaml')!
-        .match(/components\/(?:network|remote)\S+/g);
-    expect(components({})).toEqual(['components/network-policies', 'components/remote-namespaces']);
-    expect(components({ calico: undefined })).toEqual(['components/remote-namespaces']);
+        .match(/policy\/base|ip-pools|components\/(?:network|remote)\S+/g);
+    const components = ['components/network-policies', 'components/remote-namespaces'];
+    expect(parts({})).toEqual(['policy/base', 'ip-pools', ...components]);
+    expect(parts({ calico: undefined })).toEqual(['policy/base', ...components]);
+    const remote = overlay(cluster('c1', { calico: undefined }), { networkPolicies: true }).get('remote-c2.yaml');
+    expect(remote).toContain('secretName: semaphore-policy-c2\n');
   });
 
   it('goes without admission policies before Kubernetes 1.30', () => {

@@ -38,11 +38,14 @@ const MAX_DEVICE_NAME = 15;
 export function knownRemotes(files: Files): readonly KnownRemote[] {
   // The other files have the same remotes, but they must be valid, too, before anything is written.
   for (const app of ['policy', 'wireguard'] as const) entriesIn(files, app);
-  return entriesIn(files, 'service-mirror').map(({ name, allowedPodCIDRs = [] }) => ({
+  return remotesOf(entriesIn(files, 'service-mirror'));
+}
+
+const remotesOf = (entries: readonly Entry[]): readonly KnownRemote[] =>
+  entries.map(({ name, allowedPodCIDRs = [] }) => ({
     name,
     podCidrs: allowedPodCIDRs.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
   }));
-}
 
 /**
  * The files of a kustomize overlay for a cluster.
@@ -54,8 +57,9 @@ export function overlayOf(
   cluster: Cluster,
   { remotes, existing, ...choices }: Choices & { readonly remotes: readonly Cluster[]; readonly existing: Files },
 ): Files {
-  const { wireguard, userspace } = choices;
-  const policy = cluster.calico !== undefined;
+  const { wireguard, userspace, networkPolicies } = choices;
+  const { calico } = cluster;
+  const policy = calico !== undefined || networkPolicies;
   const mirrors = merged(existing, 'service-mirror', remotes.map(mirrorEntry));
   const names = mirrors.map(({ name }) => name);
   const tunnels = wireguard ? merged(existing, 'wireguard', wireguardEntries(cluster, remotes, existing)) : [];
@@ -67,15 +71,9 @@ export function overlayOf(
     ...names.map(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
+    ...(calico === undefined ? [] : [['ip-pools.yaml', poolsFor(remotesOf(mirrors), calico)] as const]),
     ...(policy
       ? [
-          [
-            'ip-pools.yaml',
-            poolsFor(
-              knownRemotes(new Map([['service-mirror.json', json({ remoteClusters: mirrors })]])),
-              cluster.calico,
-            ),
-          ] as const,
           [
             'policy.json',
             json({ ...rest(existing, 'policy'), remotes: merged(existing, 'policy', remotes.map(policyEntry)) }),
