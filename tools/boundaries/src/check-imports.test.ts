@@ -89,13 +89,13 @@ describe('checkImports', () => {
       name: 'an app as a whole',
       project: reference,
       specifier: '@kube-semaphore/policy',
-      want: '@kube-semaphore/policy: of an app only ./options, ./metrics, ./names, ./sinks, ./verdict may be imported',
+      want: '@kube-semaphore/policy: of an app only ./cleanup, ./options, ./metrics, ./names, ./sinks, ./verdict may be imported',
     },
     {
       name: 'the inside of an app',
       project: reference,
       specifier: '@kube-semaphore/policy/src/main.ts',
-      want: '@kube-semaphore/policy/src/main.ts: of an app only ./options, ./metrics, ./names, ./sinks, ./verdict may be imported',
+      want: '@kube-semaphore/policy/src/main.ts: of an app only ./cleanup, ./options, ./metrics, ./names, ./sinks, ./verdict may be imported',
     },
     {
       name: 'Node.js in a pure package',
