@@ -11,7 +11,12 @@ type Rule = {
   readonly resourceNames?: readonly string[];
 };
 
-type Grant = { readonly namespace?: string; readonly rules: readonly Rule[] };
+type Grant = {
+  readonly namespace?: string;
+  readonly rules: readonly Rule[];
+  /** The field of the app's config that needs it. Undefined: each app does. */
+  readonly with?: string;
+};
 
 /** Of each app, by deploy/; `npm run reference` writes them. */
 const rights: Readonly<
@@ -74,14 +79,17 @@ export async function isAllowed(context: Context, { account, attributes }: Need,
     : { known: true, value: answer.value.status.allowed };
 }
 
-/** What each account of these Pods needs in its own cluster, by the bases of deploy/. */
+/** What each account of these Pods needs in its own cluster, by deploy/ and what the Pods say of their config. */
 function needsOf(pods: readonly AppPod[]): readonly Need[] {
-  const accounts = new Map(
-    pods.map(({ app, namespace, account }) => [`${app} ${namespace} ${account}`, { app, namespace, account }]),
-  );
-  return [...accounts.values()].flatMap(({ app, namespace, account }) => {
+  const accounts = Map.groupBy(pods, ({ app, namespace, account }) => `${app} ${namespace} ${account}`);
+  return [...accounts.values()].flatMap((replicas) => {
+    const { app, namespace, account } = replicas[0]!;
+    const configs = replicas.flatMap(({ status }) => ('failure' in status ? [] : [Object.entries(status.config)]));
+    const isSet = (field: string): boolean =>
+      configs.some((config) => config.some(([key, value]) => key === field && Boolean(value)));
     const { account: usual, grants } = rights[app];
     return grants.flatMap((grant) => {
+      if (grant.with !== undefined && !isSet(grant.with)) return [];
       // An overlay that moves the account moves the roles beside it.
       const where = grant.namespace === usual.namespace ? namespace : grant.namespace;
       return grant.rules

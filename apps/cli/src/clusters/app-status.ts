@@ -57,6 +57,7 @@ const appStatus = z.object({
     mirrorNamespace: z.optional(z.string()),
     mirrorSelector: z.optional(z.string()),
     globalSelector: z.nullish(z.string()),
+    networkPolicies: z.optional(z.boolean()),
     /** Null: without Multi-Cluster Services. Undefined: another app, or an older one. */
     mcs: z.nullish(z.object({ namespaces: z.optional(z.array(z.string())) })),
     clusterSetKey: z.optional(z.string()),

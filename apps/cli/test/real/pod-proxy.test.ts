@@ -4,6 +4,7 @@ import {
   bash,
   createPod,
   deployAccount,
+  deployComponent,
   endpointSlice,
   globalNetworkSetCrd,
   node,
@@ -34,6 +35,8 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     `-local-kube-config=${cluster.adminKubeconfig}`,
     `-target-kube-config=${cluster.adminKubeconfig}`,
     '-target-cluster-name=c2',
+    '-network-policies',
+    '-allowed-pod-cidrs=10.4.0.0/16',
     `-listen-address=${ip}:0`,
   ]);
   onTestFinished(async () => void (await program.stop()));
@@ -87,6 +90,11 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
   expect(clusters.map((name) => before[name])).toMatchObject(clusters.map(() => fine));
 
   await deployAccount(cluster, 'policy/base');
+  const withoutComponent = await check(cluster.adminKubeconfig);
+  expect(withoutComponent['rights-granted']?.findings.map(({ detail }) => detail)).toContain(
+    'c1: kube-system/semaphore-policy may not create, delete, list, update, watch networkpolicies.networking.k8s.io',
+  );
+  await deployComponent(cluster, 'policy/base', 'policy/components/network-policies');
   await bash(`kubectl apply --server-side -k ${kinds}`, cluster);
   const after = await check(cluster.adminKubeconfig);
   expect([after['rights-granted'], after['imports-resolved']]).toMatchObject([fine, fine]);
