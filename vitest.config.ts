@@ -57,7 +57,7 @@ const sameOnRealServers = [
   'apps/cli/test/*.test.ts',
   'apps/*/test/hostile-remote.test.ts',
   'apps/policy/test/{check,explain,label-namespaces,remote-budget,remote-nonsense,shutdown,spellings,usage}.test.ts',
-  'apps/service-mirror/test/subcommands.test.ts',
+  'apps/service-mirror/test/{remote-over-budget,stale,subcommands}.test.ts',
   'apps/wireguard/test/{plan,scrapes,secrets,usage}.test.ts',
   'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
   'apps/*/test/faults/{empty-lists,error-answers,half-open,token-rotation,watch-cuts}.test.ts',
