@@ -64,7 +64,7 @@ export function removalVerdict({ cluster, serviceImport }: Seen, removed: readon
   };
 }
 
-/** Whether one of these names is in the status of an import; also if there is none, as the names aren't known. */
+/** Whether one of these names is in the status of an import. True without a name: the cluster tells none. */
 const hasPart = ({ status }: ServiceImport, names: readonly string[]): boolean =>
   names.length === 0 || status.clusters.some(({ cluster }) => names.includes(cluster));
 

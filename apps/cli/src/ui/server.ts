@@ -13,7 +13,7 @@ type Route = {
 /** By the path below the token; that of the page is ''. */
 export type Routes = Readonly<Record<string, Route>>;
 
-/** The page loads nothing from elsewhere, and tells its address to nobody: it has the token. */
+/** The page loads nothing from elsewhere, and sends no referrer, which would have the token. */
 const headers = {
   'cache-control': 'no-store',
   'content-security-policy':
