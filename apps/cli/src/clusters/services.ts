@@ -1,7 +1,7 @@
 import { type Service, serviceKind } from '@kube-semaphore/kube-objects';
 import { globalServiceLabel, mirroredServiceLabel } from '@kube-semaphore/service-mirror/names';
-import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Read, type Run } from '../clusters/objects.ts';
+import type { Context } from './contexts.ts';
+import { allOf, listObjects, mapRead, type Read, type Run } from './objects.ts';
 
 /** The mirrors and the global Services of a cluster. */
 export async function readServices(context: Context, run: Run): Promise<Read<readonly Service[]>> {
@@ -10,6 +10,5 @@ export async function readServices(context: Context, run: Run): Promise<Read<rea
       listObjects(context, serviceKind, { labelSelector: `${label}=true` }, run),
     ),
   );
-  const services = allOf({ mirrors: mirrors!, globals: globals! });
-  return services.known ? { known: true, value: [...services.value.mirrors, ...services.value.globals] } : services;
+  return mapRead(allOf({ mirrors: mirrors!, globals: globals! }), (both) => [...both.mirrors, ...both.globals]);
 }

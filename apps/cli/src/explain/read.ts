@@ -9,11 +9,12 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
-import { globalServiceLabel, mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
+import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { allOf, listObjects, type Read, readCorefile, readGroups, readObject, type Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
+import { readServices } from '../clusters/services.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { viaOf } from './via.ts';
 import type { Destination, End } from './words.ts';
@@ -23,18 +24,15 @@ type Ends = { readonly from: End; readonly to: Destination; readonly here: Conte
 /** Reads all that `explain` needs. Rejects only when `signal` is aborted. */
 export async function readFacts({ from, to, here, there }: Ends, run: Run): Promise<Facts> {
   const at = { namespace: to.namespace, name: to.name };
-  const [hereFacts, thereFacts, corefile, mirrors, globals, serviceImport, service, ownSlices] = await Promise.all([
+  const [hereFacts, thereFacts, corefile, services, serviceImport, service, ownSlices] = await Promise.all([
     readSide(here, from, run),
     readSide(there, to, run),
     readCorefile(here, run),
-    listObjects(here, serviceKind, { labelSelector: `${mirroredServiceLabel}=true` }, run),
-    listObjects(here, serviceKind, { labelSelector: `${globalServiceLabel}=true` }, run),
+    readServices(here, run),
     readObject(here, serviceImportKind, at, run),
     readObject(there, serviceKind, at, run),
     listObjects(there, endpointSliceKind, { ...at, labelSelector: `${serviceNameLabel}=${to.name}` }, run),
   ]);
-  const both = allOf({ mirrors, globals });
-  const services = both.known ? { known: true as const, value: [...both.value.mirrors, ...both.value.globals] } : both;
   const known = { from, to, here: hereFacts, there: thereFacts, corefile, services, serviceImport };
   const via = viaOf(known);
   const slices =

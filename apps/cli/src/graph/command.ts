@@ -1,11 +1,11 @@
 import { jsonPage, printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
+import { readServices } from '../clusters/services.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { type Graph, graphOf, type ReadCluster } from './graph.ts';
 import { labelled } from './labels.ts';
-import { readServices } from './read.ts';
 import { svgOf } from './svg.ts';
 import { dotOf, mermaidOf } from './text-formats.ts';
 

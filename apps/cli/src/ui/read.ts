@@ -5,7 +5,7 @@ import { resultsOf } from '../check/page.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { listObjects, type Read, type Run } from '../clusters/objects.ts';
 import { type ClusterReport, readCluster } from '../clusters/report.ts';
-import { readServices } from '../graph/read.ts';
+import { readServices } from '../clusters/services.ts';
 import { type Mesh, type MeshCluster, meshOf, sliceLabels } from './mesh.ts';
 import { type Checked, checkedOf } from './view.ts';
 
@@ -23,10 +23,10 @@ async function readMeshCluster(context: Context, run: Run): Promise<MeshCluster>
     ...sliceLabels.map((label) => listObjects(context, endpointSliceKind, { labelSelector: `${label}=true` }, run)),
   ]);
   const failures = [services, ...slices].flatMap((read) => (read.known ? [] : [read.why]));
-  return { report, services: valueOf(services), slices: slices.flatMap(valueOf), failures };
+  return { report, services: itemsOf(services), slices: slices.flatMap(itemsOf), failures };
 }
 
-const valueOf = <T>(read: Read<readonly T[]>): readonly T[] => (read.known ? read.value : []);
+const itemsOf = <T>(read: Read<readonly T[]>): readonly T[] => (read.known ? read.value : []);
 
 /** Checks all clusters. Rejects only when `signal` is aborted. @param reports in the order of the contexts */
 export async function readChecks(

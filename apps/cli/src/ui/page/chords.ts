@@ -21,6 +21,7 @@ export type Chords = {
   }[];
   /** The worst last: they cover the others. */
   readonly lines: readonly { readonly path: string; readonly state: Line['state']; readonly title: string }[];
+  readonly hasNodeNames: boolean;
   /** Of a square around all of it, whose middle is at 0. */
   readonly size: number;
 };
@@ -40,11 +41,11 @@ export const MAX_NAME = 24;
 
 /** Where to draw what. */
 export function chordsOf({ clusters, lines }: Picture): Chords {
-  const nodeCount = clusters.reduce((sum, { nodes }) => sum + nodes.length, 0);
+  const hasNodeNames = clusters.reduce((sum, { nodes }) => sum + nodes.length, 0) <= MAX_NODE_NAMES;
   // A space between two clusters is as wide as one between two nodes.
   const units = clusters.reduce((sum, { nodes }) => sum + Math.max(1, nodes.length) + 1, 0);
   const step = (2 * Math.PI) / Math.max(1, units);
-  const longest = nodeCount > MAX_NODE_NAMES ? 0 : Math.max(0, ...clusters.flatMap((each) => each.nodes.map(lengthOf)));
+  const longest = hasNodeNames ? Math.max(0, ...clusters.flatMap((each) => each.nodes.map(lengthOf))) : 0;
   const labelRadius = NODE_RADIUS + 8 * longest + 10;
   const places = new Map<string, Point>();
   let unit = 0;
@@ -74,6 +75,7 @@ export function chordsOf({ clusters, lines }: Picture): Chords {
       if (a === undefined || b === undefined) return [];
       return [{ path: `M${a.x} ${a.y}Q0 0 ${b.x} ${b.y}`, state: line.state, title: titleOf(line) }];
     }),
+    hasNodeNames,
     size: 2 * (labelRadius + 20 + 10 * Math.max(0, ...clusters.map(({ name }) => lengthOf(name)))),
   };
 }

@@ -8,13 +8,11 @@ const legend = [
   ['never', 'no handshake'],
 ] as const;
 
-const MANY_NODES = 100;
 const MANY_CLUSTERS = 60;
 
 /** The mesh as a circle. All that it shows is in the lists, too. */
 export function Picture({ picture }: { picture: Drawn }) {
-  const { clusters, lines, size } = chordsOf(picture);
-  const hasNodeNames = clusters.reduce((sum, cluster) => sum + cluster.nodes.length, 0) <= MANY_NODES;
+  const { clusters, lines, size, hasNodeNames } = chordsOf(picture);
   const counts = legend.map(([state, words]) => `${picture.counts[state]} ${words}`);
   return (
     <Part id="picture" title="Picture">
