@@ -40,7 +40,15 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The entries of an app that others may import: tables of data, pure decisions, and what a cleanup removes. */
-export const appEntries: readonly string[] = ['/cleanup', '/options', '/metrics', '/names', '/sinks', '/verdict'];
+export const appEntries: readonly string[] = [
+  '/calico',
+  '/cleanup',
+  '/options',
+  '/metrics',
+  '/names',
+  '/sinks',
+  '/verdict',
+];
 
 /** The Node.js modules that pure packages may import: hashing and comparing are pure functions. */
 export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];

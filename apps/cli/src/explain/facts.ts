@@ -6,6 +6,7 @@ import type {
   Service,
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
+import type { CalicoObjects } from '../clusters/calico.ts';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
@@ -19,6 +20,7 @@ export type SideFacts = {
   readonly namespace: Read<Namespace | undefined>;
   readonly pods: Read<readonly PodOnNode[]>;
   readonly policies: Read<readonly NetworkPolicy[]>;
+  readonly calico: Read<CalicoObjects>;
 };
 
 /** All that was read. */

@@ -102,6 +102,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     namespace: known(object(namespaceKind, { name: 'shop' })),
     pods: known([caller]),
     policies: known([]),
+    calico: known({ policies: [], sets: [], tiers: [] }),
   };
 }
 
@@ -143,10 +144,10 @@ describe('an explanation', () => {
 ✓ dns             web.shop.svc.cluster.c2 is rewritten to c2-shop-73736d-web.sys-semaphore.svc.cluster.local
 ✓ service         Service sys-semaphore/c2-shop-73736d-web
 ✓ endpoints       1 of 1 ready endpoints of c2: 10.4.0.9
-✓ egress-policy   no NetworkPolicy denies egress on 8080/TCP
+✓ egress-policy   no policy denies egress on 8080/TCP
 ✓ tunnel-out      n1 to m1 (192.0.2.1:51820) by wireguard.c2, handshake 9 s ago
 ✓ tunnel-in       m1 to n1 (192.0.2.1:51820) by wireguard.c1, handshake 9 s ago
-✓ ingress-policy  no NetworkPolicy denies ingress on 8080/TCP
+✓ ingress-policy  no policy denies ingress on 8080/TCP
 ✓ target          shop/web-1 is ready on m1, with 10.4.0.9
 
 Every hop is fine.
@@ -237,6 +238,28 @@ Every hop is fine.
       want: 'egress-policy',
       fix: 'kubectl --context c1 -n shop edit networkpolicy none',
     },
+    {
+      name: 'a policy of Calico',
+      change: {
+        here: {
+          ...here(),
+          calico: known({
+            policies: [
+              {
+                resource: 'globalnetworkpolicies.crd.projectcalico.org',
+                namespace: undefined,
+                name: 'none',
+                spec: { types: ['Egress'] },
+              },
+            ],
+            sets: [],
+            tiers: [],
+          }),
+        },
+      },
+      want: 'egress-policy',
+      fix: 'kubectl --context c1 get globalnetworkpolicies.crd.projectcalico.org none -o yaml',
+    },
     { name: 'no device', change: { here: here({ agent: { device: null } }) }, want: 'tunnel-out', fix: /logs/ },
     {
       name: 'a device of another program',
@@ -317,6 +340,7 @@ Every hop is fine.
     { name: 'a Corefile elsewhere', change: { corefile: known(undefined) }, want: ['dns'] },
     { name: 'Services here', change: { services: lost }, want: ['dns', 'service', 'endpoints'] },
     { name: 'slices here', change: { slices: lost }, want: ['endpoints'] },
+    { name: "Calico's policies here", change: { here: { ...here(), calico: lost } }, want: ['egress-policy'] },
     { name: 'policies here', change: { here: { ...here(), policies: lost } }, want: ['egress-policy'] },
     {
       name: 'the apps here',

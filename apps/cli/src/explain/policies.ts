@@ -3,13 +3,14 @@ import type { PodOnNode } from '@kube-semaphore/kube-objects';
 import { clusterSetLabel } from '@kube-semaphore/policy/names';
 import { flowPodOf, type FlowPort, remotePeer, sideVerdict } from '@kube-semaphore/policy/verdict';
 import { allOf, type Read } from '../clusters/objects.ts';
+import { calicoVerdict } from './calico-verdict.ts';
 import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
 
 export type PolicyEnd = { readonly at: SideFacts; readonly pod: Read<PodOnNode>; readonly ip: Read<string> };
 
 /**
- * What the NetworkPolicies of the subject's cluster say, by the decision of `semaphore-policy explain`. The config of
- * semaphore-policy there says how the other cluster is called.
+ * What the NetworkPolicies of the subject's cluster say, by the decision of `semaphore-policy explain`, and Calico's own
+ * policies. The config of semaphore-policy there says how the other cluster is called.
  */
 export function policyHop(
   direction: 'egress' | 'ingress',
@@ -21,8 +22,10 @@ export function policyHop(
   const read = allOf({
     pod: subject.pod,
     policies: at.policies,
+    calico: at.calico,
     labels,
     peer: peer.pod,
+    subjectIp: subject.ip,
     ip: peer.ip,
     peerLabels,
     port,
@@ -33,9 +36,10 @@ export function policyHop(
   const { clusterSetKey: key = clusterSetLabel, localCIDRs } = status?.config ?? {};
   const remote = status && remoteOf(status, peer.at);
   const addresses = { allowed: cidrsOf(remote?.config.allowedPodCIDRs), local: cidrsOf(localCIDRs) ?? [] };
+  const pod = flowPodOf(value.pod, value.labels);
   const verdict = sideVerdict({
     direction,
-    subject: flowPodOf(value.pod, value.labels),
+    subject: pod,
     peer: remotePeer(flowPodOf(value.peer, value.peerLabels), {
       ip: value.ip,
       remote: {
@@ -50,12 +54,36 @@ export function policyHop(
     policies: value.policies,
     key,
   });
-  const { allowed, by, isolatedBy, misses } = verdict;
+  const { by, isolatedBy, misses } = verdict;
   const flow = `${direction} on ${value.port.port}/${value.port.protocol}`;
-  if (by !== undefined) return ok(`${flow} is allowed by ${by.networkPolicy}, rule ${by.rule}`);
-  if (allowed) return ok(`no NetworkPolicy denies ${flow}`);
+  const { namespace, name } = pod;
+  const calico = calicoVerdict(
+    {
+      direction,
+      subject: { ...pod, ip: value.subjectIp, serviceAccount: value.pod.spec.serviceAccountName },
+      peerIp: value.ip,
+      port: value.port,
+      objects: value.calico,
+    },
+    verdict,
+  );
+  if (calico.result === 'unknown') return unknown(`${flow} of ${namespace}/${name}: ${calico.detail}`);
+  const isAllowed = calico.result === 'allowed';
+  if (calico.by !== undefined) {
+    const { resource, namespace: own, name: policy } = calico.by;
+    const scope = own === undefined ? [] : ['-n', own];
+    return isAllowed
+      ? ok(`${flow} is allowed ${calico.detail}`)
+      : wrong(
+          `${flow} of ${namespace}/${name} is denied ${calico.detail}`,
+          kubectl(at.cluster, ...scope, 'get', resource, policy, '-o', 'yaml'),
+        );
+  }
+  if (isAllowed)
+    return ok(
+      by === undefined ? `no policy denies ${flow}` : `${flow} is allowed by ${by.networkPolicy}, rule ${by.rule}`,
+    );
   const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
-  const { namespace, name } = value.pod.metadata;
   const [first = ''] = isolatedBy;
   return wrong(
     `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion whose NetworkPolicy is gone'}`,

@@ -10,7 +10,7 @@ import {
 import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
-import { calicoApi } from '../clusters/calico.ts';
+import { calicoApi, readCalicoObjects } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { allOf, listObjects, type Read, readCorefile, readGroups, readObject, type Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
@@ -48,24 +48,29 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
 }
 
 async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
-  const [report, own, pods, policies] = await Promise.all([
+  const groups = readGroups(context, run);
+  const ofGroups = async <T>(read: (found: ReadonlySet<string>) => Promise<Read<T>>): Promise<Read<T>> => {
+    const served = await groups;
+    return served.known ? read(served.value) : served;
+  };
+  const [report, own, pods, policies, calico] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     listObjects(context, podOnNodeKind, { namespace }, run),
-    readPolicies(context, namespace, run),
+    ofGroups((found) => readPolicies(context, { namespace, groups: found }, run)),
+    ofGroups((found) => readCalicoObjects(context, { namespace, groups: found }, run)),
   ]);
-  return { cluster: context.name, report, namespace: own, pods, policies };
+  return { cluster: context.name, report, namespace: own, pods, policies, calico };
 }
 
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */
-async function readPolicies(context: Context, namespace: string, run: Run): Promise<Read<readonly NetworkPolicy[]>> {
-  const [policies, served] = await Promise.all([
-    listObjects(context, networkPolicyKind, { namespace }, run),
-    readGroups(context, run),
-  ]);
-  const known = allOf({ policies, served });
-  if (!known.known) return known;
-  const groups = known.value.served;
+async function readPolicies(
+  context: Context,
+  { namespace, groups }: { readonly namespace: string; readonly groups: ReadonlySet<string> },
+  run: Run,
+): Promise<Read<readonly NetworkPolicy[]>> {
+  const policies = await listObjects(context, networkPolicyKind, { namespace }, run);
+  if (!policies.known) return policies;
   const lists = await Promise.all(
     otherSinksOf('networkpolicy', calicoApi(groups)).flatMap(({ resources, read }) =>
       resources
@@ -78,5 +83,5 @@ async function readPolicies(context: Context, namespace: string, run: Run): Prom
     if (!list.known) return list;
     companions.push(...list.value.flatMap((object) => read(resource, object) ?? []));
   }
-  return { known: true, value: [...known.value.policies, ...companionsAsPolicies(known.value.policies, companions)] };
+  return { known: true, value: [...policies.value, ...companionsAsPolicies(policies.value, companions)] };
 }

@@ -1,0 +1,2 @@
+export { parseCalicoSelector } from './calico-selector.ts';
+export { effectiveLabels } from './sets/calico-metadata.ts';
