@@ -11,20 +11,17 @@ export function dnsHop({ corefile, here }: Facts, via: Read<Via | undefined>): V
   if (corefile.value === undefined)
     return unknown(`${name}: there is no ConfigMap kube-system/coredns: another DNS server may answer`);
   const edit = kubectl(here.cluster, '-n', 'kube-system', 'edit', 'configmap', 'coredns');
-  if (via.value.zone === 'import') {
-    return /^\s*multicluster\s.*\bclusterset\.local\b/m.test(corefile.value)
-      ? ok(`${name} is answered by the plugin multicluster`)
-      : wrong(`CoreDNS has no server block for clusterset.local`, `${edit}  # docs/mcs.md`);
-  }
+  const isImport = via.value.zone === 'import';
+  if (isImport && /^\s*multicluster\s.*\bclusterset\.local\b/m.test(corefile.value))
+    return ok(`${name} is answered by the plugin multicluster`);
+  const fix = `${edit}  # ${isImport ? 'docs/mcs.md' : 'docs/service-mirror.md#names-in-coredns'}`;
+  if (!via.value.hasRule) return wrong('CoreDNS has no server block for clusterset.local', fix);
   const want = `${via.value.name}.${via.value.namespace}.svc.`;
   const rewritten = rewrites(corefile.value, `${name}.`);
-  if (rewritten === undefined) return wrong(`no rule of CoreDNS rewrites ${name}`, `${edit}  # ${RULES}`);
-  if (!rewritten.startsWith(want))
-    return wrong(`CoreDNS rewrites ${name} to ${rewritten}, not to ${want}…`, `${edit}  # ${RULES}`);
+  if (rewritten === undefined) return wrong(`no rule of CoreDNS rewrites ${name}`, fix);
+  if (!rewritten.startsWith(want)) return wrong(`CoreDNS rewrites ${name} to ${rewritten}, not to ${want}…`, fix);
   return ok(`${name} is rewritten to ${rewritten}`);
 }
-
-const RULES = 'docs/service-mirror.md#names-in-coredns';
 
 /** What the first rule of the plugin rewrite makes of a name; undefined: no rule is about it. */
 function rewrites(corefile: string, name: string): string | undefined {

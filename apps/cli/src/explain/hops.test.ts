@@ -17,6 +17,7 @@ import type { Read } from '../clusters/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './hops.ts';
 import { explainText } from './page.ts';
+import { viaOf } from './via.ts';
 
 function object<K extends Kind>(kind: K, metadata: object, rest: object = {}): KubeObject<K> {
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`;
@@ -59,6 +60,9 @@ const serviceImport = object(serviceImportKind, at, {
   status: { clusters: [{ cluster: 'c2' }] },
 });
 
+/** Its Service is in the mirror namespace. */
+const importElsewhere = { ...serviceImport, status: { ...serviceImport.status, endpointSliceObjects: 'Absent' } };
+
 const policy = (type: 'Ingress' | 'Egress') =>
   object(networkPolicyKind, { namespace: 'shop', name: 'none' }, { spec: { podSelector: {}, policyTypes: [type] } });
 
@@ -90,7 +94,11 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     report: {
       cluster,
       pods: [
-        appPod({ app: 'semaphore-service-mirror', remotes: [remoteStatus({ name: other, ...mirrors })] }),
+        appPod({
+          app: 'semaphore-service-mirror',
+          config: { mirrorNamespace: 'sys-semaphore' },
+          remotes: [remoteStatus({ name: other, ...mirrors })],
+        }),
         appPod({
           app: 'semaphore-wireguard',
           node,
@@ -177,6 +185,12 @@ Every hop is fine.
     {
       name: 'no zone for ServiceImports',
       change: { services: known([]), serviceImport: known(serviceImport) },
+      want: 'dns',
+      fix: /docs\/mcs\.md/,
+    },
+    {
+      name: 'no rule for a ServiceImport whose Service is in the mirror namespace',
+      change: { services: known([]), serviceImport: known(importElsewhere) },
       want: 'dns',
       fix: /docs\/mcs\.md/,
     },
@@ -362,6 +376,28 @@ Every hop is fine.
     expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
       want.map((name) => `${name} unknown`),
     );
+  });
+
+  it('goes through the Service of a ServiceImport in the mirror namespace', () => {
+    const rule = corefile
+      .replaceAll('{1}c2-', '{1}mcs-')
+      .replace(String.raw`cluster\.c2`, String.raw`clusterset\.local`);
+    const change = { services: known([]), serviceImport: known(importElsewhere), corefile: known(rule) };
+    const { hops } = explain({ ...facts, ...change });
+    expect(hops.slice(1, 4).map(({ result, detail }) => `${result} ${detail}`)).toEqual([
+      'ok web.shop.svc.clusterset.local is rewritten to mcs-shop-73736d-web.sys-semaphore.svc.cluster.local',
+      'ok ServiceImport shop/web, by Service sys-semaphore/mcs-shop-73736d-web',
+      'ok 1 of 1 ready endpoints of c2: 10.4.0.9',
+    ]);
+    expect(viaOf({ ...facts, ...change })).toMatchObject({
+      value: { namespace: 'sys-semaphore', slices: 'kubernetes.io/service-name=mcs-shop-73736d-web' },
+    });
+  });
+
+  it('does not know where the Service of a ServiceImport is without the status of semaphore-service-mirror', () => {
+    const change = { here: { ...here(), report: noPods }, services: known([]), serviceImport: known(importElsewhere) };
+    const { hops } = explain({ ...facts, ...change });
+    expect(hops.slice(1, 4).map(({ result }) => result)).toEqual(['unknown', 'unknown', 'unknown']);
   });
 
   it.each(hopNames)('has a hop that docs/cli.md describes: %s', (name) => {

@@ -1,5 +1,6 @@
-import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
+import type { EndpointSlice, Service, ServiceImport } from '@kube-semaphore/kube-objects';
 import {
+  derivedServiceName,
   globalClustersAnnotation,
   globalServiceName,
   importClusterLabel,
@@ -12,7 +13,7 @@ import {
   sourceAnnotation,
 } from '@kube-semaphore/service-mirror/names';
 import type { Read } from '../clusters/objects.ts';
-import { type Facts, namesOf, remoteOf, statusesOf } from './facts.ts';
+import { type Facts, namesOf, remoteOf, type SideFacts, statusesOf } from './facts.ts';
 import type { Zone } from './words.ts';
 
 /** What a Pod here calls to reach a Service there. */
@@ -23,6 +24,8 @@ export type Via = {
   readonly object: string;
   readonly namespace: string;
   readonly name: string;
+  /** Whether CoreDNS finds it by a rule; a ServiceImport is found by the plugin multicluster. */
+  readonly hasRule: boolean;
   readonly ports: readonly { readonly name: string; readonly port: number }[];
   /** What its slices have, as a label selector. */
   readonly slices: string;
@@ -39,17 +42,16 @@ export function viaOf({ to, here, there, services, serviceImport }: Asked): Read
   );
   const mirrorNames = [...names, ...prefixes].map((prefix) => mirrorServiceName(prefix, to.namespace, to.name));
   const sources = names.map((name) => mirrorKey(name, to.namespace, to.name));
-  const find = (zone: Zone): Via | undefined => {
+  const find = (zone: 'mirror' | 'global'): Via | undefined => {
     if (to.zone !== undefined && to.zone !== zone) return undefined;
-    if (zone === 'import') return importVia();
-    const isIt = zone === 'mirror' ? isMirror : isGlobal;
-    const service = services.value.find(isIt);
+    const service = services.value.find(zone === 'mirror' ? isMirror : isGlobal);
     if (service === undefined) return undefined;
     const { namespace, name, labels } = service.metadata;
     const object = `Service ${namespace}/${name}`;
     const domain = zone === 'global' ? 'global' : (labels[mirrorPrefixLabel] ?? there.cluster);
     const dnsName = `${to.name}.${to.namespace}.svc.cluster.${domain}`;
-    return { zone, dnsName, object, namespace, name, ports: service.spec.ports, slices: `${serviceNameLabel}=${name}` };
+    const slices = `${serviceNameLabel}=${name}`;
+    return { zone, dnsName, object, namespace, name, hasRule: true, ports: service.spec.ports, slices };
   };
   const isMirror = ({ metadata: { name, annotations } }: Service): boolean => {
     const source = annotations[sourceAnnotation];
@@ -59,25 +61,32 @@ export function viaOf({ to, here, there, services, serviceImport }: Asked): Read
     const clusters = annotations[globalClustersAnnotation]?.split(',') ?? [];
     return name === globalServiceName(to.namespace, to.name) && names.some((each) => clusters.includes(each));
   };
-  const importVia = (): Via | undefined => {
-    const found = serviceImport.known ? serviceImport.value : undefined;
-    if (found === undefined || !found.status.clusters.some(({ cluster }) => names.includes(cluster))) return undefined;
-    const { namespace, name } = found.metadata;
-    const object = `ServiceImport ${namespace}/${name}`;
-    const dnsName = `${name}.${namespace}.svc.clusterset.local`;
-    return {
-      zone: 'import',
-      dnsName,
-      object,
-      namespace,
-      name,
-      ports: found.spec.ports,
-      slices: `${importNameLabel}=${name}`,
-    };
-  };
-  const value = find('mirror') ?? find('global') ?? find('import');
+  const value = find('mirror') ?? find('global');
+  if (value !== undefined || (to.zone !== undefined && to.zone !== 'import')) return { known: true, value };
   // Without any, only a known import is one that doesn't exist.
-  return value === undefined && !serviceImport.known ? serviceImport : { known: true, value };
+  if (!serviceImport.known) return serviceImport;
+  const isOfThere = serviceImport.value?.status.clusters.some(({ cluster }) => names.includes(cluster));
+  return isOfThere === true ? viaOfImport(serviceImport.value!, here) : { known: true, value: undefined };
+}
+
+function viaOfImport(
+  { metadata: { namespace, name }, spec: { ports }, status }: ServiceImport,
+  here: SideFacts,
+): Read<Via> {
+  const dnsName = `${name}.${namespace}.svc.clusterset.local`;
+  const object = `ServiceImport ${namespace}/${name}`;
+  const via = { zone: 'import', dnsName, object, namespace, name, ports } as const;
+  if (status.endpointSliceObjects !== 'Absent')
+    return { known: true, value: { ...via, hasRule: false, slices: `${importNameLabel}=${name}` } };
+  const [mirrorNamespace] = statusesOf(here, 'semaphore-service-mirror').flatMap(
+    ({ config }) => config.mirrorNamespace ?? [],
+  );
+  if (mirrorNamespace === undefined)
+    return { known: false, why: `${object}: no semaphore-service-mirror tells in which namespace its Service is` };
+  const derived = derivedServiceName({ namespace, name }, { isBeside: false });
+  const slices = `${serviceNameLabel}=${derived}`;
+  const byService = { object: `${object}, by Service ${mirrorNamespace}/${derived}`, namespace: mirrorNamespace };
+  return { known: true, value: { ...via, ...byService, name: derived, hasRule: true, slices } };
 }
 
 /** Whether the endpoints of a slice are of the cluster. */
