@@ -55,10 +55,10 @@ const objects = {
 const status = policyPage({ lastError: { time: '2026-01-01T00:00:00.000Z', message: spilled } });
 
 /** Runs it, and extracts the archive. @returns what `run` does, and all texts by path */
-async function gather(served: object) {
+async function gather(served: object, answer: number | (() => string) = () => status) {
   const dir = await mkdtemp(join(tmpdir(), 'semaphore-gather-'));
   onTestFinished(() => rm(dir, { recursive: true }));
-  const pods = [{ app: 'semaphore-policy', name: 'policy-0', status: () => status }];
+  const pods = [{ app: 'semaphore-policy', name: 'policy-0', status: answer }];
   const kubeconfig = await kubeconfigOf({ '../c1': await startApiServer({ pods, objects: { ...served } }) }, '../c1');
   const file = join(dir, 'bug.tar.gz');
   const result = await run('gather', '--kubeconfig', kubeconfig, '-o', file);
@@ -86,9 +86,17 @@ describe('gather', () => {
   });
 
   it('names what it can not read, and does not replace a file', async () => {
-    const { '/version': _, ...others } = objects;
-    const { code, stderr, texts, file, kubeconfig } = await gather(others);
-    expect([code, stderr]).toEqual([1, '../c1: there is no /version\n']);
+    const { '/version': _, '/api/v1/namespaces/kube-system/pods/policy-0/log': __, ...others } = objects;
+    const { code, stderr, texts, file, kubeconfig } = await gather(others, 503);
+    expect([code, stderr.split('\n')]).toEqual([
+      1,
+      [
+        '../c1: there is no /version',
+        "../c1: kube-system/policy-0 doesn't tell its status: it is away",
+        "../c1: kube-system/policy-0 doesn't tell its log: it is away",
+        '',
+      ],
+    ]);
     expect(texts.get('semaphore-gather/failures.txt')).toBe(stderr);
     expect(await run('gather', '--kubeconfig', kubeconfig, '-o', file)).toEqual({
       code: 2,

@@ -50,7 +50,11 @@ const groups: readonly Group[] = [
 
 const LOG_LINES = 5_000;
 const LOG_BYTES = 1024 * 1024;
-const TIMEOUT_MS = 30_000;
+const LOG_TIMEOUT_MS = 30_000;
+const STATUS_TIMEOUT_MS = 10_000;
+
+/** What to ask a Pod for, and what to say if it isn't given. */
+type Asked = { readonly what: string; readonly timeoutMs: number; readonly contentOf: (body: string) => string };
 
 /** Reads the versions, objects, statuses and logs of one cluster, without credentials. @param folder of its files */
 export async function* gatherCluster(context: Context, folder: string, run: Run): AsyncGenerator<Gathered> {
@@ -61,36 +65,47 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
     [token, password, keyData].flatMap((each) => each ?? []),
   );
   const clean = (text: string): string => redact(secrets.strip(text));
-  const page = async (path: string, url: string): Promise<Gathered> => {
-    const read = await request(context, url, run);
-    if (!read.known) return { path, failure: read.why };
-    return read.value === undefined
-      ? { path, failure: `${context.name}: there is no ${url}` }
-      : { path, content: jsonPage(read.value as object, clean) };
-  };
-  yield page(`${folder}/version.json`, '/version');
+  const json = (value: unknown): string => jsonPage(value as object, clean);
+  const version = { path: `${folder}/version.json` };
+  const read = await request(context, '/version', run);
+  if (!read.known) yield { ...version, failure: read.why };
+  else if (read.value === undefined) yield { ...version, failure: `${context.name}: there is no /version` };
+  else yield { ...version, content: json(read.value) };
   for (const { name, kind, ...selection } of groups) {
     const path = `${folder}/${name}.json`;
-    const read = await listObjects(context, kind, selection, run);
-    yield read.known
-      ? { path, content: jsonPage({ items: read.value.map(withoutForeignAnnotations) }, clean) }
-      : { path, failure: read.why };
+    const objects = await listObjects(context, kind, selection, run);
+    yield objects.known
+      ? { path, content: json({ items: objects.value.map(withoutForeignAnnotations) }) }
+      : { path, failure: objects.why };
   }
   const pods = await listObjects(context, PODS.kind, PODS, run);
   for (const [i, pod] of pods.known ? pods.value.entries() : []) {
     const { namespace, name, labels } = pod.metadata;
-    const url = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    const own = `/api/v1/namespaces/${namespace}/pods/${name}`;
     const path = `${folder}/${i}-${fileName(name)}`;
+    const ask = async (url: string, { what, timeoutMs, contentOf }: Asked) => {
+      try {
+        return { content: contentOf(await get(context, `${own}${url}`, { ...run, timeoutMs })) };
+      } catch (error) {
+        run.signal.throwIfAborted();
+        const { status = 0, message } = error as RequestError;
+        // The API server passes on what the Pod or its node answers, if anything.
+        if ([401, 403].includes(status)) return { failure: failureOf(context, error as RequestError) };
+        return { failure: `${context.name}: ${namespace}/${name} doesn't tell its ${what}: ${message}` };
+      }
+    };
     const port = httpPort(pod.spec);
-    if (port !== undefined) yield page(`${path}.status.json`, `${url}:${port}/proxy/status`);
-    const query = `container=${encodeURIComponent(labels['app'] ?? '')}&tailLines=${LOG_LINES}&limitBytes=${LOG_BYTES}`;
-    try {
-      const log = await get(context, `${url}/log?${query}`, { ...run, timeoutMs: TIMEOUT_MS });
-      yield { path: `${path}.log`, content: clean(log) };
-    } catch (error) {
-      run.signal.throwIfAborted();
-      yield { path: `${path}.log`, failure: failureOf(context, error as RequestError) };
+    if (port !== undefined) {
+      const asked = {
+        what: 'status',
+        timeoutMs: STATUS_TIMEOUT_MS,
+        contentOf: (body: string) => json(JSON.parse(body)),
+      };
+      yield { path: `${path}.status.json`, ...(await ask(`:${port}/proxy/status`, asked)) };
     }
+    const query = `container=${encodeURIComponent(labels['app'] ?? '')}&tailLines=${LOG_LINES}&limitBytes=${LOG_BYTES}`;
+    const asked = { what: 'log', timeoutMs: LOG_TIMEOUT_MS, contentOf: clean };
+    yield { path: `${path}.log`, ...(await ask(`/log?${query}`, asked)) };
   }
 }
 
