@@ -40,5 +40,9 @@ const HOST_NETWORK = 'the Pod uses the network of its node, where CNIs ignore Ne
 const ruleText = ({ networkPolicy, rule, peer }: AllowedBy): string =>
   `${printable(networkPolicy)}, rule ${rule}${peer === undefined ? ', for everybody' : `, peer ${peer}`}`;
 
-const companionLine = ({ companion }: AllowedBy): readonly string[] =>
-  companion === undefined ? [] : [`  its companion ${printable(companion)} has the address`];
+function companionLine({ companion, companionWrittenAt: at }: AllowedBy): readonly string[] {
+  if (companion === undefined) return [];
+  return [
+    `  its companion ${printable(companion)} has the address${at === undefined ? '' : `, last written at ${at}`}`,
+  ];
+}

@@ -27,6 +27,7 @@ export {
   networkPolicyKind,
   type NetworkPolicyPeer,
   type NetworkPolicyPort,
+  networkPolicyWithTimesKind,
   type WrittenNetworkPolicy,
 } from './kinds/network-policy.ts';
 export {

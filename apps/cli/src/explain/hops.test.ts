@@ -5,10 +5,12 @@ import {
   type KubeObject,
   namespaceKind,
   networkPolicyKind,
+  networkPolicyWithTimesKind,
   podOnNodeKind,
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
+import { companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
@@ -375,6 +377,24 @@ Every hop is fine.
     expect(firstWrong).toBeNull();
     expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
       want.map((name) => `${name} unknown`),
+    );
+  });
+
+  it('has when the companion was last written that allows the packet', () => {
+    const companion = object(
+      networkPolicyWithTimesKind,
+      {
+        namespace: 'shop',
+        name: 'none-c2',
+        labels: { [companionLabel]: 'semaphore-policy' },
+        annotations: { [companionSourceKey]: 'none' },
+        managedFields: [{ time: '2026-01-01T00:00:00Z' }],
+      },
+      { spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{ to: [{ ipBlock: { cidr: '10.4.0.9/32' } }] }] } },
+    );
+    const { hops } = explain({ ...facts, here: { ...here(), policies: known([policy('Egress'), companion]) } });
+    expect(hops[4]?.detail).toBe(
+      'egress on 8080/TCP is allowed by shop/none, rule 1; its companion shop/none-c2 was last written at 2026-01-01T00:00:00.000Z',
     );
   });
 

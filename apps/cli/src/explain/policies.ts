@@ -79,10 +79,12 @@ export function policyHop(
           kubectl(at.cluster, ...scope, 'get', resource, policy, '-o', 'yaml'),
         );
   }
-  if (isAllowed)
-    return ok(
-      by === undefined ? `no policy denies ${flow}` : `${flow} is allowed by ${by.networkPolicy}, rule ${by.rule}`,
-    );
+  if (isAllowed && by === undefined) return ok(`no policy denies ${flow}`);
+  if (isAllowed && by !== undefined) {
+    const { networkPolicy, rule, companion, companionWrittenAt } = by;
+    const written = companionWrittenAt && `; its companion ${companion} was last written at ${companionWrittenAt}`;
+    return ok(`${flow} is allowed by ${networkPolicy}, rule ${rule}${written ?? ''}`);
+  }
   const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
   const [first = ''] = isolatedBy;
   return wrong(

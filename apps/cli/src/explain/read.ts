@@ -2,7 +2,7 @@ import {
   endpointSliceKind,
   namespaceKind,
   type NetworkPolicy,
-  networkPolicyKind,
+  networkPolicyWithTimesKind,
   podOnNodeKind,
   serviceImportKind,
   serviceKind,
@@ -69,7 +69,7 @@ async function readPolicies(
   { namespace, groups }: { readonly namespace: string; readonly groups: ReadonlySet<string> },
   run: Run,
 ): Promise<Read<readonly NetworkPolicy[]>> {
-  const policies = await listObjects(context, networkPolicyKind, { namespace }, run);
+  const policies = await listObjects(context, networkPolicyWithTimesKind, { namespace }, run);
   if (!policies.known) return policies;
   const lists = await Promise.all(
     otherSinksOf('networkpolicy', calicoApi(groups)).flatMap(({ resources, read }) =>

@@ -4,6 +4,7 @@ import {
   namespaceKind,
   type NetworkPolicy,
   networkPolicyKind,
+  networkPolicyWithTimesKind,
   podWithOwnersKind,
   podWithPortsKind,
 } from '@kube-semaphore/kube-objects';
@@ -37,6 +38,7 @@ const codecs = {
   pods: new Codec(podWithPortsKind),
   ownedPods: new Codec(podWithOwnersKind),
   policies: new Codec(networkPolicyKind),
+  policiesWithTimes: new Codec(networkPolicyWithTimesKind),
 };
 
 /** Lists the Namespaces and Pods of a cluster. */
@@ -75,7 +77,7 @@ export async function listPoliciesIn(
   { sink, ...selection }: InNamespace & { readonly sink: Sink },
 ): Promise<readonly NetworkPolicy[]> {
   const [policies, companions] = await Promise.all([
-    listAll(client, codecs.policies, selection),
+    listAll(client, codecs.policiesWithTimes, selection),
     listCompanions(client, sink, selection),
   ]);
   return [...policies, ...companionsAsPolicies(policies, companions)];

@@ -6,7 +6,7 @@ import { endpointsKind } from './endpoints.ts';
 import type { Kind } from '../kind.ts';
 import { leaseKind } from './lease.ts';
 import { namespaceKind } from './namespace.ts';
-import { networkPolicyKind } from './network-policy.ts';
+import { networkPolicyKind, networkPolicyWithTimesKind } from './network-policy.ts';
 import { nodeKind } from './node.ts';
 import { podKind, podWithOwnersKind } from './pod.ts';
 import { serviceKind } from './service.ts';
@@ -572,6 +572,22 @@ describe.each(samples)('$name', ({ kind, message, json }) => {
     expect(fromProtobuf()).toMatchObject({ metadata: Object.fromEntries(wanted) });
     expect(fromProtobuf()).toMatchObject(kept(json, kind.fields) as object);
   });
+});
+
+it('a NetworkPolicy has the times of its writes', () => {
+  const entry: Message = [
+    [1, 'kubectl'],
+    [4, [[1, 1_767_225_600]]],
+  ];
+  const kind = networkPolicyWithTimesKind;
+  const fromProtobuf = new Codec(kind).pageFromProtobuf(list(kind, [[1, [[17, entry]]]])).items[0];
+  expect(fromProtobuf!.metadata.managedFields).toEqual([{ time: Date.UTC(2026, 0, 1) }]);
+  const fromJson = new Codec(kind).objectFromJson({
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: { managedFields: [{ manager: 'kubectl', time: '2026-01-01T00:00:00Z' }] },
+  });
+  expect(fromJson.metadata.managedFields).toEqual(fromProtobuf!.metadata.managedFields);
 });
 
 it('a peer without a namespaceSelector is not one with an empty one', () => {

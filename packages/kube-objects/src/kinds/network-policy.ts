@@ -8,6 +8,7 @@ import {
   string,
   stringMap,
   strings,
+  time,
 } from '../fields.ts';
 import type { Kind, KubeObject } from '../kind.ts';
 import { ownedMetadata, type WrittenMetadata } from './metadata.ts';
@@ -52,6 +53,18 @@ export const networkPolicyKind = {
 } as const satisfies Kind;
 
 export type NetworkPolicy = KubeObject<typeof networkPolicyKind>;
+
+/** With the times of its writes, one for each of their managers. */
+export const networkPolicyWithTimesKind = {
+  ...networkPolicyKind,
+  fields: {
+    ...networkPolicyKind.fields,
+    metadata: message(1, {
+      ...networkPolicyKind.fields.metadata.fields,
+      managedFields: messages(17, { time: time(4) }),
+    }),
+  },
+} as const satisfies Kind;
 
 /** An empty one selects everything. */
 export type LabelSelector = Projected<typeof labelSelector>;

@@ -1,4 +1,4 @@
-import { Codec, type customResourceKind, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import { Codec, type customResourceKind, networkPolicyWithTimesKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { calicoSink } from './calico-sink.ts';
 import { ciliumSink } from './cilium-sink.ts';
@@ -6,7 +6,7 @@ import { sourceOf, writtenCompanion } from './companion.ts';
 import { companionsAsPolicies, type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
 
 const K = 'cluster.clusterset.k8s.io';
-const codec = new Codec(networkPolicyKind);
+const codec = new Codec(networkPolicyWithTimesKind);
 
 const policy = (name: string, spec: object, metadata: object = {}) =>
   codec.objectFromJson({
@@ -82,11 +82,20 @@ describe('sideVerdict', () => {
   });
 
   it('allows what a companion has the address of, and names the rule of the user', () => {
-    const policies = [policy('deny', {}), policy('db', allow()), companion('db', ip)];
+    const { metadata, ...rest } = companion('db', ip);
+    const managedFields = [{ time: 0 }, { time: 2_000 }, { time: 1_000 }];
+    const written = { metadata: { ...metadata, managedFields }, ...rest };
+    const policies = [policy('deny', {}), policy('db', allow()), written];
     expect(verdict({ policies })).toEqual({
       allowed: true,
       isolatedBy: ['alpha/db', 'alpha/deny'],
-      by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: 'alpha/db-c2' },
+      by: {
+        networkPolicy: 'alpha/db',
+        rule: 1,
+        peer: 1,
+        companion: 'alpha/db-c2',
+        companionWrittenAt: '1970-01-01T00:00:02.000Z',
+      },
       misses: [],
     });
   });

@@ -70,6 +70,11 @@ export function remotePeer(
 
 export type FlowPort = { readonly port: number; readonly protocol: string };
 
+/** With `managedFields`, a verdict says when a companion was last written. */
+type ReadPolicy = NetworkPolicy & {
+  readonly metadata: { readonly managedFields?: readonly { readonly time: number }[] };
+};
+
 export type SideInput = {
   readonly direction: Direction;
   /** A Pod of the cluster whose policies decide. */
@@ -77,7 +82,7 @@ export type SideInput = {
   readonly peer: FlowPeer;
   readonly port: FlowPort;
   /** Of that cluster; those of other namespaces than the subject's don't matter. */
-  readonly policies: readonly NetworkPolicy[];
+  readonly policies: readonly ReadPolicy[];
   readonly key: ClusterKey;
 };
 
@@ -88,6 +93,8 @@ export type AllowedBy = {
   readonly peer: number | undefined;
   /** The companion that lets the address in, if one does. Its NetworkPolicy is `networkPolicy`. */
   readonly companion: string | undefined;
+  /** RFC 3339. The address may have been in it before. */
+  readonly companionWrittenAt?: string | undefined;
 };
 
 /** Companions of another sink, as NetworkPolicies that allow the same. Without its source, nothing says which Pods one selects. */
@@ -165,16 +172,22 @@ const rulesOf = ({ spec }: NetworkPolicy, direction: Direction): readonly Rule[]
 
 const nameOf = ({ metadata }: NetworkPolicy): string => `${metadata.namespace}/${metadata.name}`;
 
-function allowedBy(policy: NetworkPolicy, input: SideInput): AllowedBy | undefined {
+function allowedBy(policy: ReadPolicy, input: SideInput): AllowedBy | undefined {
   const named = input.direction === 'ingress' ? input.subject.namedPorts : localPodOf(input.peer)?.namedPorts;
   for (const [i, { ports, peers }] of rulesOf(policy, input.direction).entries()) {
     const peer = peers.findIndex((each) => isSelected(each, policy, input.peer));
     if ((peers.length > 0 && peer < 0) || !allowsPort(ports, input.port, named)) continue;
     const at = { rule: i + 1, peer: peers.length === 0 ? undefined : peer + 1 };
     if (!isCompanion(policy)) return { networkPolicy: nameOf(policy), ...at, companion: undefined };
-    return { ...meantBy(policy, input, at), companion: nameOf(policy) };
+    return { ...meantBy(policy, input, at), companion: nameOf(policy), companionWrittenAt: writtenAt(policy) };
   }
   return undefined;
+}
+
+function writtenAt({ metadata: { managedFields = [] } }: ReadPolicy): string | undefined {
+  return managedFields.length === 0
+    ? undefined
+    : new Date(Math.max(...managedFields.map(({ time }) => time))).toISOString();
 }
 
 /** The rule of the user that a companion carries out; its own rule if the user's policy says that no more. */
