@@ -12,6 +12,13 @@ const objects = {
     metadata: { resourceVersion: '1' },
     items: [mirror],
   },
+  '/apis': { groups: [{ name: 'multicluster.x-k8s.io' }] },
+  '/apis/multicluster.x-k8s.io/v1beta1/serviceimports?app.kubernetes.io/managed-by=semaphore-service-mirror': {
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+    kind: 'ServiceImportList',
+    metadata: { resourceVersion: '1' },
+    items: [{ metadata: { namespace: 'shop', name: 'b' }, status: { clusters: [{ cluster: 'c2' }] } }],
+  },
 };
 
 it('graph draws what can be read, and names what can not', async () => {
@@ -26,6 +33,9 @@ it('graph draws what can be read, and names what can not', async () => {
       { name: 'c2', nodes: [] },
     ],
     tunnels: [],
-    services: [{ cluster: 'c1', service: 'shop/a', sources: ['c2'] }],
+    services: [
+      { cluster: 'c1', kind: 'import', service: 'shop/b', sources: ['c2'] },
+      { cluster: 'c1', kind: 'mirror', service: 'shop/a', sources: ['c2'] },
+    ],
   });
 });

@@ -1,7 +1,12 @@
-import { type Service, serviceKind } from '@kube-semaphore/kube-objects';
-import { globalServiceLabel, mirroredServiceLabel } from '@kube-semaphore/service-mirror/names';
+import { type Service, type ServiceImport, serviceImportKind, serviceKind } from '@kube-semaphore/kube-objects';
+import {
+  globalServiceLabel,
+  managedByLabel,
+  mirroredServiceLabel,
+  sliceManager,
+} from '@kube-semaphore/service-mirror/names';
 import type { Context } from './contexts.ts';
-import { allOf, listObjects, mapRead, type Read, type Run } from './objects.ts';
+import { allOf, listObjects, mapRead, type Read, readGroups, type Run } from './objects.ts';
 
 /** The mirrors and the global Services of a cluster. */
 export async function readServices(context: Context, run: Run): Promise<Read<readonly Service[]>> {
@@ -11,4 +16,13 @@ export async function readServices(context: Context, run: Run): Promise<Read<rea
     ),
   );
   return mapRead(allOf({ mirrors: mirrors!, globals: globals! }), (both) => [...both.mirrors, ...both.globals]);
+}
+
+/** The ServiceImports of ours. */
+export async function readImports(context: Context, run: Run): Promise<Read<readonly ServiceImport[]>> {
+  // Who may not list them isn't told whether they exist.
+  const groups = await readGroups(context, run);
+  if (!groups.known) return groups;
+  if (!groups.value.has(serviceImportKind.group)) return { known: true, value: [] };
+  return listObjects(context, serviceImportKind, { labelSelector: `${managedByLabel}=${sliceManager}` }, run);
 }

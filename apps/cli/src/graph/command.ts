@@ -1,7 +1,7 @@
 import { jsonPage, printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
-import { readServices } from '../clusters/services.ts';
+import { readImports, readServices } from '../clusters/services.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { type Graph, graphOf, type ReadCluster } from './graph.ts';
@@ -35,14 +35,24 @@ export async function runGraph(options: GraphOptions, { terminal, signal }: Surr
 }
 
 async function read(context: Context, run: Run): Promise<ReadCluster & { readonly failures: readonly string[] }> {
-  const [report, services] = await Promise.all([readCluster(context, run), readServices(context, run)]);
+  const [report, services, imports] = await Promise.all([
+    readCluster(context, run),
+    readServices(context, run),
+    readImports(context, run),
+  ]);
   const ofPods = report.pods.flatMap(({ namespace, name, status }) =>
     'failure' in status ? [`${context.name}: ${namespace}/${name} doesn't tell its status: ${status.failure}`] : [],
   );
-  const failures = [report.failure ?? [], services.known ? [] : services.why, ofPods].flat();
+  const failures = [
+    report.failure ?? [],
+    services.known ? [] : services.why,
+    imports.known ? [] : imports.why,
+    ofPods,
+  ].flat();
   return {
     report,
     services: services.known ? services.value : [],
+    imports: imports.known ? imports.value : [],
     failures: [...new Set(failures)],
   };
 }

@@ -1,4 +1,4 @@
-import { Codec, serviceKind } from '@kube-semaphore/kube-objects';
+import { Codec, serviceImportKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { graphOf, type ReadCluster } from './graph.ts';
@@ -8,6 +8,13 @@ import { dotOf, mermaidOf } from './text-formats.ts';
 
 const service = (name: string, annotations: object) =>
   new Codec(serviceKind).objectFromJson({ apiVersion: 'v1', kind: 'Service', metadata: { name, annotations } });
+
+const serviceImport = new Codec(serviceImportKind).objectFromJson({
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  kind: 'ServiceImport',
+  metadata: { namespace: 'shop', name: 'db' },
+  status: { clusters: [{ cluster: 'c2' }, { cluster: 'c1' }] },
+});
 
 const peer = (node: string | null, handshakeAgeSeconds: number | null) => ({
   node,
@@ -31,6 +38,7 @@ const cluster = (name: string, node: string, remote: string, peers: Peer[]): Rea
     service('a', { 'mirror-svc-source': `${remote.slice(0, 2)}/shop/web` }),
     service('b', { 'mirror-svc-source': 'global/shop/db', 'global-svc-clusters': 'c2,c1' }),
   ],
+  imports: name === 'c1' ? [serviceImport] : [],
 });
 
 const mesh = (c1: string, c2: string, node: string): readonly ReadCluster[] => [
@@ -52,10 +60,11 @@ describe('a graph', () => {
         { ends: [place('c1', 'n1'), place('c2', 'm1')], state: 'up', handshakeAgeSeconds: 100 },
       ],
       services: [
-        { cluster: 'c1', service: 'shop/db', sources: ['c1', 'c2'] },
-        { cluster: 'c1', service: 'shop/web', sources: ['c2'] },
-        { cluster: 'c2', service: 'shop/db', sources: ['c1', 'c2'] },
-        { cluster: 'c2', service: 'shop/web', sources: ['c1'] },
+        { cluster: 'c1', kind: 'global', service: 'shop/db', sources: ['c1', 'c2'] },
+        { cluster: 'c1', kind: 'import', service: 'shop/db', sources: ['c1', 'c2'] },
+        { cluster: 'c1', kind: 'mirror', service: 'shop/web', sources: ['c2'] },
+        { cluster: 'c2', kind: 'global', service: 'shop/db', sources: ['c1', 'c2'] },
+        { cluster: 'c2', kind: 'mirror', service: 'shop/web', sources: ['c1'] },
       ],
     });
   });
@@ -69,7 +78,8 @@ describe('a graph', () => {
   subgraph c0["c1"]
     c0n0["n1"]
     c0s0(["shop/db from c1, c2"])
-    c0s1(["shop/web from c2"])
+    c0s1(["import shop/db from c1, c2"])
+    c0s2(["shop/web from c2"])
   end
   subgraph c1["c2"]
     c1n0["key"]

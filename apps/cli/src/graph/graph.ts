@@ -1,4 +1,4 @@
-import type { Service } from '@kube-semaphore/kube-objects';
+import type { Service, ServiceImport } from '@kube-semaphore/kube-objects';
 import { globalClustersAnnotation, parseServiceKey, sourceAnnotation } from '@kube-semaphore/service-mirror/names';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import { type ClusterReport, ownNames } from '../clusters/report.ts';
@@ -16,8 +16,13 @@ export type Tunnel = {
   readonly handshakeAgeSeconds: number | null;
 };
 
-/** A Service in `cluster` for `service`, as `namespace/name`, of `sources`. */
-export type Mirrored = { readonly cluster: string; readonly service: string; readonly sources: readonly string[] };
+/** A Service or a ServiceImport in `cluster` for `service`, as `namespace/name`, of `sources`. */
+export type Mirrored = {
+  readonly cluster: string;
+  readonly kind: 'mirror' | 'global' | 'import';
+  readonly service: string;
+  readonly sources: readonly string[];
+};
 
 /** A mesh, sorted throughout. */
 export type Graph = {
@@ -26,7 +31,11 @@ export type Graph = {
   readonly services: readonly Mirrored[];
 };
 
-export type ReadCluster = { readonly report: ClusterReport; readonly services: readonly Service[] };
+export type ReadCluster = {
+  readonly report: ClusterReport;
+  readonly services: readonly Service[];
+  readonly imports: readonly ServiceImport[];
+};
 
 /** The mesh, as the agents and the mirrors of some clusters show it. Other clusters are in it as far as these name them. */
 export function graphOf(clusters: readonly ReadCluster[]): Graph {
@@ -86,8 +95,10 @@ function merged(sides: readonly Tunnel[]): Tunnel {
   return worst!;
 }
 
-const mirroredIn = ({ report, services }: ReadCluster): readonly Mirrored[] =>
-  services.flatMap((service) => mirroredBy(report, service) ?? []);
+const mirroredIn = ({ report, services, imports }: ReadCluster): readonly Mirrored[] => [
+  ...services.flatMap((service) => mirroredBy(report, service) ?? []),
+  ...imports.map((each) => importedBy(report, each)),
+];
 
 /** What a mirror or a global Service of a cluster stands for; undefined if it doesn't say so. */
 export function mirroredBy(report: ClusterReport, { metadata: { annotations } }: Service): Mirrored | undefined {
@@ -95,5 +106,13 @@ export function mirroredBy(report: ClusterReport, { metadata: { annotations } }:
   if (key === undefined) return undefined;
   const sources =
     key.kind === 'mirror' ? [key.cluster] : (annotations[globalClustersAnnotation]?.split(',') ?? []).toSorted();
-  return { cluster: nameOf(report), service: `${key.namespace}/${key.name}`, sources };
+  return { cluster: nameOf(report), kind: key.kind, service: `${key.namespace}/${key.name}`, sources };
 }
+
+/** What a ServiceImport of a cluster stands for. */
+export const importedBy = (report: ClusterReport, { metadata, status }: ServiceImport): Mirrored => ({
+  cluster: nameOf(report),
+  kind: 'import',
+  service: `${metadata.namespace}/${metadata.name}`,
+  sources: status.clusters.map(({ cluster }) => cluster).toSorted(),
+});

@@ -6,7 +6,7 @@ export type Labelled = {
     readonly id: string;
     readonly name: string;
     readonly nodes: readonly { readonly id: string; readonly label: string }[];
-    /** `shop/checkout from c2, c3`. */
+    /** `shop/checkout from c2, c3`, `import shop/cart from c2`. */
     readonly services: readonly string[];
   }[];
   /** @see Tunnel */
@@ -26,8 +26,8 @@ export function labelled({ clusters, tunnels, services }: Graph): Labelled {
       id: `c${i}`,
       name,
       nodes: nodes.map((node) => ({ id: idOf({ cluster: name, node }), label: node })),
-      services: services.flatMap(({ cluster, service, sources }) =>
-        cluster === name ? [`${service} from ${sources.join(', ')}`] : [],
+      services: services.flatMap(({ cluster, kind, service, sources }) =>
+        cluster === name ? [`${kind === 'import' ? 'import ' : ''}${service} from ${sources.join(', ')}`] : [],
       ),
     })),
     tunnels: tunnels.map((tunnel) => ({ ends: [idOf(tunnel.ends[0]), idOf(tunnel.ends[1])], tunnel })),

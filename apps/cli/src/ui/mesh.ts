@@ -1,5 +1,8 @@
-import type { EndpointSlice } from '@kube-semaphore/kube-objects';
+import type { EndpointSlice, ServiceImport } from '@kube-semaphore/kube-objects';
 import {
+  derivedServiceName,
+  importClusterLabel,
+  importNameLabel,
   mirrorClusterLabel,
   mirroredServiceLabel,
   mirroredSliceLabel,
@@ -7,19 +10,27 @@ import {
 } from '@kube-semaphore/service-mirror/names';
 import { seenRemotes } from '../check/check.ts';
 import type { ClusterReport } from '../clusters/report.ts';
-import { type Graph, graphOf, type Mirrored, mirroredBy, nameOf, type ReadCluster } from '../graph/graph.ts';
+import {
+  type Graph,
+  graphOf,
+  importedBy,
+  type Mirrored,
+  mirroredBy,
+  nameOf,
+  type ReadCluster,
+} from '../graph/graph.ts';
 import { problemsIn } from '../status/page.ts';
 import { type Pair, pairsOf } from '../status/pairs.ts';
 
 /** What was read of a cluster, and why some of it wasn't. */
 export type MeshCluster = ReadCluster & {
-  /** Of mirrors and global Services. */
+  /** Of mirrors, global Services and imports. */
   readonly slices: readonly EndpointSlice[];
   readonly failures: readonly string[];
 };
 
-/** A mirror or a global Service, and how many ready endpoints it has of each cluster. */
-export type ServiceRow = Pick<Mirrored, 'cluster' | 'service'> & {
+/** A mirror, a global Service or an import, and how many ready endpoints it has of each cluster. */
+export type ServiceRow = Omit<Mirrored, 'sources'> & {
   readonly endpoints: readonly { readonly cluster: string; readonly ready: number }[];
 };
 
@@ -64,30 +75,50 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const nameIn = ({ service, cluster }: ServiceRow): string => `${service} ${cluster}`;
 
-function servicesIn({ report, services, slices }: MeshCluster): readonly ServiceRow[] {
+function servicesIn({ report, services, imports, slices }: MeshCluster): readonly ServiceRow[] {
   const byService = Map.groupBy(
     slices,
     ({ metadata: { namespace, labels } }) => `${namespace}/${labels[serviceNameLabel]}`,
   );
-  return services.flatMap((object) => {
-    const mirrored = mirroredBy(report, object);
-    if (mirrored === undefined) return [];
-    const { namespace, name } = object.metadata;
-    const own = byService.get(`${namespace}/${name}`) ?? [];
-    const endpoints = mirrored.sources.map((cluster) => ({
-      cluster,
-      ready: own.filter((slice) => isOf(slice, cluster)).reduce((sum, slice) => sum + readyIn(slice), 0),
-    }));
-    return [{ cluster: mirrored.cluster, service: mirrored.service, endpoints }];
-  });
+  const byImport = Map.groupBy(slices, ({ metadata: { labels } }) => labels[importNameLabel]);
+  return [
+    ...services.flatMap((object) => {
+      const { namespace, name } = object.metadata;
+      return rowOf(mirroredBy(report, object), byService.get(`${namespace}/${name}`));
+    }),
+    ...imports.flatMap((object) => {
+      const own = byImport.get(object.metadata.name)?.filter((slice) => isOfImport(slice, object));
+      return rowOf(importedBy(report, object), own);
+    }),
+  ];
+}
+
+function rowOf(mirrored: Mirrored | undefined, slices: readonly EndpointSlice[] = []): readonly ServiceRow[] {
+  if (mirrored === undefined) return [];
+  const { sources, ...row } = mirrored;
+  const endpoints = sources.map((cluster) => ({
+    cluster,
+    ready: slices.filter((slice) => isOf(slice, cluster)).reduce((sum, slice) => sum + readyIn(slice), 0),
+  }));
+  return [{ ...row, endpoints }];
 }
 
 /** The slices of a mirror are all of its one source. */
 const isOf = ({ metadata: { labels } }: EndpointSlice, cluster: string): boolean =>
-  labels[mirroredServiceLabel] === 'true' || labels[mirrorClusterLabel] === cluster;
+  labels[mirroredServiceLabel] === 'true' || [labels[mirrorClusterLabel], labels[importClusterLabel]].includes(cluster);
+
+/** Slices are where the import's Service is: beside it, or in the mirror namespace. */
+const isOfImport = ({ metadata }: EndpointSlice, { metadata: { namespace, name }, status }: ServiceImport): boolean =>
+  status.endpointSliceObjects === 'Absent'
+    ? metadata.labels[serviceNameLabel] === derivedServiceName({ namespace, name }, { isBeside: false })
+    : metadata.namespace === namespace;
 
 /** Which slices `Mesh` is made of. */
-export const sliceLabels = [mirroredServiceLabel, mirroredSliceLabel] as const;
+export const sliceSelectors = [
+  `${mirroredServiceLabel}=true`,
+  `${mirroredSliceLabel}=true`,
+  importClusterLabel,
+] as const;
 
 /** An unset condition means ready. */
 const readyIn = ({ endpoints }: EndpointSlice): number =>

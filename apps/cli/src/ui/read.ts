@@ -5,8 +5,8 @@ import { resultsOf } from '../check/page.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { listObjects, type Read, type Run } from '../clusters/objects.ts';
 import { type ClusterReport, readCluster } from '../clusters/report.ts';
-import { readServices } from '../clusters/services.ts';
-import { type Mesh, type MeshCluster, meshOf, sliceLabels } from './mesh.ts';
+import { readImports, readServices } from '../clusters/services.ts';
+import { type Mesh, type MeshCluster, meshOf, sliceSelectors } from './mesh.ts';
 import { type Checked, checkedOf } from './view.ts';
 
 /** Reads all clusters. Rejects only when `signal` is aborted. */
@@ -17,13 +17,14 @@ export async function readMesh(contexts: readonly Context[], run: Run): Promise<
 
 async function readMeshCluster(context: Context, run: Run): Promise<MeshCluster> {
   const report = await readCluster(context, run);
-  if (report.failure !== undefined) return { report, services: [], slices: [], failures: [] };
-  const [services, ...slices] = await Promise.all([
+  if (report.failure !== undefined) return { report, services: [], imports: [], slices: [], failures: [] };
+  const [services, imports, ...slices] = await Promise.all([
     readServices(context, run),
-    ...sliceLabels.map((label) => listObjects(context, endpointSliceKind, { labelSelector: `${label}=true` }, run)),
+    readImports(context, run),
+    ...sliceSelectors.map((labelSelector) => listObjects(context, endpointSliceKind, { labelSelector }, run)),
   ]);
-  const failures = [services, ...slices].flatMap((read) => (read.known ? [] : [read.why]));
-  return { report, services: itemsOf(services), slices: slices.flatMap(itemsOf), failures };
+  const failures = [services, imports, ...slices].flatMap((read) => (read.known ? [] : [read.why]));
+  return { report, services: itemsOf(services), imports: itemsOf(imports), slices: slices.flatMap(itemsOf), failures };
 }
 
 const itemsOf = <T>(read: Read<readonly T[]>): readonly T[] => (read.known ? read.value : []);

@@ -1,4 +1,4 @@
-import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import { Codec, endpointSliceKind, serviceImportKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { type MeshCluster, meshOf } from './mesh.ts';
@@ -10,6 +10,25 @@ const service = (namespace: string, name: string, annotations: object) =>
     kind: 'Service',
     metadata: { namespace, name, annotations },
   });
+
+const serviceImport = (name: string, endpointSliceObjects: string) =>
+  new Codec(serviceImportKind).objectFromJson({
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+    kind: 'ServiceImport',
+    metadata: { namespace: 'shop', name },
+    status: { clusters: [{ cluster: 'c2' }], endpointSliceObjects },
+  });
+
+/** Of an import, beside it or with its Service in the mirror namespace. */
+const importSlice = (namespace: string, name: string, derived: string) => {
+  const of = slice(name, { 'multicluster.kubernetes.io/service-name': name }, [true]);
+  const labels = {
+    ...of.metadata.labels,
+    'multicluster.kubernetes.io/source-cluster': 'c2',
+    'kubernetes.io/service-name': derived,
+  };
+  return { ...of, metadata: { ...of.metadata, namespace, labels } };
+};
 
 const slice = (name: string, labels: object, ready: readonly boolean[]) =>
   new Codec(endpointSliceKind).objectFromJson({
@@ -42,7 +61,12 @@ const c1: MeshCluster = {
     service('sys-semaphore', 'c2-web', { 'mirror-svc-source': 'c2/shop/web' }),
     service('sys-semaphore', 'gl-db', { 'mirror-svc-source': 'global/shop/db', 'global-svc-clusters': 'c1,c2' }),
   ],
+  imports: [serviceImport('near', 'Present'), serviceImport('far', 'Absent')],
   slices: [
+    importSlice('shop', 'near', 'derived-a'),
+    importSlice('other', 'near', 'derived-b'),
+    importSlice('sys-semaphore', 'far', 'mcs-shop-73736d-far'),
+    importSlice('sys-semaphore', 'far', 'mcs-other-73736d-far'),
     slice('a', { 'kubernetes.io/service-name': 'c2-web', 'mirrored-svc': 'true' }, [false]),
     slice('b', { 'kubernetes.io/service-name': 'gl-db', 'mirror-endpointslice-sync-name': 'c2' }, [true, false, true]),
   ],
@@ -60,15 +84,18 @@ describe('the view of a mesh', () => {
 
   it('has the ready endpoints of each Service by cluster, those without any first', () => {
     expect(view().services.rows).toEqual([
-      { cluster: 'c1', service: 'shop/web', endpoints: [{ cluster: 'c2', ready: 0 }] },
+      { cluster: 'c1', kind: 'mirror', service: 'shop/web', endpoints: [{ cluster: 'c2', ready: 0 }] },
       {
         cluster: 'c1',
+        kind: 'global',
         service: 'shop/db',
         endpoints: [
           { cluster: 'c1', ready: 0 },
           { cluster: 'c2', ready: 2 },
         ],
       },
+      { cluster: 'c1', kind: 'import', service: 'shop/far', endpoints: [{ cluster: 'c2', ready: 1 }] },
+      { cluster: 'c1', kind: 'import', service: 'shop/near', endpoints: [{ cluster: 'c2', ready: 1 }] },
     ]);
   });
 

@@ -63,6 +63,7 @@ function clusterOf(name: string, all: readonly string[]): MeshCluster {
         },
       }),
     ),
+    imports: [],
     slices: others.map((other) =>
       new Codec(endpointSliceKind).objectFromJson({
         apiVersion: 'discovery.k8s.io/v1',
@@ -130,6 +131,7 @@ export function largeMesh(count: number): Mesh {
     services: names.flatMap((cluster) =>
       names.slice(0, 20).map((source, i) => ({
         cluster,
+        kind: 'mirror',
         service: `shop/web-${i}`,
         endpoints: [{ cluster: source, ready: 2 }],
       })),

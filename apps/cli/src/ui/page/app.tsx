@@ -154,6 +154,7 @@ function Parts({ view, page }: { view: View; page: (list: string) => (from: numb
         list={services}
         columns={[
           { heading: 'Service', cell: (row) => row.service },
+          { heading: 'Kind', cell: (row) => row.kind },
           { heading: 'Seen in', cell: (row) => row.cluster },
           { heading: 'Ready endpoints', cell: endpointsCell },
         ]}
