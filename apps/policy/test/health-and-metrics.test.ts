@@ -1,9 +1,18 @@
+import { readFile } from 'node:fs/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itWithPolicy as it } from './support/it.ts';
 
 const requests = (type: string, success = '1') =>
   ['semaphore_policy_calico_client_request_total', { type, success }] as const;
+
+/** When a token is valid; null: without an end, as those of embedded clusters. */
+function lifeOf(token: string): object | null {
+  const [, payload = '', signature] = token.split('.');
+  if (signature === undefined) return null;
+  const { iat, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { iat: number; exp: number };
+  return { from: new Date(iat * 1_000).toISOString(), until: new Date(exp * 1_000).toISOString() };
+}
 
 describe('after a set was made, changed and deleted', () => {
   it('/metrics counts that under the names of the Go program', async ({ policy, pods, sets }) => {
@@ -54,7 +63,7 @@ describe('a policy at work', () => {
       expect(await policy.get(path)).toEqual({ status: 200, body: 'ok\n' });
   });
 
-  it('tells at /status what it knows of each cluster', async ({ policy, pods, sets }) => {
+  it('tells at /status what it knows of each cluster', async ({ policy, pods, sets, accounts }) => {
     await pods.add({ name: 'h', app: 'app', ips: ['10.9.0.1'], hostNetwork: true });
     await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
@@ -63,6 +72,7 @@ describe('a policy at work', () => {
       ...reached,
       name: 'c2',
       objects: { pods: 2, sets: 1 },
+      credentials: lifeOf(await readFile(accounts.remote.tokenFile, 'utf8')),
       heldDeletions: 0,
       skipped: [{ kind: 'expected', reason: 'host-network', count: 1 }],
       config: { clusterSetID: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },

@@ -1,7 +1,7 @@
 import { Secrets } from '@kube-semaphore/text';
 import type { Tunnel } from './agent.ts';
 import type { Connection } from './connection.ts';
-import { basic, bearer, openToken, secretsOf } from './credentials.ts';
+import { basic, openToken, secretsOf, tokenCredentials } from './credentials.ts';
 import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
 import { loginOf, parseServer } from './endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
@@ -59,7 +59,7 @@ async function open(reference: ClusterReference, serviceAccountDir: string, deps
         credentials:
           'path' in token
             ? await openToken(token.path, deps)
-            : fixed({ authorization: bearer(token.value, 'the service account token') }),
+            : fixed(tokenCredentials(token.value, 'the service account token')),
       };
     }
   }

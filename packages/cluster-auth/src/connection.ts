@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http';
+import type { Validity } from './credentials.ts';
 
 /**
  * What a request is sent with. It is the same object until something rotates, so `===` shows whether anything changed.
@@ -20,6 +21,9 @@ export type Authorization = {
 export interface Connection {
   /** Base of every request's URL. The path doesn't end in a slash, unless it is `/`. */
   readonly server: URL;
+
+  /** Of the credentials that were used last. Undefined: none yet, they don't end, or a plugin or an issuer renews them. */
+  readonly validity?: Validity | undefined;
 
   /**
    * What a request needs now. Call it before each request: it answers from memory, checks the files at most once a

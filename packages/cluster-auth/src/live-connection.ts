@@ -1,7 +1,7 @@
 import type { Agent } from 'node:http';
 import { createAgent, createPlainAgent, isBusy, retire, type Tunnel } from './agent.ts';
 import type { Authorization, Connection } from './connection.ts';
-import { type Credentials, secretsOf } from './credentials.ts';
+import { type Credentials, secretsOf, type Validity } from './credentials.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ClusterAuthError } from './errors.ts';
 import { abortable, type Rotating } from './rotating.ts';
@@ -49,6 +49,10 @@ export class LiveConnection implements Connection {
     this.#tunnel = tunnel;
     this.#lifetime = lifetime;
     this.#secrets = secrets;
+  }
+
+  get validity(): Validity | undefined {
+    return this.#current?.credentials.validity;
   }
 
   async authorize({ signal }: { signal: AbortSignal }): Promise<Authorization> {

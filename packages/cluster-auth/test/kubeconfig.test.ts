@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
@@ -41,6 +42,16 @@ describe('a kubeconfig', () => {
     const { connection } = await connectedBy(caData, {});
     expect(await send(connection)).toBe(200);
     expect(api.last).toMatchObject({ client: 'jane', authorization: undefined });
+  });
+
+  it('with a client certificate tells when that begins and ends', async () => {
+    const { connection } = await connectedBy(caData, {});
+    await send(connection);
+    const { validFromDate, validToDate } = new X509Certificate((await clientOf('jane')).certPem);
+    const lifeMs = validToDate.getTime() - validFromDate.getTime();
+    const { fromMs, untilMs } = connection.validity!;
+    expect(untilMs - fromMs).toBe(lifeMs);
+    expect(fromMs).toBeLessThanOrEqual(Date.now());
   });
 
   it('with a token and a client certificate sends both', async () => {

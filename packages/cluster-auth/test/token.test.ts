@@ -82,6 +82,21 @@ describe('a token file', () => {
     expect(watch.destroyed).toBe(false);
   });
 
+  it('tells when the token that was used last begins and ends, if it is a JWT with both', async () => {
+    const jwt = (claims: object): string => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.sig`;
+    await writeFile(join(dir, 'token'), `${jwt({ iat: 1_000, exp: 4_600 })}\n`);
+    const { connection, clock } = await connected(reference());
+    expect(connection.validity).toBeUndefined();
+    await send(connection);
+    expect(connection.validity).toEqual({ fromMs: 1_000_000, untilMs: 4_600_000 });
+    for (const other of [jwt({ iat: 1_000 }), jwt({ iat: 1_000, exp: 1e300 }), 'opaque']) {
+      await writeFile(join(dir, 'token'), other);
+      clock.advance(1_000);
+      await send(connection);
+      expect(connection.validity).toBeUndefined();
+    }
+  });
+
   it('gives the same authorization while nothing changes', async () => {
     await writeFile(join(dir, 'token'), 'first');
     const { connection, clock } = await connected(reference());

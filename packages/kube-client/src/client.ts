@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Connection } from '@kube-semaphore/cluster-auth';
+import type { Connection, Validity } from '@kube-semaphore/cluster-auth';
 import {
   apiVersion,
   type Codec,
@@ -80,6 +80,11 @@ export class KubeClient {
 
   constructor(options: KubeClientOptions) {
     this.#options = options;
+  }
+
+  /** When its credentials are valid, as the connection says. */
+  get validity(): Validity | undefined {
+    return this.#options.connection.validity;
   }
 
   /** One page of at most `limit` objects. @throws BodyTooLargeError beyond 16 MiB, or 32 MiB of memory */

@@ -52,6 +52,11 @@ const factsOf = (name: string, remote: string): Facts => ({
 });
 
 const DAY_MS = 86_400_000;
+/** Credentials for 80 days. */
+const credentials = (daysLeft: number) => ({
+  from: new Date((daysLeft - 80) * DAY_MS).toISOString(),
+  until: new Date(daysLeft * DAY_MS).toISOString(),
+});
 const expiring = (days: number) => ({ what: 'the certificate', untilMs: days * DAY_MS });
 const server = { major: 1, minor: 36, aheadMs: -900, readAtMs: 0, expiries: [expiring(90)] };
 
@@ -66,7 +71,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
     missing: [],
   });
   const config = { allowedPodCIDRs: [rangeOf(remote)] };
-  const read = remoteStatus({ name: remote, config });
+  const read = remoteStatus({ name: remote, config, credentials: credentials(10) });
   return {
     cluster: name,
     facts: factsOf(name, remote),
@@ -158,6 +163,8 @@ describe('the checks', () => {
     },
     { reports: changed('lacking', known(['a may not list pods'])), want: ['problem rights-granted'] },
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
+    { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
+    { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },
     { reports: changed('corefile', known(IMPORTS)), want: ['problem dns-rules'] },
     { reports: changed('corefile', known(rule('c1'))), want: ['problem imports-resolved'] },
     { reports: changed('corefile', known(`${rule('c1')}${rule('mcs')}`)), want: [] },

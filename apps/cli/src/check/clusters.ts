@@ -15,7 +15,11 @@ function checkOfFact<T>(
     readonly severity?: Finding['severity'];
     readonly fact: (reading: Reading) => Read<T>;
     /** @returns undefined: there is nothing of the kind */
-    readonly detailsOf: (value: T, reading: Reading, others: readonly Reading[]) => readonly string[] | undefined;
+    readonly detailsOf: (
+      value: T,
+      reading: Reading,
+      others: readonly Reading[],
+    ) => readonly (string | Finding)[] | undefined;
   },
 ): Check {
   return {
@@ -27,7 +31,9 @@ function checkOfFact<T>(
         const read = fact(reading);
         if (!read.known) return [[{ severity: 'warning', detail: `unknown: ${read.why}` }]];
         const details = detailsOf(read.value, reading, reached.slice(i + 1));
-        return details === undefined ? [] : [details.map((detail) => ({ severity, detail }))];
+        const findingOf = (detail: string | Finding): Finding =>
+          typeof detail === 'string' ? { severity, detail } : detail;
+        return details === undefined ? [] : [details.map(findingOf)];
       });
       return found.length === 0 ? undefined : found.flat();
     },
@@ -41,6 +47,9 @@ const MAX_SKEW_MS = 30_000;
 
 const SOON_DAYS = 14;
 const DAY_MS = 86_400_000;
+
+/** Kubelets renew a token with a fifth of its life left, and others earlier. */
+const LAST_PART = 1 / 8;
 
 /** Checks that need no app: they also hold before the installation. */
 export const ofClusters: readonly Check[] = [
@@ -89,6 +98,28 @@ export const ofSurroundings: readonly Check[] = [
     fact: ({ facts }) => facts.lacking,
     detailsOf: (lacking, { cluster, pods }) =>
       pods.length === 0 ? undefined : lacking.map((sentence) => `${cluster}: ${sentence}`),
+  }),
+  checkOfFact('app-credentials-last', {
+    severity: 'warning',
+    hint: 'renew them, as semaphore link --renew does with tokens',
+    fact: ({ facts }) => facts.server,
+    detailsOf: ({ readAtMs }, reading) => {
+      const ending = seenRemotes([reading]).flatMap(({ pod, remote: { name, credentials } }) =>
+        credentials ? [{ who: `${reading.cluster}: the credentials of ${pod.app} for ${name}`, ...credentials }] : [],
+      );
+      const ended = ending.filter(({ until }) => Date.parse(until) <= readAtMs);
+      const soon = ending.filter(({ from, until }) => {
+        const [leftMs, lifeMs] = [Date.parse(until) - readAtMs, Date.parse(until) - Date.parse(from)];
+        return leftMs > 0 && leftMs < Math.min(lifeMs * LAST_PART, SOON_DAYS * DAY_MS);
+      });
+      if (ending.length === 0) return undefined;
+      return [
+        ...unique(ended.map(({ who, until }) => `${who} ended at ${until}`)).map(
+          (detail) => ({ severity: 'problem', detail }) as const,
+        ),
+        ...unique(soon.map(({ who, until }) => `${who} end at ${until}`)),
+      ];
+    },
   }),
   checkOfFact('pools-disabled', {
     hint: 'create a disabled IPPool for it, or peers see the address of a node',

@@ -24,6 +24,8 @@ const peer = z.object({
 const remote = z.object({
   name: z.string(),
   ...connection,
+  /** Null or undefined: they don't end, the app renews them, or an older app doesn't tell. */
+  credentials: z.nullish(z.object({ from: time, until: time })),
   objects: z.nullable(z.record(z.string(), count)),
   heldDeletions: count,
   skipped: z.array(z.object({ kind: z.enum(['expected', 'problem']), reason: z.string(), count })),

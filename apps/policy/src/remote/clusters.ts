@@ -30,6 +30,7 @@ export class Remotes {
       client: clients[i]!,
       state: new RemoteState({
         cluster: remote.name,
+        client: clients[i]!,
         metrics,
         log,
         holdMs: options.options.deletionGuardHoldMs,

@@ -60,6 +60,7 @@ export class SourceCluster {
     this.cluster = cluster;
     this.#state = new RemoteState({
       cluster,
+      client: options.client,
       metrics,
       log,
       holdMs: options.options.deletionGuardHoldMs,

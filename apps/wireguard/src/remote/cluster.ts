@@ -52,7 +52,7 @@ export class Remote {
     const { watchIdleTimeoutMs: idleTimeoutMs, deletionGuardHoldMs: holdMs } = options;
     this.#remote = remote;
     this.settings = settings;
-    this.#state = new RemoteState({ cluster, metrics, log, holdMs, onFirstSync: this.#firstSync.resolve });
+    this.#state = new RemoteState({ cluster, client, metrics, log, holdMs, onFirstSync: this.#firstSync.resolve });
     this.#deviceDiagnostics = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (device, { reason, detail }) =>

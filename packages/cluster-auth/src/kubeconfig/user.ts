@@ -1,4 +1,4 @@
-import { basic, bearer, type Credentials, openToken } from '../credentials.ts';
+import { basic, type Credentials, openToken, tokenCredentials } from '../credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError } from '../errors.ts';
 import { openKeyPair, withKeyPair } from '../key-pair.ts';
@@ -42,7 +42,7 @@ async function openHeader(
 ): Promise<Rotating<Credentials>> {
   const { tokenFile, token, username, password, exec, 'auth-provider': provider } = context.user;
   if (tokenFile !== undefined) return openToken(place.file(tokenFile), deps);
-  if (token !== undefined) return fixed({ authorization: bearer(token, place.user('token')) });
+  if (token !== undefined) return fixed(tokenCredentials(token, place.user('token')));
   if (username !== undefined) return fixed({ authorization: basic(username, password ?? '') });
   if (exec != null) return execCredentials(pluginOf(exec, context, place, ca), deps);
   if (provider != null) return openOidc(provider.config ?? {}, place, deps);

@@ -1,3 +1,4 @@
+import type { KubeClient } from '@kube-semaphore/kube-client';
 import { type Instruments, limitedLog, type Logger, type sharedMetrics } from '@kube-semaphore/runtime';
 import { ClusterWatches, type ClusterWatchesOptions, type ConnectionStatus } from './cluster-watches.ts';
 import { type DiagnosticCount, type DiagnosticRegister, skippedIn } from './diagnostic-register.ts';
@@ -7,6 +8,7 @@ export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
     Pick<Instruments<ReturnType<typeof sharedMetrics>>, 'skippedObjects'> & {
       readonly heldDeletions: { set(labels: { readonly remote: string }, value: number): void };
     };
+  readonly client: Pick<KubeClient, 'validity'>;
   /** `-deletion-guard-hold`. */
   readonly holdMs: number;
 };
@@ -14,6 +16,8 @@ export type RemoteStateOptions = Omit<ClusterWatchesOptions, 'metrics'> & {
 /** What `/status` says of a remote, in every app. */
 export type RemoteStatus = ConnectionStatus & {
   readonly name: string;
+  /** When the credentials that were used last are valid, in ISO 8601. Null: they don't end, or they are renewed by the app. */
+  readonly credentials: { readonly from: string; readonly until: string } | null;
   /** Whether its first lists are complete. */
   readonly synced: boolean;
   /** How many there are of each kind; null before it is synced, as unknown is not empty. */
@@ -62,8 +66,10 @@ export class RemoteState {
 
   /** @param objects null before it is synced */
   status(objects: RemoteStatus['objects']): RemoteStatus {
+    const { validity } = this.#options.client;
     return {
       name: this.cluster,
+      credentials: validity ? { from: iso(validity.fromMs), until: iso(validity.untilMs) } : null,
       synced: objects !== null,
       ...this.watches.status(),
       objects,
@@ -76,3 +82,5 @@ export class RemoteState {
     return [...this.#held.values()].reduce((sum, count) => sum + count, 0);
   }
 }
+
+const iso = (ms: number): string => new Date(ms).toISOString();
