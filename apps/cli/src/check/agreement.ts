@@ -1,5 +1,6 @@
 import { containsCidr } from '@kube-semaphore/net';
 import type { NodeFacts } from '../clusters/objects.ts';
+import { ownNames } from '../clusters/report.ts';
 import { type Check, checkOfEach, placeOf, type SeenRemote, seenRemotes } from './check.ts';
 import { cidrsOf, podRangesOf } from './clusters.ts';
 import type { Reading } from './facts.ts';
@@ -24,6 +25,16 @@ function bothSides(reports: readonly Reading[]): readonly BothSides[] {
   });
 }
 
+/** Remotes of agents that have other apps of ours, but no agents. */
+function withoutAgents(readings: readonly Reading[]): readonly BothSides[] {
+  const names = new Set(
+    readings.filter(({ pods }) => !pods.some(({ app }) => app === 'semaphore-wireguard')).flatMap(ownNames),
+  );
+  return seenRemotes(readings)
+    .filter(({ pod, remote }) => pod.app === 'semaphore-wireguard' && names.has(remote.name))
+    .map((here) => ({ here, ours: here.status.config.name ?? '', there: [] }));
+}
+
 function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
   return bothSides(readings).flatMap(({ here, ours, there }) => {
     const nodes = readings.find(({ cluster }) => cluster === there[0]?.cluster)?.facts.nodes;
@@ -39,11 +50,11 @@ function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
 export const agreements: readonly Check[] = [
   checkOfEach('both-ways', {
     hint: 'add the cluster to the config of the other side, under the same name',
-    subjects: bothSides,
+    subjects: (readings) => [...bothSides(readings), ...withoutAgents(readings)],
     detailOf: ({ here, ours, there }) =>
       there.some(({ remote }) => remote.name === ours)
         ? undefined
-        : `${placeOf(here)} has the remote ${here.remote.name}, which has no remote ${ours}`,
+        : `${placeOf(here)} has the remote ${here.remote.name}, which has no ${there.length === 0 ? 'agents' : `remote ${ours}`}`,
   }),
   checkOfEach('keys-agree', {
     hint: "wait a minute; then look at the pubKey annotation of the peer's Node",

@@ -33,6 +33,8 @@ const IMPORTS = `clusterset.local:53 {
 }
 `;
 
+const dnsPod = { name: 'kube-system/coredns-0', ready: true, isCurrent: known(true) };
+
 /** What its API server says. */
 const factsOf = (name: string, remote: string): Facts => ({
   server: known(server),
@@ -47,6 +49,8 @@ const factsOf = (name: string, remote: string): Facts => ({
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
   corefile: known(`${rule(remote)}${IMPORTS}`),
   multicluster: known({ kinds, isReadable: true }),
+  dns: known([dnsPod]),
+  workloads: known([{ what: 'the Deployment a/b', wanted: 1, there: 1 }]),
   mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
   lacking: known([]),
 });
@@ -80,7 +84,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
       appPod({ app: 'semaphore-policy', name: 'policy-1', leader: false, remotes: [read] }),
       appPod({
         app: 'semaphore-service-mirror',
-        config: { mirrorNamespace: 'sys-semaphore', mcs: {} },
+        config: { name, mirrorNamespace: 'sys-semaphore', mcs: {} },
         remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],
       }),
       appPod({ app: 'semaphore-wireguard', node: `n-${name}`, config: { name }, remotes: [tunnel] }),
@@ -121,6 +125,16 @@ describe('the checks', () => {
   it.each([
     { reports: [c1, { ...c2, failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
     { reports: [c1, { ...c2, pods: [] }], want: ['problem apps-found'] },
+    {
+      reports: changed('workloads', known([{ what: 'the Deployment a/b', wanted: 2, there: 1 }])),
+      want: ['problem pods-complete'],
+    },
+    {
+      reports: changed('workloads', known([{ what: 'the DaemonSet a/b', wanted: 0, there: 0 }])),
+      want: ['problem pods-complete'],
+    },
+    { reports: changed('workloads', forbidden), want: ['warning pods-complete'] },
+    { reports: [c1, { ...c2, pods: c2.pods.slice(POLICY, AGENT) }], want: ['problem both-ways'] },
     { reports: broken(POLICY, { ready: false }), want: ['problem pods-ready'] },
     { reports: broken(STANDBY, { status: { failure: '503' } }), want: ['problem status-served'] },
     { reports: broken(MIRROR, {}, { version: '0.2.0' }), want: ['warning same-version'] },
@@ -166,6 +180,10 @@ describe('the checks', () => {
     { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
     { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },
     { reports: changed('corefile', known(IMPORTS)), want: ['problem dns-rules'] },
+    { reports: changed('dns', known([{ ...dnsPod, ready: false }])), want: ['problem dns-answers'] },
+    { reports: changed('dns', known([{ ...dnsPod, ready: false }, dnsPod])), want: [] },
+    { reports: changed('dns', known([{ ...dnsPod, isCurrent: known(false) }])), want: ['problem dns-answers'] },
+    { reports: changed('dns', known([{ ...dnsPod, isCurrent: forbidden }])), want: ['warning dns-answers'] },
     { reports: changed('corefile', known(rule('c1'))), want: ['problem imports-resolved'] },
     { reports: changed('corefile', known(`${rule('c1')}${rule('mcs')}`)), want: [] },
     {

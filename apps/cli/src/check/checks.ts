@@ -1,6 +1,6 @@
 import { agreements } from './agreement.ts';
 import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes, some } from './check.ts';
-import { ofClusters, ofSurroundings } from './clusters.ts';
+import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 
 const reached = checkOfEach('clusters-reached', {
@@ -15,6 +15,7 @@ const ofApps: readonly Check[] = [
     subjects: (reports) => reports.filter(({ failure }) => failure === undefined),
     detailOf: ({ cluster, pods }) => (pods.length === 0 ? `${cluster}: no Pod of an app was found` : undefined),
   }),
+  podsComplete,
   checkOfEach('pods-ready', {
     hint: 'ask kubectl describe and logs of the Pod',
     subjects: podsOf,

@@ -91,6 +91,18 @@ export const ofClusters: readonly Check[] = [
   }),
 ];
 
+/** An app may also lack all Pods, as one that is scaled to 0. */
+export const podsComplete: Check = checkOfFact('pods-complete', {
+  hint: 'ask kubectl describe for its events',
+  fact: ({ facts }) => facts.workloads,
+  detailsOf: (workloads, { cluster }) =>
+    workloads.length === 0
+      ? undefined
+      : workloads.flatMap(({ what, wanted, there }) =>
+          there < wanted || there === 0 ? [`${cluster}: ${what} has ${there} of ${wanted} Pods`] : [],
+        ),
+});
+
 /** Checks of what the apps need of their cluster. */
 export const ofSurroundings: readonly Check[] = [
   checkOfFact('rights-granted', {
@@ -150,6 +162,20 @@ export const ofSurroundings: readonly Check[] = [
       if (corefile === undefined || wanted.length === 0) return undefined;
       const missing = wanted.filter(({ target }) => !corefile.includes(target));
       return unique(missing.map(({ name, target }) => `${reading.cluster}: no rule for ${name} leads to ${target}`));
+    },
+  }),
+  checkOfFact('dns-answers', {
+    hint: 'wait two minutes; then look at the log of CoreDNS',
+    fact: ({ facts }) => facts.dns,
+    detailsOf: (pods, { cluster }) => {
+      if (pods.length === 0) return undefined;
+      const old = pods.flatMap(({ name, isCurrent }) => (isCurrent.known && isCurrent.value === false ? [name] : []));
+      const [unknown] = pods.flatMap(({ isCurrent }) => (isCurrent.known ? [] : [isCurrent.why]));
+      return [
+        ...(pods.some(({ ready }) => ready) ? [] : [`${cluster}: no Pod of the DNS server is ready`]),
+        ...(old.length === 0 ? [] : [`${cluster}: the Corefile of kube-system/coredns isn't loaded in ${some(old)}`]),
+        ...(unknown === undefined ? [] : [{ severity: 'warning', detail: `unknown: ${unknown}` } as const]),
+      ];
     },
   }),
   checkOfFact('imports-resolved', {

@@ -16,8 +16,9 @@ import {
   readNodes,
   type Run,
 } from '../clusters/objects.ts';
-import type { ClusterReport } from '../clusters/report.ts';
+import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
+import { type DnsPod, readDns } from './dns.ts';
 import { isAllowed, readRights } from './rights.ts';
 
 /** An API server. */
@@ -33,6 +34,15 @@ type Server = {
 
 /** A Service that is copied from another cluster. */
 type Mirror = { readonly namespace: string; readonly name: string; readonly hasReadyEndpoint: boolean };
+
+/** What makes the Pods of an app. */
+type Workload = {
+  /** `the Deployment kube-system/semaphore-policy`. */
+  readonly what: string;
+  /** How many Pods it should have, and has. */
+  readonly wanted: number;
+  readonly there: number;
+};
 
 /** What Multi-Cluster Services need. */
 type Multicluster = {
@@ -50,6 +60,8 @@ export type Facts = {
   readonly pools: Read<readonly Pool[]>;
   /** Undefined: CoreDNS has none at the usual place. */
   readonly corefile: Read<string | undefined>;
+  readonly dns: Read<readonly DnsPod[]>;
+  readonly workloads: Read<readonly Workload[]>;
   readonly mirrors: Read<readonly Mirror[]>;
   readonly multicluster: Read<Multicluster>;
   /** Rights that accounts of the apps lack, each as a sentence. */
@@ -64,16 +76,18 @@ const TIMEOUT_MS = 10_000;
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
-  const [server, nodes, pools, corefile, mirrors, multicluster, lacking] = await Promise.all([
+  const [server, nodes, pools, corefile, dns, workloads, mirrors, multicluster, lacking] = await Promise.all([
     known(context, run, () => readServer(context, run)),
     readNodes(context, run),
     readPools(context, run),
     readCorefile(context, run),
+    readDns(context, run),
+    readWorkloads(context, run),
     readMirrors(context, run),
     readMulticluster(context, run),
     readRights(context, pods, run),
   ]);
-  return { server, nodes, pools, corefile, mirrors, multicluster, lacking };
+  return { server, nodes, pools, corefile, dns, workloads, mirrors, multicluster, lacking };
 }
 
 const unknown = (why: Read<never>): Facts => ({
@@ -81,6 +95,8 @@ const unknown = (why: Read<never>): Facts => ({
   nodes: why,
   pools: why,
   corefile: why,
+  dns: why,
+  workloads: why,
   mirrors: why,
   multicluster: why,
   lacking: why,
@@ -109,6 +125,43 @@ function ownExpiry({ kube, user }: Context): Server['expiries'] {
   if (data === undefined) return [];
   const certificate = new X509Certificate(Buffer.from(data, 'base64'));
   return [{ what: `the certificate of the user "${user}"`, untilMs: certificate.validToDate.getTime() }];
+}
+
+const count = z.optional(z.number());
+const workloadList = z.object({
+  items: z.array(
+    z.object({
+      metadata: z.object({ namespace: z.string(), name: z.string() }),
+      spec: z.object({ replicas: count }),
+      status: z.object({ replicas: count, desiredNumberScheduled: count, currentNumberScheduled: count }),
+    }),
+  ),
+});
+
+async function readWorkloads(context: Context, run: Run): Promise<Read<readonly Workload[]>> {
+  const list = async (plural: string) =>
+    mapRead(
+      await readAs(
+        context,
+        `/apis/apps/v1/${plural}?${new URLSearchParams({ labelSelector: ofApps }).toString()}`,
+        workloadList,
+        run,
+      ),
+      (page) => page?.items ?? [],
+    );
+  const [deployments, daemonSets] = await Promise.all([list('deployments'), list('daemonsets')]);
+  return mapRead(allOf({ deployments, daemonSets }), (all) => [
+    ...all.deployments.map(({ metadata: { namespace, name }, spec, status }) => ({
+      what: `the Deployment ${namespace}/${name}`,
+      wanted: spec.replicas ?? 1,
+      there: status.replicas ?? 0,
+    })),
+    ...all.daemonSets.map(({ metadata: { namespace, name }, status }) => ({
+      what: `the DaemonSet ${namespace}/${name}`,
+      wanted: status.desiredNumberScheduled ?? 0,
+      there: status.currentNumberScheduled ?? 0,
+    })),
+  ]);
 }
 
 async function readMirrors(context: Context, run: Run): Promise<Read<readonly Mirror[]>> {

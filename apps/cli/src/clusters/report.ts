@@ -46,7 +46,8 @@ const TIMEOUT_MS = 10_000;
 /** A mesh has an agent on each of a thousand nodes. */
 const CONCURRENCY = 16;
 
-const labelSelector = `app in (${apps.join(',')})`;
+/** Of all objects of the apps. */
+export const labelSelector = `app in (${apps.join(',')})`;
 
 /** Reads the status of all Pods of our apps in a cluster. Rejects only when `signal` is aborted. */
 export async function readCluster(context: Context, run: Run): Promise<ClusterReport> {
@@ -64,14 +65,14 @@ export async function readCluster(context: Context, run: Run): Promise<ClusterRe
 
 const keyOf = ({ app, namespace, name }: AppPod): string => `${app} ${namespace}/${name}`;
 
-async function readPod(context: Context, { metadata, spec, status }: PodOnNode, { signal }: Run): Promise<AppPod> {
+async function readPod(context: Context, found: PodOnNode, { signal }: Run): Promise<AppPod> {
+  const { metadata, spec } = found;
   const { name, namespace, labels } = metadata;
   const port = httpPort(spec);
-  const ready = status.conditions.some((each) => each.type === 'Ready' && each.status === 'True');
   const { nodeName: node, serviceAccountName, containers } = spec;
   const account = serviceAccountName || 'default';
   const image = containers[0]?.image || undefined;
-  const pod = { app: labels['app'] as App, namespace, name, node, account, image, ready };
+  const pod = { app: labels['app'] as App, namespace, name, node, account, image, ready: isReady(found) };
   if (port === undefined) return { ...pod, status: { failure: 'it has no port with the name http' } };
   try {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}:${port}/proxy/status`;
@@ -82,6 +83,12 @@ async function readPod(context: Context, { metadata, spec, status }: PodOnNode, 
   }
 }
 
+export const isReady = ({ status: { conditions } }: PodOnNode): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+
 /** Where an app serves its status. */
-export const httpPort = ({ containers }: PodOnNode['spec']): number | undefined =>
-  containers.flatMap(({ ports }) => ports).find(({ name }) => name === 'http')?.containerPort;
+export const httpPort = (spec: PodOnNode['spec']): number | undefined => portOf(spec, 'http');
+
+/** The port with this name. */
+export const portOf = ({ containers }: PodOnNode['spec'], port: string): number | undefined =>
+  containers.flatMap(({ ports }) => ports).find(({ name }) => name === port)?.containerPort;

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import {
@@ -71,10 +74,38 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     kind: 'ConfigMap',
     metadata: { name: 'coredns' },
     data: {
-      Corefile: 'clusterset.local {\n  kubernetes clusterset.local {\n    multicluster clusterset.local\n  }\n}\n',
+      Corefile:
+        'clusterset.local {\n  prometheus\n  kubernetes clusterset.local {\n    multicluster clusterset.local\n  }\n}\n',
+    },
+  });
+  const dns = createServer((_, response) => void response.end('process_start_time_seconds 1e+09\n')).listen(0, ip);
+  onTestFinished(() => void dns.close());
+  await once(dns, 'listening');
+  const metrics = { name: 'metrics', containerPort: (dns.address() as AddressInfo).port };
+  const server = pod({ namespace: 'kube-system', name: 'coredns-0', labels: { 'k8s-app': 'kube-dns' }, ips: [ip] });
+  await createPod(admin, {
+    ...server,
+    spec: { containers: [{ name: 'coredns', image: 'coredns', ports: [metrics] }] },
+    status: { ...(server['status'] as object), conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  const app = { app: 'semaphore-policy' };
+  await admin.create('/apis/apps/v1/namespaces/kube-system/deployments', {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'semaphore-policy', labels: app },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: app },
+      template: { metadata: { labels: app }, spec: { containers: [{ name: 'policy', image: 'policy' }] } },
     },
   });
   const before = await check(cluster.adminKubeconfig);
+  expect(before['pods-complete']?.findings).toEqual([
+    { severity: 'problem', detail: 'c1: the Deployment kube-system/semaphore-policy has 0 of 2 Pods' },
+  ]);
+  expect(before['dns-answers']?.findings).toEqual([
+    { severity: 'problem', detail: "c1: the Corefile of kube-system/coredns isn't loaded in kube-system/coredns-0" },
+  ]);
   expect(before['rights-granted']).toMatchObject({ result: 'problem' });
   expect(before['rights-granted']?.findings.map(({ detail }) => detail)).toContain(
     'c1: kube-system/semaphore-policy may not create, get, update leases.coordination.k8s.io in semaphore-policy',

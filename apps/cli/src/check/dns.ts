@@ -1,0 +1,76 @@
+import { podOnNodeKind } from '@kube-semaphore/kube-objects';
+import * as z from 'zod/mini';
+import type { Context } from '../clusters/contexts.ts';
+import { allOf, listObjects, type Read, readAs, type Run } from '../clusters/objects.ts';
+import { isReady, portOf } from '../clusters/report.ts';
+import { get } from '../clusters/request.ts';
+import { corefileHashes } from './corefile-hash.ts';
+
+/** A Pod of the cluster's DNS server. */
+export type DnsPod = {
+  /** `kube-system/coredns-0`. */
+  readonly name: string;
+  readonly ready: boolean;
+  /** Whether CoreDNS uses the Corefile of the ConfigMap; undefined: it doesn't tell. */
+  readonly isCurrent: Read<boolean | undefined>;
+};
+
+const NAMESPACE = 'kube-system';
+
+/** Where CoreDNS has its metrics, if the Pod doesn't say otherwise. */
+const METRICS_PORT = 9153;
+
+const TIMEOUT_MS = 10_000;
+
+const configMap = z.object({
+  metadata: z.object({
+    managedFields: z.optional(z.array(z.object({ time: z.optional(z.string()), fieldsV1: z.unknown() }))),
+  }),
+  data: z.nullish(z.record(z.string(), z.string())),
+});
+
+/** Where kubeadm and others put them; none for another DNS server. */
+export async function readDns(context: Context, run: Run): Promise<Read<readonly DnsPod[]>> {
+  const selected = { namespace: NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
+  const [pods, stored] = await Promise.all([
+    listObjects(context, podOnNodeKind, selected, run),
+    readAs(context, `/api/v1/namespaces/${NAMESPACE}/configmaps/coredns`, configMap, run),
+  ]);
+  const both = allOf({ pods, stored });
+  if (!both.known) return both;
+  const corefile = both.value.stored?.data?.['Corefile'];
+  const writes = (both.value.stored?.metadata.managedFields ?? []).filter(({ fieldsV1 }) =>
+    JSON.stringify(fieldsV1).includes('"f:Corefile"'),
+  );
+  const changedMs = Math.max(...writes.map(({ time = '' }) => Date.parse(time)));
+  const found = both.value.pods.map(async (pod): Promise<DnsPod> => {
+    const name = `${NAMESPACE}/${pod.metadata.name}`;
+    const ready = isReady(pod);
+    if (!ready || corefile === undefined || !/^\s*prometheus\b/m.test(corefile))
+      return { name, ready, isCurrent: { known: true, value: undefined } };
+    const port = portOf(pod.spec, 'metrics') ?? METRICS_PORT;
+    const path = `/api/v1/namespaces/${NAMESPACE}/pods/${pod.metadata.name}:${port}/proxy/metrics`;
+    try {
+      const metrics = await get(context, path, { ...run, timeoutMs: TIMEOUT_MS });
+      return { name, ready, isCurrent: { known: true, value: isCurrent(metrics, { corefile, changedMs }) } };
+    } catch (error) {
+      run.signal.throwIfAborted();
+      const why = `${context.name}: ${name} doesn't tell its metrics: ${(error as Error).message}`;
+      return { name, ready, isCurrent: { known: false, why } };
+    }
+  });
+  return { known: true, value: await Promise.all(found) };
+}
+
+/** @param changedMs when the Corefile was last written; -Infinity or NaN if unknown @returns undefined if that can't be known */
+export function isCurrent(
+  metrics: string,
+  { corefile, changedMs }: { readonly corefile: string; readonly changedMs: number },
+): boolean | undefined {
+  const [, hash] = /^coredns_reload_version_info\{.*\bvalue="([^"]+)"/m.exec(metrics) ?? [];
+  if (hash !== undefined) return corefileHashes(corefile)?.has(hash);
+  // It didn't load another Corefile since it started.
+  const [, startSeconds] = /^process_start_time_seconds (\S+)$/m.exec(metrics) ?? [];
+  const isKnown = startSeconds !== undefined && Number.isFinite(changedMs);
+  return isKnown ? Number(startSeconds) * 1_000 >= changedMs : undefined;
+}
