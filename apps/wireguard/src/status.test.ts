@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './desired/peers.ts';
 import type { NodeDiagnostic } from './desired/diagnostic.ts';
-import { remoteStatus, statusText } from './status.ts';
+import { remoteStatus, servedStatus, statusText } from './status.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
 const skipped: readonly NodeDiagnostic[] = [
@@ -125,5 +125,18 @@ describe('the status', () => {
   it('treats a handshake in the future as one of now', () => {
     const device = observedDevice([observedPeer(key(1), { latestHandshakeSeconds: 1_100 })]);
     expect(status({ device }).peers).toMatchObject([{ state: 'up', handshakeAgeSeconds: 0 }]);
+  });
+});
+
+describe('the page /status', () => {
+  it.each([
+    { routes: [{ destination: '10.4.0.0/16', device: 'wireguard.c2' }], want: { unrouted: [] } },
+    { routes: [{ destination: '10.4.0.0/16', device: 'eth0' }], want: { unrouted: ['10.4.0.0/16'] } },
+    { routes: [{ destination: '0.0.0.0/0', device: 'wireguard.c2' }], want: { unrouted: ['10.4.0.0/16'] } },
+  ])('says which pod addresses have no route through the device: $want', ({ routes, want }) => {
+    const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
+    const observed = { devices: [], links: [], routes: routes.map((route) => ({ ...route, protocol: 115 })) };
+    const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
+    expect(servedStatus(status, observed, { nowSeconds: 1_000, staleSeconds: 180 })).toMatchObject(want);
   });
 });

@@ -4,7 +4,7 @@ import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
-import type { ObservedNode } from './local/observe.ts';
+import type { Observation, ObservedNode } from './local/observe.ts';
 import { remoteOfAlias } from './names.ts';
 import type { Remote } from './remote/cluster.ts';
 
@@ -75,14 +75,17 @@ export function remoteStatus(
 
 /** What `/status` says of a remote. */
 type ServedStatus = SharedStatus & { readonly config: object } & (
-    | Pick<RemoteStatus, 'deviceName' | 'device' | 'peers' | 'missing'>
+    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'peers' | 'missing'> & {
+        /** Pod addresses of the remote that this node sends elsewhere. */
+        readonly unrouted: readonly string[];
+      })
     | { readonly deviceError: string }
   );
 
 /** @param observed the error if the node couldn't be observed: its device and peers are unknown */
 export function servedStatus(
   remote: Pick<Remote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
-  observed: ObservedNode | Error,
+  observed: (ObservedNode & Pick<Observation, 'routes'>) | Error,
   clock: HandshakeClock,
 ): ServedStatus {
   const { listenPort, mtuBytes, podSubnets, allowedIpsFrom: allowedIPsFrom, allowedEndpoints } = remote.settings;
@@ -96,7 +99,10 @@ export function servedStatus(
   const status = { ...remote.status(), config };
   if (observed instanceof Error) return { ...status, deviceError: wordsOf(observed) };
   const { deviceName, device, peers, missing } = remoteStatus(remote, observed, clock);
-  return { ...status, deviceName, device, peers, missing };
+  const unrouted = config.podSubnets.filter(
+    (subnet) => !observed.routes.some((route) => route.destination === subnet && route.device === deviceName),
+  );
+  return { ...status, deviceName, device, peers, missing, unrouted };
 }
 
 /** What `status` prints. */

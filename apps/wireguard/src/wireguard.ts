@@ -120,11 +120,14 @@ export class WireGuard {
     });
   }
 
-  /** What `/status` says. Observes the devices. */
+  /** What `/status` says. Observes the devices and routes. */
   async servedStatus(): Promise<AppStatus> {
     const { devices, clock, localName, options } = this.#input;
     const { signal } = new AbortController();
-    const observed = await observeNode(devices.tools, { signal }).catch((error: Error) => error);
+    const observed = await Promise.all([observeNode(devices.tools, { signal }), devices.tools.routes({ signal })]).then(
+      ([node, routes]) => ({ ...node, routes }),
+      (error: Error) => error,
+    );
     return {
       local: this.#runner.localStatus(),
       remotes: this.#remotes.all.map((remote) => servedStatus(remote, observed, clock())),

@@ -73,6 +73,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
     device: { publicKey: `key-${name}`, marked: true },
     peers: [peer(`n-${remote}`, `key-${remote}`)],
     missing: [],
+    unrouted: [],
   });
   const config = { allowedPodCIDRs: [rangeOf(remote)] };
   const read = remoteStatus({ name: remote, config, credentials: credentials(10) });
@@ -159,6 +160,7 @@ describe('the checks', () => {
     { reports: remote(AGENT, { device: null }), want: ['problem devices-set-up'] },
     { reports: remote(AGENT, { device: { publicKey: 'key-c1', marked: false } }), want: ['problem devices-set-up'] },
     { reports: remote(AGENT, { deviceError: 'no wg' }), want: ['problem devices-set-up'] },
+    { reports: remote(AGENT, { unrouted: [rangeOf('c2')] }), want: ['problem routes-set'] },
     { reports: remote(AGENT, { missing: ['n-c2'] }), want: ['problem peers-complete'] },
     {
       reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), state: 'stale' }] }),
@@ -244,6 +246,7 @@ describe('the checks', () => {
       'dns-rules',
       'not-stale',
       'devices-set-up',
+      'routes-set',
       'peers-complete',
       'handshakes',
       'both-ways',

@@ -130,6 +130,16 @@ const ofTunnels: readonly Check[] = [
       return device.marked ? undefined : `${at}, ${deviceName}, is not ours`;
     },
   }),
+  checkOfEach('routes-set', {
+    hint: 'wait a minute; then look at the log of the Pod, and at ip route on the node',
+    subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.unrouted !== undefined),
+    detailOf: (found) => {
+      const { name, deviceName = '', unrouted = [] } = found.remote;
+      return unrouted.length === 0
+        ? undefined
+        : `${placeOf(found)} has no route to ${some(unrouted)} of ${name} through ${deviceName}`;
+    },
+  }),
   checkOfEach('peers-complete', {
     hint: 'wait a minute; then look at the log of the Pod',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.missing !== undefined),

@@ -44,6 +44,7 @@ const remote = z.object({
   deviceError: z.optional(z.string()),
   peers: z.optional(z.array(peer)),
   missing: z.optional(z.array(z.string())),
+  unrouted: z.optional(z.array(z.string())),
 });
 
 /** What this program reads of the page `/status` of an app. */

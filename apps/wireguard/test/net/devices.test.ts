@@ -100,6 +100,7 @@ describe('the agent of a node', () => {
       addresses: [],
       ours: ['10.2.0.0/16 115', 'fd00:2::/48 115'],
     });
+    expect(JSON.parse((await agent.get('/status')).body)).toMatchObject({ remotes: [{ name: 'c2', unrouted: [] }] });
     await tools.changeDevice(
       DEVICE,
       { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] },
