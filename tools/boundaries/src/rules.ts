@@ -43,6 +43,7 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
 export const appEntries: readonly string[] = [
   '/calico',
   '/cleanup',
+  '/empty-rules',
   '/options',
   '/metrics',
   '/names',

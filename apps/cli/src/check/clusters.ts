@@ -148,6 +148,13 @@ export const ofSurroundings: readonly Check[] = [
       );
     },
   }),
+  checkOfFact('sets-filled', {
+    severity: 'warning',
+    hint: 'compare the labels with those of the Pods in the remote, and look at what is skipped',
+    fact: ({ facts }) => facts.emptyRules,
+    detailsOf: (rules, { cluster, pods }) =>
+      pods.some(({ app }) => app === 'semaphore-policy') ? rules?.map((rule) => `${cluster}: ${rule}`) : undefined,
+  }),
   checkOfFact('dns-rules', {
     hint: 'add the rule to the Corefile',
     fact: ({ facts }) => facts.corefile,

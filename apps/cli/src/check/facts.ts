@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import * as z from 'zod/mini';
-import { type Pool, readPools } from '../clusters/calico.ts';
+import { type Pool, readEmptyRules, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import {
   allOf,
@@ -58,6 +58,8 @@ export type Facts = {
   readonly nodes: Read<readonly NodeFacts[]>;
   /** Calico's; empty without Calico. */
   readonly pools: Read<readonly Pool[]>;
+  /** Sentences; undefined without Calico. */
+  readonly emptyRules: Read<readonly string[] | undefined>;
   /** Undefined: CoreDNS has none at the usual place. */
   readonly corefile: Read<string | undefined>;
   readonly dns: Read<readonly DnsPod[]>;
@@ -76,24 +78,27 @@ const TIMEOUT_MS = 10_000;
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
-  const [server, nodes, pools, corefile, dns, workloads, mirrors, multicluster, lacking] = await Promise.all([
-    known(context, run, () => readServer(context, run)),
-    readNodes(context, run),
-    readPools(context, run),
-    readCorefile(context, run),
-    readDns(context, run),
-    readWorkloads(context, run),
-    readMirrors(context, run),
-    readMulticluster(context, run),
-    readRights(context, pods, run),
-  ]);
-  return { server, nodes, pools, corefile, dns, workloads, mirrors, multicluster, lacking };
+  const [server, nodes, pools, emptyRules, corefile, dns, workloads, mirrors, multicluster, lacking] =
+    await Promise.all([
+      known(context, run, () => readServer(context, run)),
+      readNodes(context, run),
+      readPools(context, run),
+      readEmptyRules(context, run),
+      readCorefile(context, run),
+      readDns(context, run),
+      readWorkloads(context, run),
+      readMirrors(context, run),
+      readMulticluster(context, run),
+      readRights(context, pods, run),
+    ]);
+  return { server, nodes, pools, emptyRules, corefile, dns, workloads, mirrors, multicluster, lacking };
 }
 
 const unknown = (why: Read<never>): Facts => ({
   server: why,
   nodes: why,
   pools: why,
+  emptyRules: why,
   corefile: why,
   dns: why,
   workloads: why,

@@ -1,8 +1,9 @@
-import type { CalicoApi } from '@kube-semaphore/kube-objects';
+import { type CalicoApi, calicoPolicyKind, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
 import { effectiveLabels } from '@kube-semaphore/policy/calico';
+import { emptyRules } from '@kube-semaphore/policy/empty-rules';
 import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
-import { allOf, type Read, readAs, readGroups, mapRead, type Run } from './objects.ts';
+import { allOf, listObjects, mapRead, type Read, readAs, readGroups, type Run } from './objects.ts';
 
 /** Where Calico's resources are: in its own API server, if it has one. */
 export function calicoApi(groups: ReadonlySet<string>): CalicoApi | undefined {
@@ -30,6 +31,20 @@ export async function readPools(context: Context, run: Run): Promise<Read<readon
     await readAs(context, `/apis/${api}/ippools`, poolList, run),
     (pools) => pools?.items.map(({ spec }) => spec) ?? [],
   );
+}
+
+/** Rules of policies that select no address of our sets, each as a sentence; undefined without Calico. */
+export async function readEmptyRules(context: Context, run: Run): Promise<Read<readonly string[] | undefined>> {
+  const groups = await readGroups(context, run);
+  if (!groups.known) return groups;
+  const api = calicoApi(groups.value);
+  if (api === undefined) return { known: true, value: undefined };
+  const [sets, global, local] = await Promise.all([
+    listObjects(context, globalNetworkSetKind(api), {}, run),
+    listObjects(context, calicoPolicyKind(api, 'GlobalNetworkPolicy'), {}, run),
+    listObjects(context, calicoPolicyKind(api, 'NetworkPolicy'), {}, run),
+  ]);
+  return mapRead(allOf({ sets, global, local }), (all) => emptyRules([...all.global, ...all.local], all.sets));
 }
 
 const text = z.nullish(z.string());
