@@ -19,8 +19,6 @@ declare module 'vitest' {
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const file = relative(root, expect.getState().testPath ?? '');
-const folder = file.split('/', file.startsWith('e2e/') ? 1 : 2).join('/');
 const workspace = inject('workspace');
 
 const readers = ['copyFile', 'cp', 'createReadStream', 'open', 'opendir', 'readdir', 'readFile'];
@@ -29,6 +27,8 @@ const starters = ['exec', 'execFile', 'fork', 'spawn'];
 function check(path: string): void {
   const name = relative(root, path);
   if (name.startsWith('..') || /(?:^|\/)(?:node_modules|dist|\.git)(?:\/|$)/.test(name)) return;
+  const file = relative(root, expect.getState().testPath ?? '');
+  const folder = file.split('/', file.startsWith('e2e/') ? 1 : 2).join('/');
   if (isTestInput(name, folder, workspace)) return;
   throw new Error(`${file} reads ${name}: add it to nx.namedInputs.reads in ${folder}/package.json`);
 }
@@ -49,20 +49,24 @@ function checkStart(command: unknown, args: unknown): void {
 
 type Functions = Record<string, unknown>;
 
-function guard(module: Functions, names: readonly string[], before: (...args: readonly unknown[]) => void): void {
+/** Marks guarded functions: unit tests share a process, and so do their guards. */
+const guarded = Symbol.for('kube-semaphore.guarded');
+
+function guardAll(module: Functions, names: readonly string[], before: (...args: readonly unknown[]) => void): void {
   for (const name of names.flatMap((each) => [each, `${each}Sync`])) {
     const original = module[name];
-    if (typeof original !== 'function') continue;
-    const guarded = function (this: unknown, ...args: readonly unknown[]): unknown {
+    if (typeof original !== 'function' || guarded in original) continue;
+    const guard = function (this: unknown, ...args: readonly unknown[]): unknown {
       before(...args);
       return Reflect.apply(original, this, args);
     };
     // What promisify finds on them, and their names.
-    module[name] = Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(original));
+    Object.defineProperties(guard, Object.getOwnPropertyDescriptors(original));
+    module[name] = Object.assign(guard, { [guarded]: true });
   }
 }
 
-guard(fs as unknown as Functions, readers, checkRead);
-guard(fs.promises as unknown as Functions, readers, checkRead);
-guard(childProcess as unknown as Functions, starters, checkStart);
+guardAll(fs as unknown as Functions, readers, checkRead);
+guardAll(fs.promises as unknown as Functions, readers, checkRead);
+guardAll(childProcess as unknown as Functions, starters, checkStart);
 syncBuiltinESMExports();

@@ -1,4 +1,6 @@
-import { expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, it, onTestFinished } from 'vitest';
 import { parseUsage, usageOf } from './usage.ts';
 
 it('reads memory and CPU time, for any name of the program', () => {
@@ -7,9 +9,13 @@ it('reads memory and CPU time, for any name of the program', () => {
   expect(parseUsage(status, stat)).toEqual({ peakMb: 160, residentMb: 100, cpuSeconds: 3.14 });
 });
 
-it('agrees with Node.js about this process', async () => {
-  const { peakMb, residentMb, cpuSeconds } = await usageOf(process.pid);
-  const { user, system } = process.cpuUsage();
+it('agrees with Node.js about a process', async () => {
+  const script = 'setInterval(() => {}, 1000); console.log(JSON.stringify(process.cpuUsage()))';
+  const child = spawn(process.execPath, ['-e', script]);
+  onTestFinished(() => void child.kill());
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+  const { user, system } = JSON.parse(printed.toString()) as NodeJS.CpuUsage;
+  const { peakMb, residentMb, cpuSeconds } = await usageOf(child.pid!);
   expect(peakMb).toBeGreaterThanOrEqual(residentMb);
   expect(residentMb).toBeGreaterThan(10);
   // Ticks are 10 ms, both sums are rounded down, and some time passes between the two readings.
