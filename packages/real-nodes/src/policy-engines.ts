@@ -30,8 +30,8 @@ export type PolicyEngine = (options: PolicyEngineOptions) => Promise<NodeCompone
 /** They run nft or iptables. */
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Calico's Felix, with its nftables. The links of Pods have the names of {@link calicoLink}. */
-const startFelix: PolicyEngine = async ({ cluster, node }) => {
+/** Calico's Felix, with its nftables or with iptables and ipset. The links of Pods have the names of {@link calicoLink}. */
+const startFelix = async ({ cluster, node }: PolicyEngineOptions, variables = {}): Promise<NodeComponent> => {
   await node.run('mkdir', ['-p', '/run/calico']);
   return start('calico-felix', node, {
     args: ['--config-file=/dev/null'],
@@ -40,6 +40,7 @@ const startFelix: PolicyEngine = async ({ cluster, node }) => {
       ...felixVariables(node.name, cluster.adminKubeconfig),
       FELIX_IPV6SUPPORT: 'true',
       FELIX_HEALTHENABLED: 'true',
+      ...variables,
     },
     answers: () => node.run('curl', ['--fail', '--silent', 'http://127.0.0.1:9099/readiness']),
   });
@@ -69,7 +70,8 @@ const startKubeNetworkPolicies: PolicyEngine = async ({ cluster, node }) => {
 
 /** All of them, by name. */
 export const policyEngines = {
-  felix: startFelix,
+  felix: (options) => startFelix(options),
+  'felix-iptables': (options) => startFelix(options, { FELIX_NFTABLESMODE: 'Disabled', FELIX_IPTABLESBACKEND: 'NFT' }),
   'kube-network-policies': startKubeNetworkPolicies,
 } as const satisfies Readonly<Record<string, PolicyEngine>>;
 
