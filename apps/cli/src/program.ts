@@ -67,14 +67,20 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
     .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: that of this source)')
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
+    .option('--no-registry', 'the names of the images have no prefix (the default)')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
     .option('--apply', 'apply the overlays, hand over the tokens, and add names to CoreDNS')
     .option('--bound-tokens <lifetime>', 'hand over tokens that end, such as after 720h', durationOf)
+    .option('--no-bound-tokens', 'hand over tokens that do not end (the default)')
     .option('--renew', 'only replace these tokens')
+    .option('--coredns', 'add names to CoreDNS (the default)')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
+    .option('--wireguard', 'with tunnels (the default)')
     .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
     .option('--network-policies', 'let NetworkPolicies name Pods of the other clusters')
+    .option('--no-network-policies', 'NetworkPolicies select only local Pods (the default)')
     .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
+    .option('--no-userspace', 'the kernel carries the tunnels (the default)')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
   onClusters(
     add(

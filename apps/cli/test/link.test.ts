@@ -155,14 +155,36 @@ describe('link', () => {
     },
   );
 
-  it('changes nothing when it runs again', async () => {
+  it('changes nothing when it runs again without its flags, which a new cluster gets, too, until others end them', async () => {
     const folder = await newFolder();
-    await link(folder, ['c1', 'c2']);
-    const { stdout } = await link(folder, ['c1', 'c2']);
-    expect(stdout.split('\n').filter((line) => line.startsWith(folder))).toEqual([
-      `${folder}/c1: nothing changes`,
-      `${folder}/c2: nothing changes`,
-    ]);
+    const chosenBy = async (name: Name): Promise<readonly boolean[]> => {
+      const kustomization = await readFile(join(folder, name, 'kustomization.yaml'), 'utf8');
+      return ['/components/userspace', '/components/network-policies', 'newName: r.example/s', '$patch: delete'].map(
+        (part) => kustomization.includes(part),
+      );
+    };
+    await link(
+      folder,
+      ['c1', 'c2'],
+      '--userspace',
+      '--network-policies',
+      '--registry=r.example/s',
+      '--bound-tokens=24h',
+    );
+    const { stdout } = await link(folder, names);
+    const lines = stdout.split('\n');
+    const flags = '--userspace --network-policies --registry=r.example/s --bound-tokens=24h';
+    expect(lines.map((line) => line.split(/ {2,}/))).toContainEqual(['c1', 'flags', flags, 'link.json']);
+    // Only c3 is new in c1.
+    expect(lines.filter((line) => line.startsWith('- '))).toEqual([]);
+    for (const name of names) expect(await chosenBy(name)).toEqual([true, true, true, true]);
+    const again = await link(folder, names);
+    expect(again.stdout.split('\n').filter((line) => line.startsWith(folder))).toEqual(
+      names.map((name) => `${folder}/${name}: nothing changes`),
+    );
+    await link(folder, ['c1', 'c2'], '--no-userspace', '--no-network-policies', '--no-registry', '--no-bound-tokens');
+    expect(await chosenBy('c1')).toEqual([false, false, false, false]);
+    expect(await chosenBy('c3')).toEqual([true, true, true, true]);
   });
 
   it('adds a third cluster without a change of the others, or of what a user added', async () => {

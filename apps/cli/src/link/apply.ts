@@ -13,6 +13,10 @@ export type Applicable = {
   readonly objects: readonly KubeObject[];
   /** All remotes of its overlay. */
   readonly remotes: readonly string[];
+  /** CoreDNS gets names. */
+  readonly coredns: boolean;
+  /** Tokens of its accounts end after this time; undefined: those of Secrets, which don't end. */
+  readonly lifetimeS: number | undefined;
 };
 
 /** The objects of an overlay, as kubectl renders it. @throws {UsageError} without kubectl, or if it fails */
@@ -37,14 +41,6 @@ export async function render(
     );
   }
 }
-
-/** Which tokens are handed over. */
-export type Tokens = {
-  /** They end after this time; undefined: those of Secrets, which don't end. */
-  readonly lifetimeS: number | undefined;
-  /** Also replace those with more than half of their time left. */
-  readonly renew: boolean;
-};
 
 type Report = (context: string, what: string, applied: Applied) => void;
 
@@ -76,12 +72,14 @@ export async function applyObjects(
  */
 export async function applyLink(
   clusters: readonly Applicable[],
-  { coredns, tokens, report }: { readonly coredns: boolean; readonly tokens: Tokens; readonly report: Report },
+  { report }: { readonly report: Report },
 ): Promise<void> {
-  const names = (coredns ? clusters : []).map((cluster) => ({
-    cluster,
-    plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
-  }));
+  const names = clusters
+    .filter(({ coredns }) => coredns)
+    .map((cluster) => ({
+      cluster,
+      plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
+    }));
   for (const { plan } of names) await plan();
   for (const cluster of clusters)
     await applyObjects(
@@ -89,17 +87,21 @@ export async function applyLink(
       cluster.objects.filter((each) => !isWorkload(each)),
       report,
     );
-  await handOverTokens(clusters, { tokens, report });
+  await handOverTokens(clusters, { renew: false, report });
   for (const cluster of clusters) await applyObjects(cluster, cluster.objects.filter(isWorkload), report);
   // Planned again: the apps took a while.
   for (const { cluster, plan } of names)
     report(cluster.context, 'ConfigMap kube-system/coredns', await cluster.api.writeCorefile(await plan()));
 }
 
-/** Gives each app the tokens of its accounts in the other clusters. */
+/**
+ * Gives each app the tokens of its accounts in the other clusters.
+ *
+ * @param renew also replace those with more than half of their time left
+ */
 export async function handOverTokens(
   clusters: readonly Applicable[],
-  { tokens, report }: { readonly tokens: Tokens; readonly report: Report },
+  { renew, report }: { readonly renew: boolean; readonly report: Report },
 ): Promise<void> {
   for (const reader of clusters)
     for (const read of clusters.filter((each) => each !== reader))
@@ -110,7 +112,7 @@ export async function handOverTokens(
         const metadata = { name: `${app}-${read.name}`, namespace };
         const data = await newToken(account, {
           read,
-          tokens,
+          renew,
           expiry: () => reader.api.expiryOf(namespace, metadata.name),
         });
         if (data === undefined) report(reader.context, `Secret ${namespace}/${metadata.name}`, 'unchanged');
@@ -118,11 +120,14 @@ export async function handOverTokens(
       }
 }
 
-/** Sentences on tokens of accounts that don't end. Apps use them for two more minutes, and clusters that aren't linked now. */
+/**
+ * Sentences on tokens that don't end, of accounts whose tokens should. Apps use them for two more minutes, and clusters that
+ * aren't linked now do, too.
+ */
 export async function endlessTokens(clusters: readonly Applicable[]): Promise<readonly string[]> {
   const names = [...accounts.map(({ account }) => account), 'semaphore-service-mirror-remote-token'];
   const found: string[] = [];
-  for (const { context, api } of clusters)
+  for (const { context, api } of clusters.filter(({ lifetimeS }) => lifetimeS !== undefined))
     for (const name of names)
       if (await api.hasSecret('kube-system', name))
         found.push(
@@ -135,12 +140,12 @@ export async function endlessTokens(clusters: readonly Applicable[]): Promise<re
 async function newToken(
   account: string,
   {
-    read,
-    tokens: { lifetimeS, renew },
+    read: { api, lifetimeS },
+    renew,
     expiry,
-  }: { read: Applicable; tokens: Tokens; expiry: () => Promise<number | undefined> },
+  }: { read: Applicable; renew: boolean; expiry: () => Promise<number | undefined> },
 ) {
-  if (lifetimeS === undefined) return read.api.credentialsOf(account);
+  if (lifetimeS === undefined) return api.credentialsOf(account);
   const leftS = renew ? 0 : ((await expiry()) ?? 0) - Date.now() / 1_000;
-  return leftS > lifetimeS / 2 ? undefined : read.api.requestToken(account, lifetimeS);
+  return leftS > lifetimeS / 2 ? undefined : api.requestToken(account, lifetimeS);
 }

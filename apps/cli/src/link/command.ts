@@ -10,26 +10,20 @@ import { UsageError } from '../usage-error.ts';
 import { type Applied, LinkApi } from './api.ts';
 import { applyLink, endlessTokens, handOverTokens, render } from './apply.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
+import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf } from './choices.ts';
 import { conflictsOf } from './conflicts.ts';
-import { type Change, changedLines, readFolder, writeFolder } from './folder.ts';
+import { type Change, changedLines, type Files, readFolder, writeFolder } from './folder.ts';
 import { type Cluster, type Findings, findingsOf } from './findings.ts';
 import { observe } from './observe.ts';
 import type { KnownRemote } from './kustomize.ts';
-import { type Files, knownRemotes, overlayOf } from './overlay.ts';
+import { knownRemotes, overlayOf } from './overlay.ts';
 
 export type LinkOptions = ContextChoice &
-  AnswerOptions & {
+  AnswerOptions &
+  Choices & {
     readonly output: string;
-    readonly deploy?: string;
-    readonly registry?: string;
-    readonly wireguard: boolean;
-    readonly userspace?: boolean;
-    readonly networkPolicies?: boolean;
     readonly sharedServiceCidrs?: boolean;
     readonly apply?: boolean;
-    readonly coredns: boolean;
-    /** How long tokens live, in milliseconds. */
-    readonly boundTokens?: number;
     readonly renew?: boolean;
   };
 
@@ -41,15 +35,24 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   const contexts = contextsOf(options);
   const [first, second] = contexts;
   if (first === undefined || second === undefined) throw new UsageError('a link needs two clusters: repeat --context');
-  const { boundTokens, renew = false } = options;
-  if (boundTokens !== undefined && boundTokens < MIN_LIFETIME_MS)
+  const { deploy, registry, wireguard, userspace, networkPolicies, boundTokens, coredns } = options;
+  const given: Choices = { deploy, registry, wireguard, userspace, networkPolicies, boundTokens, coredns };
+  const { apply = false, renew = false } = options;
+  if (typeof boundTokens === 'number' && boundTokens < MIN_LIFETIME_MS)
     throw new UsageError('--bound-tokens must be at least 10m: API servers give no shorter tokens');
-  if (renew && boundTokens === undefined) throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
   const answers = answersOf(
     options,
     contexts.map((context) => context.name),
   );
-  const deploy = deployOf(options);
+  const names = contexts.map((context, i) => ({ name: answers[i]!.name ?? context.name }));
+  const { existing, known } = await readFolders(names, options.output);
+  const chosen = choicesOf(
+    names.map((each) => ({ files: existing.get(each.name)!, folder: join(options.output, each.name) })),
+    given,
+  );
+  if (renew && !chosen.some((choices) => typeof choices.boundTokens === 'number'))
+    throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
+  const deploys = chosen.map(deployOf);
 
   const observed = await terminal.whileWaiting(
     `reading ${contexts.map((context) => context.name).join(', ')}`,
@@ -58,11 +61,10 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   signal.throwIfAborted();
   const failures = observed.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
   const found = observed.flatMap((each, i) =>
-    each.status === 'fulfilled' ? [findingsOf(each.value, answers[i]!, { wireguard: options.wireguard })] : [],
+    each.status === 'fulfilled' ? [withFlags(findingsOf(each.value, answers[i]!, chosen[i]!), chosen[i]!, given)] : [],
   );
   terminal.print(findingsText(found));
   const clusters = found.flatMap(({ cluster }) => cluster ?? []);
-  const { existing, known } = await readFolders(clusters, options.output);
   const conflicts = conflictsOf(clusters, { known, sharedServiceCidrs: options.sharedServiceCidrs === true });
   const problems = [...failures, ...found.flatMap((each) => each.problems), ...conflicts];
   if (problems.length > 0) {
@@ -71,30 +73,29 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
     return 1;
   }
 
-  const changes = clusters.map((cluster) => {
+  const changes = clusters.map((cluster, i) => {
+    const choices = chosen[i]!;
     const folder = join(options.output, cluster.name);
     const before = existing.get(cluster.name)!;
     const after = overlayOf(cluster, {
       remotes: clusters.filter((other) => other !== cluster),
       existing: before,
-      deploy: (part) => deploy(part, folder),
-      registry: options.registry,
+      deploy: (part) => deploys[i]!(part, folder),
       version: packageJson.version,
-      wireguard: options.wireguard,
-      userspace: options.userspace === true,
-      networkPolicies: options.networkPolicies === true,
-      boundTokens: boundTokens !== undefined,
+      choices,
     });
-    return { cluster, folder, before, after };
+    const kept = choicesText(choices, folder);
+    if (kept !== undefined) after.set(CHOICES_FILE, kept);
+    return { cluster, choices, folder, before, after };
   });
   for (const { folder, ...change } of renew ? [] : changes) {
     terminal.print(changeText(folder, change, terminal.paint));
     await writeFolder(folder, change);
   }
-  if (options.apply !== true && !renew) return 0;
+  if (!apply && !renew) return 0;
 
   const applicable = await Promise.all(
-    changes.map(async ({ cluster, folder, after }) => ({
+    changes.map(async ({ cluster, choices, folder, after }) => ({
       name: cluster.name,
       context: cluster.context,
       api: new LinkApi(
@@ -103,15 +104,15 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       ),
       objects: await render(folder, { signal }),
       remotes: knownRemotes(after).map((remote) => remote.name),
+      coredns: choices.coredns ?? true,
+      lifetimeS: typeof choices.boundTokens === 'number' ? choices.boundTokens / 1_000 : undefined,
     })),
   );
   const report = (context: string, what: string, applied: Applied): void =>
     terminal.print(`${printable(`${context}: ${what} ${applied}`)}\n`);
-  const tokens = { lifetimeS: boundTokens === undefined ? undefined : boundTokens / 1_000, renew };
-  if (renew) await handOverTokens(applicable, { tokens, report });
-  else await applyLink(applicable, { coredns: options.coredns, tokens, report });
-  const endless = boundTokens === undefined ? [] : await endlessTokens(applicable);
-  for (const sentence of endless) terminal.print(`${printable(sentence)}\n`);
+  if (renew) await handOverTokens(applicable, { renew, report });
+  else await applyLink(applicable, { report });
+  for (const sentence of await endlessTokens(applicable)) terminal.print(`${printable(sentence)}\n`);
   return 0;
 }
 
@@ -125,6 +126,7 @@ export async function readFolders(clusters: readonly Pick<Cluster, 'name'>[], ou
     existing.set(cluster.name, files);
     try {
       known.set(cluster.name, knownRemotes(files));
+      choicesIn(files);
     } catch {
       throw new UsageError(`${folder} has a JSON file that is not valid: correct it, or set -o to another folder`);
     }
@@ -133,7 +135,7 @@ export async function readFolders(clusters: readonly Pick<Cluster, 'name'>[], ou
 }
 
 /** How the kustomization in a folder names a part of `deploy/`. @throws {UsageError} if it isn't there */
-function deployOf({ deploy }: LinkOptions): (part: string, folder: string) => string {
+function deployOf({ deploy }: Choices): (part: string, folder: string) => string {
   if (deploy?.includes('://') === true) {
     const [url = '', ref] = deploy.split('?');
     return (part) => `${url.replace(/\/+$/, '')}/${part}${ref === undefined ? '' : `?${ref}`}`;
@@ -152,6 +154,13 @@ function deployOf({ deploy }: LinkOptions): (part: string, folder: string) => st
 /** The manifests of this program's source; undefined in the bundle, which is elsewhere. */
 const besideSource = (): string | undefined =>
   import.meta.url ? fileURLToPath(new URL('../../../../deploy', import.meta.url)) : undefined;
+
+/** Says which flags an earlier run gave. */
+function withFlags(found: Findings, choices: Choices, given: Choices): Findings {
+  const flags = flagsOf(choices, given).join(' ');
+  if (flags === '') return found;
+  return { ...found, findings: [...found.findings, { what: 'flags', found: flags, source: CHOICES_FILE }] };
+}
 
 function findingsText(all: readonly Findings[]): string {
   const rows = all.flatMap(({ context, findings }) =>

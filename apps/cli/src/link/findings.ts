@@ -10,6 +10,7 @@ import {
 } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
 import type { Answers } from './answers.ts';
+import type { Choices } from './choices.ts';
 import type { Observed } from './observe.ts';
 
 /** Where Pods get their addresses from, as `allowedIPsFrom` of semaphore-wireguard calls it. */
@@ -49,7 +50,7 @@ export type Findings = {
 type Found<T> = { readonly value: T; readonly source: string };
 
 /** Decides what a cluster is like. With `wireguard`, tunnels will connect its nodes. */
-export function findingsOf(observed: Observed, answers: Answers, { wireguard }: { wireguard: boolean }): Findings {
+export function findingsOf(observed: Observed, answers: Answers, { wireguard = true }: Choices): Findings {
   const { context, version, groups, nodes } = observed;
   const problems: string[] = [];
   const problem = (text: string): undefined => void problems.push(`${context}: ${text}`);

@@ -1,6 +1,8 @@
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Files } from './overlay.ts';
+
+/** A file's text by its name in the folder of a cluster. */
+export type Files = ReadonlyMap<string, string>;
 
 /** The files in the folder of a cluster; none if it doesn't exist. */
 export async function readFolder(path: string): Promise<Files> {

@@ -1,23 +1,17 @@
 import { type Cidr, hostCidr } from '@kube-semaphore/net';
+import type { Choices } from './choices.ts';
 import type { Cluster } from './findings.ts';
 
 /** A remote that the folder of a cluster has. */
 export type KnownRemote = { readonly name: string; readonly podCidrs: readonly Cidr[] };
 
-/** What a user chooses for all overlays. */
-export type Choices = {
+/** What an overlay is built on. */
+export type OverlayOptions = {
   /** A folder of `deploy/`, as a kustomization names it. */
   readonly deploy: (folder: string) => string;
-  /** Before the names of the images. */
-  readonly registry: string | undefined;
+  /** Of the images. */
   readonly version: string;
-  readonly wireguard: boolean;
-  /** wireguard-go carries the tunnels. */
-  readonly userspace: boolean;
-  /** NetworkPolicies can name another cluster. */
-  readonly networkPolicies: boolean;
-  /** Accounts get no Secret with a token that doesn't end. */
-  readonly boundTokens: boolean;
+  readonly choices: Choices;
 };
 
 /** The file with the patches for a remote. */
@@ -53,15 +47,11 @@ export function kustomization(
   { name, ipam, calico, minor, apiServerIps }: Cluster,
   {
     deploy,
-    registry,
     version,
-    wireguard,
-    userspace,
-    networkPolicies,
-    boundTokens,
+    choices: { registry, wireguard = true, userspace = false, networkPolicies = false, boundTokens },
     policy,
     names,
-  }: Choices & { readonly policy: boolean; readonly names: readonly string[] },
+  }: OverlayOptions & { readonly policy: boolean; readonly names: readonly string[] },
 ): string {
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   // Others read a cluster without semaphore-policy, too.
@@ -80,7 +70,7 @@ export function kustomization(
   const namespaceOf = (app: string): string => (app === 'service-mirror' ? 'sys-semaphore' : 'kube-system');
   const patches = [
     ...names.map((remote) => `  - path: ${remoteFile(remote)}\n`),
-    ...(boundTokens ? [WITHOUT_TOKENS] : []),
+    ...(typeof boundTokens === 'number' ? [WITHOUT_TOKENS] : []),
     admitting(apiServerIps),
   ];
   const configMap = (app: string): string => (app === 'policy' ? 'semaphore-policy-config' : `semaphore-${app}`);
@@ -102,7 +92,7 @@ ${apps
 ${apps
   .map(
     (app) => `  - name: semaphore-${app}
-${registry === undefined ? '' : `    newName: ${registry}/semaphore-${app}\n`}    newTag: ${version}
+${typeof registry === 'string' ? `    newName: ${registry}/semaphore-${app}\n` : ''}    newTag: ${version}
 `,
   )
   .join('')}`;

@@ -1,7 +1,9 @@
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
+import type { Choices } from './choices.ts';
 import type { Cluster } from './findings.ts';
-import { type Files, knownRemotes, overlayOf } from './overlay.ts';
+import type { Files } from './folder.ts';
+import { knownRemotes, overlayOf } from './overlay.ts';
 
 const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   context: name,
@@ -22,21 +24,15 @@ const overlay = (
   own: Cluster,
   {
     remotes = [cluster('c2')],
-    existing = new Map() as Files,
-    wireguard = true,
-    registry = undefined as string | undefined,
-    networkPolicies = false,
-  } = {},
+    existing = new Map(),
+    ...choices
+  }: { remotes?: readonly Cluster[]; existing?: Files } & Choices = {},
 ): Files =>
   overlayOf(own, {
     remotes,
     existing,
-    wireguard,
-    userspace: false,
-    networkPolicies,
-    registry,
+    choices,
     version: '0.1.0',
-    boundTokens: false,
     deploy: (folder) => `deploy/${folder}`,
   });
 

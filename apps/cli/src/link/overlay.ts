@@ -2,18 +2,16 @@ import { base32Hash10 } from '@kube-semaphore/naming';
 import { parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import type { Cluster } from './findings.ts';
+import type { Files } from './folder.ts';
 import {
-  type Choices,
   type KnownRemote,
   kustomization,
+  type OverlayOptions,
   poolsFor,
   remoteFile,
   sidecarFor,
   workloadsWith,
 } from './kustomize.ts';
-
-/** A file's text by its name in the folder of a cluster. */
-export type Files = ReadonlyMap<string, string>;
 
 /** Fields that a user adds stay. */
 const entry = z.looseObject({
@@ -55,9 +53,13 @@ const remotesOf = (entries: readonly Entry[]): readonly KnownRemote[] =>
  */
 export function overlayOf(
   cluster: Cluster,
-  { remotes, existing, ...choices }: Choices & { readonly remotes: readonly Cluster[]; readonly existing: Files },
-): Files {
-  const { wireguard, userspace, networkPolicies } = choices;
+  {
+    remotes,
+    existing,
+    ...options
+  }: OverlayOptions & { readonly remotes: readonly Cluster[]; readonly existing: Files },
+): Map<string, string> {
+  const { wireguard = true, userspace = false, networkPolicies = false } = options.choices;
   const { calico } = cluster;
   const policy = calico !== undefined || networkPolicies;
   const mirrors = merged(existing, 'service-mirror', remotes.map(mirrorEntry));
@@ -67,7 +69,7 @@ export function overlayOf(
     (userspace ? tunnels : []).map(({ name, deviceName }) => [name, sidecarFor(name, deviceName ?? deviceOf(name))]),
   );
   return new Map([
-    ['kustomization.yaml', kustomization(cluster, { ...choices, policy, names })],
+    ['kustomization.yaml', kustomization(cluster, { ...options, policy, names })],
     ...names.map(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
@@ -82,7 +84,11 @@ export function overlayOf(
       : []),
     [
       'service-mirror.json',
-      json({ ...serviceMirror(cluster), ...rest(existing, 'service-mirror'), remoteClusters: mirrors }),
+      json({
+        ...serviceMirror(cluster),
+        ...rest(existing, 'service-mirror'),
+        remoteClusters: mirrors,
+      }),
     ],
     ...(wireguard
       ? [

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
 import type { Cluster } from '../link/findings.ts';
-import { type Files, overlayOf } from '../link/overlay.ts';
+import type { Files } from '../link/folder.ts';
+import { overlayOf } from '../link/overlay.ts';
 import { filesWithout } from './files.ts';
 
 const cluster = (name: string): Cluster => ({
@@ -22,12 +23,8 @@ const linked = (...remotes: readonly string[]): Files =>
   overlayOf(cluster('c1'), {
     remotes: remotes.map(cluster),
     existing: new Map(),
-    wireguard: true,
-    userspace: false,
-    networkPolicies: false,
-    registry: undefined,
+    choices: {},
     version: '0.1.0',
-    boundTokens: false,
     deploy: (folder) => `deploy/${folder}`,
   });
 
@@ -51,7 +48,7 @@ describe('the files of an overlay without a remote', () => {
   });
 
   it('all go with the last one, except for what a user added', () => {
-    const files = new Map([...linked('c2', 'c3'), ['notes.md', 'mine']]);
+    const files = new Map([...linked('c2', 'c3'), ['link.json', '{}'], ['notes.md', 'mine']]);
     expect(present(filesWithout(files, ['c2', 'c3']))).toEqual({ 'notes.md': 'mine' });
   });
 });

@@ -1,6 +1,7 @@
-import { type Files, knownRemotes } from '../link/overlay.ts';
+import { knownRemotes } from '../link/overlay.ts';
+import { CHOICES_FILE } from '../link/choices.ts';
 import { remoteFile } from '../link/kustomize.ts';
-import type { FileChanges } from '../link/folder.ts';
+import type { FileChanges, Files } from '../link/folder.ts';
 
 const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as const;
 
@@ -8,7 +9,13 @@ const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as cons
 export function filesWithout(files: Files, remotes: readonly string[]): FileChanges {
   const known = knownRemotes(files).map(({ name }) => name);
   const isLast = known.every((name) => remotes.includes(name));
-  const owned = ['kustomization.yaml', 'ip-pools.yaml', ...CONFIGS, ...[...known, ...remotes].map(remoteFile)];
+  const owned = [
+    'kustomization.yaml',
+    'ip-pools.yaml',
+    CHOICES_FILE,
+    ...CONFIGS,
+    ...[...known, ...remotes].map(remoteFile),
+  ];
   return new Map(
     [...files].map(([name, text]) => {
       if (isLast && owned.includes(name)) return [name, undefined];

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { type Choices, choicesOf, choicesText, flagsOf } from './choices.ts';
+
+const folder = 'mesh/c1';
+
+/** A cluster that was linked with these choices. */
+const linked = (choices: Choices) => ({
+  files: new Map([
+    ['service-mirror.json', '{}'],
+    ['link.json', choicesText(choices, folder) ?? '{}'],
+  ]),
+  folder,
+});
+const fresh = { files: new Map<string, string>(), folder: 'mesh/c9' };
+
+describe('the choices of clusters', () => {
+  it.each<{ name: string; clusters: readonly ReturnType<typeof linked>[]; given?: Choices; want: readonly Choices[] }>([
+    {
+      name: 'stay, each its own',
+      clusters: [linked({ userspace: true, coredns: false }), linked({ registry: 'r', boundTokens: 3_600_000 })],
+      want: [
+        { userspace: true, coredns: false },
+        { registry: 'r', boundTokens: 3_600_000 },
+      ],
+    },
+    {
+      name: 'of a new cluster are those of the others, of the first one if they differ',
+      clusters: [fresh, linked({ userspace: true, registry: 'a' }), linked({ registry: 'b' })],
+      want: [{ userspace: true, registry: 'a' }, { userspace: true, registry: 'a' }, { registry: 'b' }],
+    },
+    {
+      name: 'follow the flags',
+      clusters: [linked({ userspace: true, registry: 'a' }), fresh],
+      given: { userspace: false, registry: undefined },
+      want: [
+        { userspace: false, registry: 'a' },
+        { userspace: false, registry: 'a' },
+      ],
+    },
+    {
+      name: 'let NetworkPolicies name a cluster from both sides',
+      clusters: [linked({}), linked({ networkPolicies: true })],
+      want: [{ networkPolicies: true }, { networkPolicies: true }],
+    },
+    {
+      name: 'have no tunnels while no cluster has any',
+      clusters: [linked({ wireguard: false }), fresh],
+      want: [{ wireguard: false }, { wireguard: false }],
+    },
+    {
+      name: 'have tunnels if one cluster has any',
+      clusters: [linked({ wireguard: false }), linked({}), fresh],
+      want: [{ wireguard: true }, { wireguard: true }, { wireguard: true }],
+    },
+    {
+      name: 'have the manifests where they are, seen from elsewhere',
+      clusters: [linked({ deploy: 'vendor/deploy' }), fresh],
+      want: [{ deploy: 'vendor/deploy' }, { deploy: 'vendor/deploy' }],
+    },
+    {
+      name: 'have the URL of the manifests',
+      clusters: [linked({ deploy: 'https://example.com/deploy?ref=v1' })],
+      want: [{ deploy: 'https://example.com/deploy?ref=v1' }],
+    },
+  ])('$name', ({ clusters, given = {}, want }) => {
+    expect(choicesOf(clusters, given)).toEqual(want);
+  });
+
+  it('are read as flags, without those that were given now', () => {
+    const choices = { wireguard: false, networkPolicies: true, registry: 'r', boundTokens: 5_400_000, coredns: true };
+    expect(flagsOf(choices, { coredns: true })).toEqual([
+      '--no-wireguard',
+      '--network-policies',
+      '--registry=r',
+      '--bound-tokens=90m',
+    ]);
+  });
+
+  it('name a folder of manifests from the folder of the overlay', () => {
+    expect(choicesText({ deploy: 'vendor/deploy' }, folder)).toBe('{\n  "deploy": "../../vendor/deploy"\n}\n');
+    expect(choicesText({}, folder)).toBeUndefined();
+  });
+});

@@ -1,0 +1,85 @@
+import { join, relative, resolve } from 'node:path';
+import * as z from 'zod/mini';
+import type { Files } from './folder.ts';
+
+const flag = z.optional(z.boolean());
+const schema = z.strictObject({
+  /** Tunnels connect the nodes. */
+  wireguard: flag,
+  /** wireguard-go carries the tunnels. */
+  userspace: flag,
+  /** NetworkPolicies can name another cluster. */
+  networkPolicies: flag,
+  /** Before the names of the images. */
+  registry: z.optional(z.union([z.string(), z.literal(false)])),
+  /** How long tokens live, in milliseconds. With it, accounts get no Secret with a token that doesn't end. */
+  boundTokens: z.optional(z.union([z.number(), z.literal(false)])),
+  /** CoreDNS gets names. */
+  coredns: flag,
+  /** The manifests: a URL, or a folder as the one of the overlay names it. */
+  deploy: z.optional(z.string()),
+});
+
+/** What flags choose for a cluster. Its overlay keeps them, and further runs without these flags do the same. */
+export type Choices = z.infer<typeof schema>;
+
+/** The file of an overlay with its choices. */
+export const CHOICES_FILE = 'link.json';
+
+/** What the files of a cluster keep. @throws {Error} if they are not valid */
+export const choicesIn = (files: Files): Choices => schema.parse(JSON.parse(files.get(CHOICES_FILE) ?? '{}'));
+
+/**
+ * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
+ * those of the others. Both ends of a link need tunnels, and the rights for NetworkPolicies, so one cluster decides.
+ */
+export function choicesOf(
+  clusters: readonly { readonly files: Files; readonly folder: string }[],
+  given: Choices,
+): readonly Choices[] {
+  const kept = clusters.map(({ files, folder }) => {
+    const { deploy, ...others } = choicesIn(files);
+    const choices = { ...others, ...located(deploy, (path) => join(folder, path)) };
+    return { isNew: !files.has('service-mirror.json'), choices };
+  });
+  const linked = kept.filter(({ isNew }) => !isNew).map(({ choices }) => choices);
+  const inherited: Choices = Object.assign({}, ...linked.toReversed());
+  const shared: Choices = {
+    ...(linked.some(({ wireguard }) => wireguard === false) && {
+      wireguard: linked.some(({ wireguard }) => wireguard !== false),
+    }),
+    ...(linked.some(({ networkPolicies }) => networkPolicies === true) && { networkPolicies: true }),
+  };
+  // The schema sorts them.
+  return kept.map(({ isNew, choices }) =>
+    schema.parse({ ...(isNew ? inherited : choices), ...shared, ...defined(given) }),
+  );
+}
+
+/** The text of the file; undefined if nothing is chosen. */
+export function choicesText({ deploy, ...choices }: Choices, folder: string): string | undefined {
+  const kept = { ...choices, ...located(deploy, (path) => relative(resolve(folder), resolve(path))) };
+  return Object.keys(kept).length === 0 ? undefined : `${JSON.stringify(kept, undefined, 2)}\n`;
+}
+
+/** The flags that say the same as these choices, without those that are given. */
+export const flagsOf = (choices: Choices, given: Choices): readonly string[] =>
+  Object.entries(choices)
+    .filter(([key]) => given[key as keyof Choices] === undefined)
+    .map(([key, value]) => {
+      const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      if (typeof value === 'boolean') return `--${value ? '' : 'no-'}${name}`;
+      return `--${name}=${typeof value === 'number' ? durationText(value) : value}`;
+    });
+
+/** As `--bound-tokens` takes it. */
+const durationText = (ms: number): string =>
+  ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1_000}s`;
+
+const defined = (choices: Choices): Choices =>
+  Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined));
+
+function located(deploy: string | undefined, place: (path: string) => string): Choices {
+  if (deploy === undefined) return {};
+  return { deploy: deploy.includes('://') ? deploy : place(deploy) };
+}
