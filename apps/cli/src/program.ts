@@ -79,6 +79,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--no-wireguard', 'without tunnels: nodes already reach the Pods of the other clusters')
     .option('--network-policies', 'let NetworkPolicies name Pods of the other clusters')
     .option('--no-network-policies', 'NetworkPolicies select only local Pods (the default)')
+    .option('--mcs', 'Services with a ServiceExport become ServiceImports')
+    .option('--no-mcs', 'do without ServiceImports (the default)')
     .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
     .option('--no-userspace', 'the kernel carries the tunnels (the default)')
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));

@@ -15,6 +15,8 @@ export type Applicable = {
   readonly remotes: readonly string[];
   /** CoreDNS gets names. */
   readonly coredns: boolean;
+  /** Also those of ServiceImports. */
+  readonly mcs: boolean;
   /** Tokens of its accounts end after this time; undefined: those of Secrets, which don't end. */
   readonly lifetimeS: number | undefined;
 };
@@ -78,7 +80,7 @@ export async function applyLink(
     .filter(({ coredns }) => coredns)
     .map((cluster) => ({
       cluster,
-      plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster.remotes)),
+      plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster)),
     }));
   for (const { plan } of names) await plan();
   for (const cluster of clusters)

@@ -10,6 +10,8 @@ const schema = z.strictObject({
   userspace: flag,
   /** NetworkPolicies can name another cluster. */
   networkPolicies: flag,
+  /** Services with a ServiceExport become ServiceImports. */
+  mcs: flag,
   /** Before the names of the images. */
   registry: z.optional(z.union([z.string(), z.literal(false)])),
   /** How long tokens live, in milliseconds. With it, accounts get no Secret with a token that doesn't end. */
@@ -31,7 +33,7 @@ export const choicesIn = (files: Files): Choices => schema.parse(JSON.parse(file
 
 /**
  * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
- * those of the others. Both ends of a link need tunnels, and the rights for NetworkPolicies, so one cluster decides.
+ * those of the others. Both ends of a link need tunnels, NetworkPolicies and MCS, so one cluster with them decides.
  */
 export function choicesOf(
   clusters: readonly { readonly files: Files; readonly folder: string }[],
@@ -49,6 +51,7 @@ export function choicesOf(
       wireguard: linked.some(({ wireguard }) => wireguard !== false),
     }),
     ...(linked.some(({ networkPolicies }) => networkPolicies === true) && { networkPolicies: true }),
+    ...(linked.some(({ mcs }) => mcs === true) && { mcs: true }),
   };
   // The schema sorts them.
   return kept.map(({ isNew, choices }) =>

@@ -35,8 +35,8 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   const contexts = contextsOf(options);
   const [first, second] = contexts;
   if (first === undefined || second === undefined) throw new UsageError('a link needs two clusters: repeat --context');
-  const { deploy, registry, wireguard, userspace, networkPolicies, boundTokens, coredns } = options;
-  const given: Choices = { deploy, registry, wireguard, userspace, networkPolicies, boundTokens, coredns };
+  const { deploy, registry, wireguard, userspace, networkPolicies, mcs, boundTokens, coredns } = options;
+  const given: Choices = { deploy, registry, wireguard, userspace, networkPolicies, mcs, boundTokens, coredns };
   const { apply = false, renew = false } = options;
   if (typeof boundTokens === 'number' && boundTokens < MIN_LIFETIME_MS)
     throw new UsageError('--bound-tokens must be at least 10m: API servers give no shorter tokens');
@@ -61,7 +61,9 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   signal.throwIfAborted();
   const failures = observed.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
   const found = observed.flatMap((each, i) =>
-    each.status === 'fulfilled' ? [withFlags(findingsOf(each.value, answers[i]!, chosen[i]!), chosen[i]!, given)] : [],
+    each.status === 'fulfilled'
+      ? [withFlags(findingsOf(each.value, answers[i]!, { ...chosen[i]!, apply }), chosen[i]!, given)]
+      : [],
   );
   terminal.print(findingsText(found));
   const clusters = found.flatMap(({ cluster }) => cluster ?? []);
@@ -105,6 +107,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
       objects: await render(folder, { signal }),
       remotes: knownRemotes(after).map((remote) => remote.name),
       coredns: choices.coredns ?? true,
+      mcs: choices.mcs === true,
       lifetimeS: typeof choices.boundTokens === 'number' ? choices.boundTokens / 1_000 : undefined,
     })),
   );

@@ -18,6 +18,7 @@ const cluster = (
   ipam: 'podCIDRs',
   calico: undefined,
   minor: 34,
+  hasMcs: false,
   apiServerIps: [],
   takenPorts: [],
   ...change,

@@ -1,20 +1,38 @@
 const BEGIN = '# semaphore link: begin';
 const END = '# semaphore link: end';
 
-/** The block of ours, with its line break. */
-const OURS = new RegExp(String.raw`^[ \t]*${BEGIN}\n[^]*?^[ \t]*${END}\n`, 'm');
+/** A block of ours, with its line break. */
+const OURS = new RegExp(String.raw`^[ \t]*${BEGIN}\n[^]*?^[ \t]*${END}\n`, 'gm');
+
+/** The zone of ServiceImports: that of docs/mcs.md. */
+const ZONE = `clusterset.local:53 {
+    errors
+    kubernetes clusterset.local {
+        multicluster clusterset.local
+    }
+    cache 5
+}
+`;
+const OUR_ZONE = `${BEGIN}\n${ZONE}${END}\n`;
 
 /** The directive that serves the cluster's own names; its first argument is the domain of the cluster. */
-const KUBERNETES = /^([ \t]*)kubernetes[ \t]+([^\s{]+)/gm;
+const KUBERNETES = /^([ \t]*)kubernetes[ \t]+(?!clusterset\.local)([^\s{]+)/gm;
+
+/** A zone of ServiceImports that isn't ours: CoreDNS takes no second one. */
+const OTHER_ZONE = /^[^#\n]*\bclusterset\.local\b/m;
 
 /**
  * A Corefile with rules in a marked block for names of Services of the remotes and of global Services: those of
  * docs/service-mirror.md. Without remotes, the block goes.
  *
+ * @param mcs it also has a zone for ServiceImports, in a marked block of its own
  * @returns undefined if no place for the block is known: there isn't exactly one directive `kubernetes`
  */
-export function corefileWith(corefile: string, remotes: readonly string[]): string | undefined {
-  const others = corefile.replace(OURS, '');
+export function corefileWith(
+  corefile: string,
+  { remotes, mcs = false }: { readonly remotes: readonly string[]; readonly mcs?: boolean },
+): string | undefined {
+  const others = corefile.replaceAll(OURS, '');
   if (remotes.length === 0) return others;
   const [directive, ...more] = others.matchAll(KUBERNETES);
   if (directive === undefined || more.length > 0) return undefined;
@@ -22,12 +40,13 @@ export function corefileWith(corefile: string, remotes: readonly string[]): stri
   const zones = [...remotes.toSorted().map((name) => ({ name, prefix: name })), { name: 'global', prefix: 'gl' }];
   const lines = [BEGIN, ...zones.flatMap((zone) => ruleOf(zone, domain.replace(/\.$/, ''))), END];
   const block = lines.map((line) => `${indent}${line}\n`).join('');
-  return `${others.slice(0, directive.index)}${block}${others.slice(directive.index)}`;
+  const zone = mcs && !OTHER_ZONE.test(others) ? OUR_ZONE : '';
+  return `${zone}${others.slice(0, directive.index)}${block}${others.slice(directive.index)}`;
 }
 
-/** A Corefile with rules for these remotes only. Without our block, it stays. @returns as `corefileWith` */
+/** A Corefile with rules for these remotes only. Without a block of ours, it stays. @returns as `corefileWith` */
 export const corefileWithout = (corefile: string, remotes: readonly string[]): string | undefined =>
-  OURS.test(corefile) ? corefileWith(corefile, remotes) : corefile;
+  corefile.includes(BEGIN) ? corefileWith(corefile, { remotes, mcs: corefile.includes(OUR_ZONE) }) : corefile;
 
 function ruleOf({ name, prefix }: { name: string; prefix: string }, domain: string): readonly string[] {
   const escapedDomain = domain.replaceAll('.', String.raw`\.`);

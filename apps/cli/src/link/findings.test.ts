@@ -21,12 +21,19 @@ const observed: Observed = {
   podSubnet: '10.2.0.0/16',
   serviceSubnet: '10.3.0.0/16',
   joinServer: 'https://c1-control-plane:6443',
+  dnsImage: 'registry.k8s.io/coredns/coredns:v1.12.2',
 };
 
 const noAnswers: Answers = { name: undefined, server: undefined, podCidrs: [], serviceCidrs: [], ipam: undefined };
 
 const find = (change: Partial<Observed> = {}, answers: Partial<Answers> = {}, wireguard = true) =>
   findingsOf({ ...observed, ...change }, { ...noAnswers, ...answers }, { wireguard });
+
+/** What is found of CoreDNS before it gets a zone for ServiceImports. */
+const findDns = (dnsImage: string | undefined, choices: object = {}) => {
+  const all = findingsOf({ ...observed, dnsImage }, noAnswers, { mcs: true, apply: true, ...choices });
+  return [...all.findings.filter(({ what }) => what === 'CoreDNS').map(({ found }) => found), ...all.problems];
+};
 
 /** What was found, as `VALUE from SOURCE`. */
 const foundAs = (what: string, change: Partial<Observed>, answers: Partial<Answers> = {}) =>
@@ -158,5 +165,26 @@ describe('what is missing or wrong', () => {
 
   it('is not the IPAM, without tunnels', () => {
     expect(find({ ...bare, nodes: [] }, {}, false).problems).toEqual([]);
+  });
+});
+
+describe('CoreDNS, when it gets a zone for ServiceImports,', () => {
+  const advice = 'clusterset.local needs 1.12.2: upgrade it, or use --no-coredns, and see docs/mcs.md';
+
+  it.each([
+    { image: 'registry.k8s.io/coredns/coredns:v1.12.2', want: ['1.12.2'] },
+    { image: 'r.example:5000/coredns:2.0.0-vendor.1', want: ['2.0.0'] },
+    { image: 'coredns/coredns:1.12.1', want: [`c1: CoreDNS is 1.12.1, but ${advice}`] },
+    {
+      image: 'r.example:5000/dns',
+      want: [`c1: the version of CoreDNS, r.example:5000/dns, is not known, but ${advice}`],
+    },
+    { image: undefined, want: [`c1: there is no Deployment kube-system/coredns, but ${advice}`] },
+  ])('must know it: $image', ({ image, want }) => {
+    expect(findDns(image)).toEqual(want);
+  });
+
+  it.each([{ mcs: false }, { coredns: false }, { apply: false }])('is not looked at with %j', (choices) => {
+    expect(findDns(undefined, choices)).toEqual([]);
   });
 });

@@ -30,6 +30,8 @@ export type Cluster = {
   readonly calico: string | undefined;
   /** Kubernetes 1.`minor`. */
   readonly minor: number;
+  /** It has the API group of Multi-Cluster Services. */
+  readonly hasMcs: boolean;
   /** Where API servers' connections to Pods come from: addresses. */
   readonly apiServerIps: readonly string[];
   /** UDP ports of its nodes that are in use. */
@@ -49,8 +51,12 @@ export type Findings = {
 
 type Found<T> = { readonly value: T; readonly source: string };
 
-/** Decides what a cluster is like. With `wireguard`, tunnels will connect its nodes. */
-export function findingsOf(observed: Observed, answers: Answers, { wireguard = true }: Choices): Findings {
+/** Decides what a cluster is like, as far as the choices need it. With `apply`, its CoreDNS will change. */
+export function findingsOf(
+  observed: Observed,
+  answers: Answers,
+  { wireguard = true, mcs = false, coredns = true, apply = false }: Choices & { readonly apply?: boolean },
+): Findings {
   const { context, version, groups, nodes } = observed;
   const problems: string[] = [];
   const problem = (text: string): undefined => void problems.push(`${context}: ${text}`);
@@ -67,6 +73,8 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard = t
   const takenPorts = takenPortsOf(observed);
   if (wireguard && ipam?.value === 'podCIDRs' && podCidrs !== undefined) checkNodes(podCidrs);
 
+  const dns = mcs && coredns && apply ? dnsOf() : undefined;
+
   const families = [...new Set(podCidrs?.value.map(({ family }) => family))];
   const findings: Finding[] = [
     finding('name', name),
@@ -80,6 +88,7 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard = t
     { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
     { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
     ...(wireguard ? [finding('IPAM', ipam)] : []),
+    ...(dns === undefined ? [] : [finding('CoreDNS', dns)]),
     ...(takenPorts.length > 0
       ? [{ what: 'ports in use', found: takenPorts.join(', '), source: 'FelixConfiguration default' }]
       : []),
@@ -96,6 +105,7 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard = t
     ipam: ipam.value,
     calico,
     minor,
+    hasMcs: groups.has('multicluster.x-k8s.io'),
     apiServerIps,
     takenPorts,
   };
@@ -186,6 +196,20 @@ export function findingsOf(observed: Observed, answers: Answers, { wireguard = t
     if (hasBlocks) return { value: 'calico-blocks', source: "Calico's IPAMBlocks" };
     if (nodes.some((node) => node.podCidrs.length > 0)) return { value: 'podCIDRs', source: 'Node.spec.podCIDRs' };
     return problem(`which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${advice}`);
+  }
+
+  /** An older CoreDNS refuses a Corefile with `multicluster`. */
+  function dnsOf(): Found<string> | undefined {
+    const { dnsImage: image } = observed;
+    const advice = 'clusterset.local needs 1.12.2: upgrade it, or use --no-coredns, and see docs/mcs.md';
+    if (image === undefined) return problem(`there is no Deployment kube-system/coredns, but ${advice}`);
+    const [, major, minor, patch] = /:v?(\d+)\.(\d+)\.(\d+)/.exec(image)?.map(Number) ?? [];
+    if (major === undefined) return problem(`the version of CoreDNS, ${image}, is not known, but ${advice}`);
+    const isOld = major * 1e6 + minor! * 1e3 + patch! < 1_012_002;
+    const version = `${major}.${minor}.${patch}`;
+    return isOld
+      ? problem(`CoreDNS is ${version}, but ${advice}`)
+      : { value: version, source: 'Deployment kube-system/coredns' };
   }
 
   function checkNodes({ value, source }: Found<readonly Cidr[]>): void {

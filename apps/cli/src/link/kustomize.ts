@@ -27,6 +27,16 @@ const WITHOUT_TOKENS = `  - target: { kind: Secret }
       $patch: delete
 `;
 
+/** The kinds of Multi-Cluster Services that a cluster has from others stay theirs. */
+export const WITHOUT_KINDS = `  - target: { kind: CustomResourceDefinition }
+    patch: |-
+      apiVersion: apiextensions.k8s.io/v1
+      kind: CustomResourceDefinition
+      metadata:
+        name: any
+      $patch: delete
+`;
+
 /** Lets API servers reach the status of the apps, beside who else may. */
 const admitting = (apiServerIps: readonly string[]): string =>
   apiServerIps.length === 0
@@ -48,21 +58,26 @@ export function kustomization(
   {
     deploy,
     version,
-    choices: { registry, wireguard = true, userspace = false, networkPolicies = false, boundTokens },
+    choices: { registry, wireguard = true, userspace = false, networkPolicies = false, mcs = false, boundTokens },
     policy,
+    withKinds,
     names,
-  }: OverlayOptions & { readonly policy: boolean; readonly names: readonly string[] },
+  }: OverlayOptions & { readonly policy: boolean; readonly withKinds: boolean; readonly names: readonly string[] },
 ): string {
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   // Others read a cluster without semaphore-policy, too.
   const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
-  const resources = sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]);
+  const resources = [
+    ...sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]),
+    ...(mcs ? ['service-mirror/mcs'] : []),
+  ];
   const components = [
     ...(policy ? ['policy/components/metrics-network-policy'] : []),
     ...(policy && networkPolicies ? ['policy/components/network-policies'] : []),
     ...(networkPolicies ? ['policy/components/remote-namespaces'] : []),
     'service-mirror/components/global',
     'service-mirror/components/metrics-network-policy',
+    ...(mcs ? ['service-mirror/components/mcs', 'service-mirror/components/remote-mcs'] : []),
     ...(wireguard && ipam === 'calico-blocks' ? ['wireguard/components/calico-blocks'] : []),
     ...(wireguard && userspace ? ['wireguard/components/userspace'] : []),
     ...(minor < 30 ? apps.map((app) => `${app}/components/before-1.30`) : []),
@@ -71,6 +86,7 @@ export function kustomization(
   const patches = [
     ...names.map((remote) => `  - path: ${remoteFile(remote)}\n`),
     ...(typeof boundTokens === 'number' ? [WITHOUT_TOKENS] : []),
+    ...(mcs && !withKinds ? [WITHOUT_KINDS] : []),
     admitting(apiServerIps),
   ];
   const configMap = (app: string): string => (app === 'policy' ? 'semaphore-policy-config' : `semaphore-${app}`);

@@ -32,6 +32,9 @@ const schemas = {
       wireguardListeningPortV6: z.nullish(z.number()),
     }),
   }),
+  deployment: z.object({
+    spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(z.object({ image: text })) }) }) }),
+  }),
   serviceCidrs: z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) }),
 } as const;
 
@@ -75,6 +78,8 @@ export type Observed = {
   readonly serviceSubnet: string | undefined;
   /** Where kubeadm lets nodes join. */
   readonly joinServer: string | undefined;
+  /** The image of CoreDNS, where kubeadm and others put it. */
+  readonly dnsImage: string | undefined;
 };
 
 const ofKubernetes = { namespace: 'default', labelSelector: `${serviceNameLabel}=kubernetes` };
@@ -98,6 +103,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     kubeadmConfig,
     clusterInfo,
     slices,
+    dns,
   ] = await Promise.all([
     at('/version', schemas.version),
     readObject(context, namespaceKind, { name: 'kube-system' }, run).then(valueOf),
@@ -111,6 +117,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     readConfigMap(context, 'kube-system/kubeadm-config', 'ClusterConfiguration', run).then(valueOf),
     readConfigMap(context, 'kube-public/cluster-info', 'kubeconfig', run).then(valueOf),
     listObjects(context, endpointSliceKind, ofKubernetes, run).then(valueOf),
+    at('/apis/apps/v1/namespaces/kube-system/deployments/coredns', schemas.deployment),
   ]);
   if (version === undefined || namespace === undefined)
     throw new Error(
@@ -137,6 +144,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     podSubnet: networking?.podSubnet ?? undefined,
     serviceSubnet: networking?.serviceSubnet ?? undefined,
     joinServer: yamlIn(clusterInfo, joinKubeconfig)?.clusters[0]?.cluster.server,
+    dnsImage: dns?.spec.template.spec.containers[0]?.image ?? undefined,
   };
 }
 

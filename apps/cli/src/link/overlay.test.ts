@@ -15,6 +15,7 @@ const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   ipam: 'podCIDRs',
   calico: 'projectcalico.org/v3',
   minor: 34,
+  hasMcs: false,
   apiServerIps: [],
   takenPorts: [],
   ...change,
@@ -119,6 +120,29 @@ describe('an overlay', () => {
     expect(parts({ calico: undefined })).toEqual(['policy/base', ...components]);
     const remote = overlay(cluster('c1', { calico: undefined }), { networkPolicies: true }).get('remote-c2.yaml');
     expect(remote).toContain('secretName: semaphore-policy-c2\n');
+  });
+
+  it('brings the kinds of Multi-Cluster Services, unless the cluster has them from others, and their config', () => {
+    const parts = (text = '') => text.match(/service-mirror\/(?:mcs|components\/\S*mcs)|CustomResourceDefinition \}/g);
+    const both = ['components/mcs', 'components/remote-mcs'].map((name) => `service-mirror/${name}`);
+    const [own, others] = [false, true].map((hasMcs) => overlay(cluster('c1', { hasMcs }), { mcs: true }));
+    expect(parts(own!.get('kustomization.yaml'))).toEqual(['service-mirror/mcs', ...both]);
+    expect(parts(others!.get('kustomization.yaml'))).toEqual([
+      'service-mirror/mcs',
+      ...both,
+      'CustomResourceDefinition }',
+    ]);
+    expect(JSON.parse(own!.get('service-mirror.json')!)).toMatchObject({ mcs: {} });
+    // Now the cluster has the kinds, by this overlay.
+    for (const files of [own!, others!]) {
+      const existing = new Map([...files, ['link.json', '{ "mcs": true }']]);
+      expect(overlay(cluster('c1', { hasMcs: true }), { existing, mcs: true })).toEqual(files);
+      const without = overlay(cluster('c1', { hasMcs: true }), { existing, mcs: false });
+      expect([parts(without.get('kustomization.yaml')), without.get('service-mirror.json')]).toEqual([
+        null,
+        overlay(cluster('c1')).get('service-mirror.json'),
+      ]);
+    }
   });
 
   it('goes without admission policies before Kubernetes 1.30', () => {

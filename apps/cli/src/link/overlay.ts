@@ -1,6 +1,7 @@
 import { base32Hash10 } from '@kube-semaphore/naming';
 import { parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
+import { choicesIn } from './choices.ts';
 import type { Cluster } from './findings.ts';
 import type { Files } from './folder.ts';
 import {
@@ -10,6 +11,7 @@ import {
   poolsFor,
   remoteFile,
   sidecarFor,
+  WITHOUT_KINDS,
   workloadsWith,
 } from './kustomize.ts';
 
@@ -59,7 +61,7 @@ export function overlayOf(
     ...options
   }: OverlayOptions & { readonly remotes: readonly Cluster[]; readonly existing: Files },
 ): Map<string, string> {
-  const { wireguard = true, userspace = false, networkPolicies = false } = options.choices;
+  const { wireguard = true, userspace = false, networkPolicies = false, mcs } = options.choices;
   const { calico } = cluster;
   const policy = calico !== undefined || networkPolicies;
   const mirrors = merged(existing, 'service-mirror', remotes.map(mirrorEntry));
@@ -68,8 +70,11 @@ export function overlayOf(
   const sidecars = new Map(
     (userspace ? tunnels : []).map(({ name, deviceName }) => [name, sidecarFor(name, deviceName ?? deviceOf(name))]),
   );
+  // Kinds that an earlier run brought are there now, too.
+  const withKinds =
+    choicesIn(existing).mcs === true ? !existing.get('kustomization.yaml')?.includes(WITHOUT_KINDS) : !cluster.hasMcs;
   return new Map([
-    ['kustomization.yaml', kustomization(cluster, { ...options, policy, names })],
+    ['kustomization.yaml', kustomization(cluster, { ...options, policy, withKinds, names })],
     ...names.map(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
@@ -85,8 +90,9 @@ export function overlayOf(
     [
       'service-mirror.json',
       json({
-        ...serviceMirror(cluster),
+        ...serviceMirror(cluster, mcs),
         ...rest(existing, 'service-mirror'),
+        ...(mcs === false && { mcs: undefined }),
         remoteClusters: mirrors,
       }),
     ],
@@ -149,7 +155,7 @@ const mirrorEntry = (remote: Cluster): Entry => ({
   ...allowedOf(remote),
 });
 
-const serviceMirror = ({ name }: Cluster) => ({
+const serviceMirror = ({ name }: Cluster, mcs = false) => ({
   global: {
     mirrorSvcLabelSelector: 'mirror.semaphore.uw.io/mirror-service=true',
     globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',
@@ -160,6 +166,7 @@ const serviceMirror = ({ name }: Cluster) => ({
     endpointSliceSync: true,
   },
   localCluster: { name },
+  ...(mcs && { mcs: {} }),
 });
 
 /** A remote keeps its port and its device: a change would interrupt its tunnels. */

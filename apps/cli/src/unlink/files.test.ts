@@ -15,6 +15,7 @@ const cluster = (name: string): Cluster => ({
   ipam: 'podCIDRs',
   calico: 'projectcalico.org/v3',
   minor: 34,
+  hasMcs: false,
   apiServerIps: [],
   takenPorts: [],
 });

@@ -1,11 +1,12 @@
 import { kubeClientOf } from '../clusters/kube-client.ts';
+import type { Context } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import { apps } from '../clusters/report.ts';
 import { type KubeObject, type LinkApi, nameOf } from '../link/api.ts';
 import { applyObjects } from '../link/apply.ts';
 import { corefileWithout } from '../link/corefile.ts';
 import { awaitApps, type Leaver, removeObjects, stopTunnels } from './apps.ts';
-import { remove, type Resource, storedOf, strangerIn } from './objects.ts';
+import { remove, type Resource, type Stored, storedOf, strangerIn, userOf } from './objects.ts';
 
 /** A cluster that loses remotes, with its overlay after that; without a remote, it has no objects. */
 export type Leaving = Leaver & { readonly api: LinkApi; readonly objects: readonly KubeObject[] };
@@ -19,6 +20,8 @@ const kind = (group: string, version: string, name: string, plural: string): Res
 
 const RBAC = ['rbac.authorization.k8s.io', 'v1'] as const;
 const ADMISSION = ['admissionregistration.k8s.io', 'v1'] as const;
+
+const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'customresourcedefinitions');
 
 /** All kinds of deploy/ and of IPPools, in the order in which they go. */
 const kinds: readonly Resource[] = [
@@ -37,6 +40,7 @@ const kinds: readonly Resource[] = [
   kind('', 'v1', 'ServiceAccount', 'serviceaccounts'),
   kind(...ADMISSION, 'ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
   kind(...ADMISSION, 'ValidatingAdmissionPolicy', 'validatingadmissionpolicies'),
+  CRD,
   kind('coordination.k8s.io', 'v1', 'Lease', 'leases'),
   kind('', 'v1', 'ResourceQuota', 'resourcequotas'),
   kind('', 'v1', 'Namespace', 'namespaces'),
@@ -74,10 +78,13 @@ export async function leave(
   for (const cluster of clusters) await prune(cluster, run);
 }
 
-/** Whether a cluster has anything that `semaphore link` applied, besides a namespace that had to stay. */
+/** Kinds that may have to stay. */
+const STAYING = ['Namespace', CRD.kind];
+
+/** Whether a cluster has anything that `semaphore link` applied, besides what had to stay. */
 export async function isLinked({ context }: Pick<Leaver, 'context'>, run: Run): Promise<boolean> {
   const found = await Promise.all(kinds.map((each) => storedOf(context, each, run)));
-  return found.flat().some(({ kind, isOurs, goes }) => kind !== 'Namespace' && isOurs && !goes);
+  return found.flat().some(({ kind, isOurs, goes }) => !STAYING.includes(kind) && isOurs && !goes);
 }
 
 /** Deletes what `semaphore link` applied, and the overlay doesn't have any more. */
@@ -91,21 +98,28 @@ async function prune(leaving: Leaving, run: Run): Promise<void> {
     removed.some((remote) => [name, name.replace(/-\d+$/, '')].includes(`IPPool remote-${remote}`));
   for (const each of kinds)
     for (const stored of await storedOf(context, each, run)) {
-      const { name, isOurs, goes, hasOtherManager } = stored;
+      const { name, isOurs, goes } = stored;
       if (goes || wanted.has(name) || isToken(name) || !(isOurs || isPool(name))) continue;
-      if (each.kind === 'Namespace') {
-        const namespace = name.slice('Namespace '.length);
-        const isLease = (other: string): boolean => other.startsWith(`Lease ${namespace}/semaphore-`);
-        const stranger = hasOtherManager
-          ? 'another program manages it'
-          : await strangerIn(context, namespace, isLease, run);
-        if (stranger !== undefined) {
-          report(`${name} stays: ${hasOtherManager ? stranger : `it has ${stranger}`}`);
-          continue;
-        }
-      }
-      await removeAndReport(leaving, stored, run);
+      // Its remotes may need one that an earlier link applied.
+      if (each === CRD && remaining.length > 0) continue;
+      const reason = await whyStays(context, stored, run);
+      if (reason === undefined) await removeAndReport(leaving, stored, run);
+      else report(`${name} stays: ${reason}`);
     }
+}
+
+async function whyStays(
+  context: Context,
+  { kind, name, hasOtherManager }: Stored,
+  run: Run,
+): Promise<string | undefined> {
+  if (!STAYING.includes(kind)) return undefined;
+  if (hasOtherManager) return 'another program manages it';
+  const namespace = name.slice('Namespace '.length);
+  const isLease = (other: string): boolean => other.startsWith(`Lease ${namespace}/semaphore-`);
+  const stranger =
+    kind === CRD.kind ? await userOf(context, name, run) : await strangerIn(context, namespace, isLease, run);
+  return stranger === undefined ? undefined : `it has ${stranger}`;
 }
 
 async function removeAndReport(

@@ -90,6 +90,14 @@ export async function remove(context: Context, { path, uid }: Stored, run: Run):
   valueOf(await request(context, path, run, { method: 'DELETE', body }));
 }
 
+/** An object of one of the kinds in deploy/service-mirror/mcs, which goes with its kind. @param definition as `nameOf` */
+export async function userOf(context: Context, definition: string, run: Run): Promise<string | undefined> {
+  const plural = definition.replace(/^.* |\..*$/g, '');
+  const kind = plural === 'serviceexports' ? 'ServiceExport' : 'ServiceImport';
+  const stored = await storedOf(context, { group: 'multicluster.x-k8s.io', version: 'v1beta1', kind, plural }, run);
+  return stored.find(({ goes }) => !goes)?.name;
+}
+
 const groupList = z.object({
   groups: z.array(z.object({ name: z.string(), preferredVersion: z.object({ version: z.string() }) })),
 });

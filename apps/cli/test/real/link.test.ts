@@ -65,6 +65,14 @@ beforeAll(async () => {
         metadata: { name: 'coredns' },
         data: { Corefile: corefile },
       });
+      const dns = { name: 'coredns', image: 'registry.k8s.io/coredns/coredns:v1.12.2' };
+      const labels = { 'k8s-app': 'kube-dns' };
+      await cluster.admin.create('/apis/apps/v1/namespaces/kube-system/deployments', {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name: dns.name },
+        spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [dns] } } },
+      });
       // Controllers need a moment.
       await eventually(
         async () => Object.keys(await objectsIn(name)).filter((key) => key.includes('kube-root-ca.crt')).length,
@@ -212,6 +220,7 @@ it('replaces the tokens by some that end, when half of their time is over or at 
 });
 
 const SETS = '/apis/projectcalico.org/v3/globalnetworksets';
+const EXPORTS = '/apis/multicluster.x-k8s.io/v1beta1';
 const MIRRORS = '/api/v1/namespaces/sys-semaphore/services';
 
 /** What the apps of c1 write for a remote. */
@@ -244,7 +253,18 @@ async function writeAsApps(remote: string): Promise<void> {
 
 it('leaves nothing behind when one of three clusters leaves, and then the others', async () => {
   const mesh = join(folder, 'mesh');
-  expect((await linkAll(all, '-o', mesh)).stderr).toBe('');
+  expect((await linkAll(all, '-o', mesh, '--mcs')).stderr).toBe('');
+  // A user exports a Service, which c2 may read.
+  await clusters.c1.admin.create(`${EXPORTS}/namespaces/default/serviceexports`, {
+    apiVersion: 'multicluster.x-k8s.io/v1beta1',
+    kind: 'ServiceExport',
+    metadata: { name: 'checkout' },
+  });
+  const reader = clusters.c1.clientFor(await tokenIn('c2', 'sys-semaphore', 'semaphore-service-mirror-c1'));
+  expect((await reader.request('GET', `${EXPORTS}/serviceexports`)).status).toBe(200);
+  // API servers need a moment for new kinds.
+  for (const { admin } of Object.values(clusters))
+    await eventually(async () => (await admin.request('GET', `${EXPORTS}/serviceimports`)).status, 200);
   for (const remote of ['c2', 'c3']) await writeAsApps(remote);
   await clusters.c1.admin.create(SETS, {
     apiVersion: 'projectcalico.org/v3',
@@ -270,12 +290,20 @@ it('leaves nothing behind when one of three clusters leaves, and then the others
     ]),
   );
   expect((await textIn(join(mesh, 'c1'))).includes('c3')).toBe(false);
+  expect((await clusters.c1.admin.get(COREDNS))['data']).toMatchObject({
+    Corefile: expect.stringContaining('multicluster clusterset.local') as unknown,
+  });
   const again = await semaphore(...leave);
   expect([again.code, again.stdout]).toEqual([0, `${mesh}/c1: nothing changes\n${mesh}/c2: nothing changes\n`]);
 
   const rest = await semaphore('unlink', '--context=c1', '--context=c2', '-o', mesh, '--apply');
   expect([rest.code, rest.stderr]).toEqual([0, '']);
   expect(await readdir(mesh)).toEqual(['c3']);
+  const definition = 'serviceexports.multicluster.x-k8s.io';
+  expect(rest.stdout.match(/^.* stays: .*$/gm)).toEqual([
+    `c1: CustomResourceDefinition ${definition} stays: it has ServiceExport default/checkout`,
+  ]);
+  await clusters.c1.admin.delete(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definition}`);
   // c3 forgets the others, too.
   expect(await semaphore('unlink', '--context=c3', '--leaving=c3', '-o', mesh, '--apply')).toMatchObject({
     code: 0,
