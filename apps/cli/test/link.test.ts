@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { contextsOf } from '../src/clusters/contexts.ts';
 import { LinkApi } from '../src/link/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
-import { run, runWith } from './support/run.ts';
+import { runHere, runWith } from './support/run.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const example = join(deploy, 'overlays/example');
@@ -49,7 +49,7 @@ const range = (name: Name): string => `--service-cidr=${name}=${services[name]}`
 function link(folder: string, linked: readonly Name[], ...flags: readonly string[]) {
   const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const answers = linked.flatMap((name) => [`--context=${name}`, server(name), range(name)]);
-  return runWith({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags);
+  return runHere({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags);
 }
 
 async function newFolder(): Promise<string> {
@@ -310,7 +310,7 @@ describe('link', () => {
       c1: await startApiServer({ refusal: 401, message: 'Unauthorized' }),
       c2: 'https://127.0.0.1:1',
     });
-    expect(await run('link', '--kubeconfig', kubeconfig, '-o', await newFolder(), ...flags)).toMatchObject({
+    expect(await runHere({}, 'link', '--kubeconfig', kubeconfig, '-o', await newFolder(), ...flags)).toMatchObject({
       code,
       stderr: `semaphore: ${want}\n`,
     });
@@ -320,7 +320,7 @@ describe('link', () => {
 describe('unlink', () => {
   const KUBECONFIG = (): string => names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const unlink = (folder: string, ...flags: readonly string[]) =>
-    runWith({ KUBECONFIG: KUBECONFIG() }, 'unlink', '-o', folder, ...flags);
+    runHere({ KUBECONFIG: KUBECONFIG() }, 'unlink', '-o', folder, ...flags);
 
   it('removes a cluster from the files of the others, and shows the lines', async () => {
     const folder = await newFolder();

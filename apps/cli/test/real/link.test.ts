@@ -11,7 +11,7 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runWith } from '../support/run.ts';
+import { runHere } from '../support/run.ts';
 
 const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
 const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16', c3: '10.7.0.0/16' } as const;
@@ -90,7 +90,7 @@ afterAll(async () => {
 function semaphore(...argv: readonly string[]) {
   const KUBECONFIG = all.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);
-  return runWith({ KUBECONFIG, PATH }, ...argv);
+  return runHere({ KUBECONFIG, PATH }, ...argv);
 }
 
 const linkAll = (linked: readonly Name[], ...flags: readonly string[]) => {

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { spawnProgram } from '@kube-semaphore/testkit';
+import { onTestFinished, vi } from 'vitest';
+import { runProgram } from '../../src/program.ts';
 
 const launcher = fileURLToPath(new URL('../../bin/semaphore.js', import.meta.url));
 
@@ -18,4 +20,20 @@ export async function runWith(env: Readonly<Record<string, string>>, ...argv: re
   const program = startWith(env, ...argv);
   const { code } = await program.exited;
   return { code, stdout: program.stdout(), stderr: program.stderr() };
+}
+
+/** The same in this process, which needs no second to start. */
+export async function runHere(env: Readonly<Record<string, string>>, ...argv: readonly string[]) {
+  for (const [name, value] of Object.entries({ HOME: '/nonexistent', KUBECONFIG: '', ...env })) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const written = { stdout: '', stderr: '' };
+  const terminal = {
+    print: (text: string) => void (written.stdout += text),
+    complain: (text: string) => void (written.stderr += text),
+    isInteractive: false,
+    paint: (_: string, text: string) => text,
+    whileWaiting: async <T>(_: string, work: Promise<T>) => work,
+  };
+  const code = await runProgram(argv, { name: 'semaphore', terminal, signal: new AbortController().signal });
+  return { code, ...written };
 }
