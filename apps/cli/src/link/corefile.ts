@@ -13,7 +13,6 @@ const ZONE = `clusterset.local:53 {
     cache 5
 }
 `;
-const OUR_ZONE = `${BEGIN}\n${ZONE}${END}\n`;
 
 /** The directive that serves the cluster's own names; its first argument is the domain of the cluster. */
 const KUBERNETES = /^([ \t]*)kubernetes[ \t]+(?!clusterset\.local)([^\s{]+)/gm;
@@ -40,13 +39,15 @@ export function corefileWith(
   const zones = [...remotes.toSorted().map((name) => ({ name, prefix: name })), { name: 'global', prefix: 'gl' }];
   const lines = [BEGIN, ...zones.flatMap((zone) => ruleOf(zone, domain.replace(/\.$/, ''))), END];
   const block = lines.map((line) => `${indent}${line}\n`).join('');
-  const zone = mcs && !OTHER_ZONE.test(others) ? OUR_ZONE : '';
+  const zone = mcs && !OTHER_ZONE.test(others) ? `${BEGIN}\n${ZONE}${END}\n` : '';
   return `${zone}${others.slice(0, directive.index)}${block}${others.slice(directive.index)}`;
 }
 
 /** A Corefile with rules for these remotes only. Without a block of ours, it stays. @returns as `corefileWith` */
 export const corefileWithout = (corefile: string, remotes: readonly string[]): string | undefined =>
-  corefile.includes(BEGIN) ? corefileWith(corefile, { remotes, mcs: corefile.includes(OUR_ZONE) }) : corefile;
+  corefile.includes(BEGIN)
+    ? corefileWith(corefile, { remotes, mcs: corefile.includes(`${BEGIN}\nclusterset.local`) })
+    : corefile;
 
 function ruleOf({ name, prefix }: { name: string; prefix: string }, domain: string): readonly string[] {
   const escapedDomain = domain.replaceAll('.', String.raw`\.`);

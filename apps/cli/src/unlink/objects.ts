@@ -90,12 +90,12 @@ export async function remove(context: Context, { path, uid }: Stored, run: Run):
   valueOf(await request(context, path, run, { method: 'DELETE', body }));
 }
 
-/** An object of one of the kinds in deploy/service-mirror/mcs, which goes with its kind. @param definition as `nameOf` */
+/** Any object of a kind of deploy/service-mirror/mcs: it would go with its kind. @param definition as `nameOf` */
 export async function userOf(context: Context, definition: string, run: Run): Promise<string | undefined> {
   const plural = definition.replace(/^.* |\..*$/g, '');
   const kind = plural === 'serviceexports' ? 'ServiceExport' : 'ServiceImport';
-  const stored = await storedOf(context, { group: 'multicluster.x-k8s.io', version: 'v1beta1', kind, plural }, run);
-  return stored.find(({ goes }) => !goes)?.name;
+  const [any] = await storedOf(context, { group: 'multicluster.x-k8s.io', version: 'v1beta1', kind, plural }, run);
+  return any?.name;
 }
 
 const groupList = z.object({

@@ -254,11 +254,15 @@ async function writeAsApps(remote: string): Promise<void> {
 it('leaves nothing behind when one of three clusters leaves, and then the others', async () => {
   const mesh = join(folder, 'mesh');
   expect((await linkAll(all, '-o', mesh, '--mcs')).stderr).toBe('');
-  // A user exports a Service, which c2 may read.
+  // Another program exports a Service, which c2 may read.
+  const { metadata: owner } = await clusters.c1.admin.get('/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
   await clusters.c1.admin.create(`${EXPORTS}/namespaces/default/serviceexports`, {
     apiVersion: 'multicluster.x-k8s.io/v1beta1',
     kind: 'ServiceExport',
-    metadata: { name: 'checkout' },
+    metadata: {
+      name: 'checkout',
+      ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: owner.name, uid: owner.uid }],
+    },
   });
   const reader = clusters.c1.clientFor(await tokenIn('c2', 'sys-semaphore', 'semaphore-service-mirror-c1'));
   expect((await reader.request('GET', `${EXPORTS}/serviceexports`)).status).toBe(200);
