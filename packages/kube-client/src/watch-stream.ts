@@ -69,9 +69,9 @@ export class WatchStream<K extends Kind> {
     };
     let turnBeganAt = performance.now();
     try {
-      for await (const chunk of this.#response as AsyncIterable<Buffer>) {
+      for await (const chunks of arrivals(this.#response)) {
         batch = [];
-        splitter.push(chunk, onFrame);
+        for (const chunk of chunks) splitter.push(chunk, onFrame);
         if (batch.length === 0) this.#checkSilence();
         for (let from = 0; from < batch.length; from += BATCH) {
           yield batch.slice(from, from + BATCH);
@@ -92,6 +92,49 @@ export class WatchStream<K extends Kind> {
 
   #checkSilence(): void {
     if (performance.now() - this.#lastEventAt > this.#idleTimeoutMs) throw silent(this.#idleTimeoutMs);
+  }
+}
+
+/** So many chunks wait before the server has to. */
+const MOST_WAITING = 16;
+
+/**
+ * The chunks of a body as they arrive. The iterator of a response would join those that wait, and so copy nearly all.
+ *
+ * @throws the error that ended the response; one that ended before this call is no event any more
+ */
+async function* arrivals(response: IncomingMessage): AsyncGenerator<readonly Buffer[]> {
+  let waiting: Buffer[] = [];
+  let over: { readonly error?: unknown } | undefined;
+  let news = Promise.withResolvers<void>();
+  const end = (error?: unknown): void => {
+    over ??= { error };
+    news.resolve();
+  };
+  const lost = (): void => end(response.errored ?? new Error('the connection was lost'));
+  response.on('data', (chunk: Buffer) => {
+    if (waiting.push(chunk) >= MOST_WAITING) response.pause();
+    news.resolve();
+  });
+  response.once('end', () => end());
+  response.once('error', end);
+  response.once('close', lost);
+  if (response.closed) lost();
+  try {
+    for (;;) {
+      if (waiting.length > 0) {
+        const chunks = waiting;
+        waiting = [];
+        if (response.isPaused()) response.resume();
+        yield chunks;
+      } else if (over === undefined) {
+        await news.promise;
+        news = Promise.withResolvers();
+      } else if (over.error === undefined) return;
+      else throw over.error;
+    }
+  } finally {
+    response.destroy();
   }
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -209,6 +211,28 @@ describe('a watch of a broken server', () => {
     clearImmediate(counting);
     // Two batches take 12 ms; the count of a turn begins before or after them.
     expect(most).toBeLessThanOrEqual(4);
+  });
+
+  it('makes the server wait while its reader does', async () => {
+    const enough = 64;
+    let sent = 0;
+    const { promise: waits, resolve } = Promise.withResolvers<void>();
+    const flood = async (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const megabyte = added('a').repeat(10_000);
+      for (; sent < enough && !response.destroyed; sent++)
+        if (!response.write(megabyte)) {
+          const timer = setTimeout(resolve, 500);
+          await once(response, 'drain');
+          clearTimeout(timer);
+        }
+      resolve();
+    };
+    for await (const _ of await watched((_, response) => void flood(response))) {
+      await waits;
+      break;
+    }
+    expect(sent).toBeLessThan(enough);
   });
 
   it('yields an event that arrives in pieces once', async () => {
