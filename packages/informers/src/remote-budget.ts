@@ -1,6 +1,8 @@
 /** How much all stores of one remote may keep together. */
 export type BudgetLimits = { readonly objects: number; readonly bytes: number };
 
+const BUDGETS = ['objects', 'bytes'] as const;
+
 /** A remote has more than its budget: its watches stop, and the known objects stay. */
 export class OverBudgetError extends Error {
   readonly code = 'KUBE_OVER_BUDGET';
@@ -89,14 +91,16 @@ export class RemoteBudget {
 
   /** @throws OverBudgetError if the budget is used up */
   check(): void {
-    for (const budget of ['objects', 'bytes'] as const) {
+    const total = { used: { objects: 0, bytes: 0 }, kept: { objects: 0, bytes: 0 } };
+    for (const { used, kept } of this.#shares) {
+      total.used.objects += used.objects;
+      total.used.bytes += used.bytes;
+      total.kept.objects += kept.objects;
+      total.kept.bytes += kept.bytes;
+    }
+    for (const budget of BUDGETS) {
       const limit = this.#limits[budget];
-      let [used, kept] = [0, 0];
-      for (const share of this.#shares) {
-        used += share.used[budget];
-        kept += share.kept[budget];
-      }
-      if (used >= limit || kept >= 2 * limit) throw new OverBudgetError(budget, limit);
+      if (total.used[budget] >= limit || total.kept[budget] >= 2 * limit) throw new OverBudgetError(budget, limit);
     }
   }
 }

@@ -57,7 +57,9 @@ export class StoreWriter<K extends Kind, V extends Stored> {
 
   /** As `apply`. */
   put(object: KubeObject<K>, listing?: Listing): void {
-    this.#put((object as KubeObject<Kind>).metadata, this.#options.project(object), listing);
+    const { metadata } = object as KubeObject<Kind>;
+    if (listing === undefined && this.#options.store.has(keyOf(metadata), metadata)) return;
+    this.#put(metadata, this.#options.project(object), listing);
   }
 
   /** As `apply`. */

@@ -68,6 +68,12 @@ export class Store<V extends Stored> {
     return this.#held.size;
   }
 
+  /** Whether it has this version of an object: the watch reports each of our writes once more. */
+  has(key: string, { uid, resourceVersion }: Stored): boolean {
+    const known = this.#objects.get(key);
+    return known?.uid === uid && known.resourceVersion === resourceVersion && !this.#held.has(key);
+  }
+
   /**
    * Adds an object that existed before we started, as a local object shows. It is held from now on, so that the first
    * list can be measured against it.
@@ -99,8 +105,7 @@ export class Store<V extends Stored> {
   update(key: string, current: V, bytes?: number): void {
     const known = this.#objects.get(key);
     if (known?.uid === current.uid && current.resourceVersion !== undefined) {
-      const isKnown = current.resourceVersion === known.resourceVersion && !this.#held.has(key);
-      if (isKnown || isOlder(current.resourceVersion, known.resourceVersion ?? '')) return;
+      if (this.has(key, current) || isOlder(current.resourceVersion, known.resourceVersion ?? '')) return;
     }
     this.set(key, current, bytes);
   }

@@ -2,13 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { POLL_INTERVAL_MS, type RemoteState } from '@kube-semaphore/multicluster';
 import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import {
-  type Namespace,
-  namespaceKind,
-  type PodWithPorts,
-  podWithPortsKind,
-  type TooLarge,
-} from '@kube-semaphore/kube-objects';
+import { type Namespace, namespaceKind, podWithPortsKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import type { AddressRules } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
 import type { PolicyOptions } from '../config/options.ts';
@@ -16,7 +10,7 @@ import type { RemoteSettings } from '../config/settings.ts';
 import type { PodDiagnostic } from '../desired/member.ts';
 import type { RemoteView } from '../desired/network-policies/companions.ts';
 import type { CrossClusterRule } from '../desired/network-policies/cross-cluster-rules.ts';
-import { isAllowedHost, type PeerPod, peerPodOf } from '../desired/network-policies/peer-pod.ts';
+import { isAllowedHost, type PeerPod, peerPodOf, type PeerPodRules } from '../desired/network-policies/peer-pod.ts';
 import type { Labels } from '../desired/network-policies/selector.ts';
 import { PodIdentities } from './pod-identities.ts';
 import { UNFINISHED } from './pods.ts';
@@ -92,6 +86,12 @@ export class RemotePeers {
         if (this.synced) options.onChange(sources);
       },
     });
+    const { addresses, selectorKeys } = options;
+    const rules: PeerPodRules = {
+      addresses,
+      selectorKeys,
+      intern: (identity) => this.#identities.intern(identity),
+    };
     const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
     this.#pods = new Store<KnownPod>({
       equal: isSamePod,
@@ -120,7 +120,7 @@ export class RemotePeers {
         kind: podWithPortsKind,
         fieldSelector: `${UNFINISHED},spec.hostNetwork=false`,
         ...(remotePodSelector !== undefined && { labelSelector: remotePodSelector }),
-        project: (pod) => this.#readPod(pod),
+        project: (pod) => ({ uid: pod.metadata.uid, ...peerPodOf(pod, rules) }),
         projectTooLarge: readTooLargePod,
         store: this.#pods,
         hooks: this.#withSync(hooks[0]),
@@ -210,12 +210,6 @@ export class RemotePeers {
     state.setHeld(this.held, PURPOSE);
     this.#firstSync.resolve();
     onKnown();
-  }
-
-  #readPod(pod: PodWithPorts): KnownPod {
-    const { addresses } = this.#options;
-    const intern = this.#identities.intern.bind(this.#identities);
-    return { uid: pod.metadata.uid, ...peerPodOf(pod, { addresses, selectorKeys: this.selectorKeys, intern }) };
   }
 
   #podChanged(name: string, previous: KnownPod | undefined, current: KnownPod | undefined): void {

@@ -104,8 +104,8 @@ export class PodIdentities {
     added?.pods.set(name, current!.cidrs);
     const removed = previous && this.#namespaces.get(previous.namespace)?.groups.get(previous.text);
     if (removed !== undefined && removed !== added) removed.pods.delete(name);
-    for (const group of new Set([added, removed]))
-      for (const { sources } of group?.selectedBy ?? []) addAll(changed, sources);
+    for (const { sources } of added?.selectedBy ?? []) addAll(changed, sources);
+    if (removed !== added) for (const { sources } of removed?.selectedBy ?? []) addAll(changed, sources);
     if (removed?.pods.size === 0) this.#drop(removed);
     this.#report(changed);
   }

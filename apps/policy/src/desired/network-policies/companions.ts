@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { NetworkPolicyPort } from '@kube-semaphore/kube-objects';
-import { compareCidrs } from '@kube-semaphore/net';
 import { companionName } from '../../names.ts';
+import { inOrder } from '../sets/addresses.ts';
 import { distribute } from '../shards.ts';
 import type { Companion, CompanionRule, ObservedCompanion, Source } from './companion.ts';
 import type { CrossClusterRule, Direction } from './cross-cluster-rules.ts';
@@ -203,14 +203,14 @@ function mergedByPorts(groups: readonly PortGroup[]): readonly PortGroup[] {
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, same]) => ({
       ports: same[0]!.ports,
-      cidrs: [...new Set(same.flatMap(({ cidrs }) => cidrs))].toSorted(compareCidrs),
+      cidrs: inOrder(same.flatMap(({ cidrs }) => cidrs)),
     }));
 }
 
 /** @param groups merged, so that the addresses of one group are in order already */
 function sortedCidrs(groups: readonly PortGroup[]): readonly string[] {
   if (groups.length === 1) return groups[0]!.cidrs;
-  return [...new Set(groups.flatMap(({ cidrs }) => cidrs))].toSorted(compareCidrs);
+  return inOrder(groups.flatMap(({ cidrs }) => cidrs));
 }
 
 /** Finds a name for each shard, and tells which names others have. */

@@ -67,9 +67,19 @@ export function peerPodOf(
 }
 
 export function podIdentity(namespace: string, labels: Labels, namedPorts: readonly NamedPort[]): PodIdentity {
-  const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
   // The labels again would take as much memory as the labels.
-  return { namespace, labels, namedPorts, text: hash('sha256', JSON.stringify([sorted, namedPorts]), 'base64') };
+  const text = hash('sha256', JSON.stringify([sortedByKey(labels), namedPorts]), 'base64');
+  return { namespace, labels, namedPorts, text };
+}
+
+/** The same labels if they are sorted, as API servers send them. */
+function sortedByKey(labels: Labels): Labels {
+  let previous = '';
+  for (const key in labels) {
+    if (key < previous) return Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    previous = key;
+  }
+  return labels;
 }
 
 /**
