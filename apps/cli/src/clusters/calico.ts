@@ -14,6 +14,7 @@ export function calicoApi(groups: ReadonlySet<string>): CalicoApi | undefined {
 const pool = z.object({
   cidr: z.string(),
   disabled: z.nullish(z.boolean()),
+  natOutgoing: z.nullish(z.boolean()),
   allowedUses: z.nullish(z.array(z.string())),
 });
 const poolList = z.object({ items: z.array(z.object({ spec: pool })) });

@@ -6,8 +6,8 @@ import type {
   Service,
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
-import type { CalicoObjects } from '../clusters/calico.ts';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
+import type { CalicoObjects, Pool } from '../clusters/calico.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
@@ -21,6 +21,8 @@ export type SideFacts = {
   readonly pods: Read<readonly PodOnNode[]>;
   readonly policies: Read<readonly NetworkPolicy[]>;
   readonly calico: Read<CalicoObjects>;
+  /** Of Calico; empty without it. */
+  readonly pools: Read<readonly Pool[]>;
 };
 
 /** All that was read. */

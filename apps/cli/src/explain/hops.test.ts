@@ -113,6 +113,10 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     pods: known([caller]),
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
+    pools: known([
+      { cidr: '10.2.0.0/16', natOutgoing: true },
+      { cidr: '10.4.0.0/16', disabled: true },
+    ]),
   };
 }
 
@@ -308,6 +312,18 @@ Every hop is fine.
       fix: /let UDP to 192\.0\.2\.1:51820 through/,
     },
     {
+      name: 'a pool that lacks',
+      change: { here: { ...here(), pools: known([{ cidr: '10.2.0.0/16', natOutgoing: true }]) } },
+      want: 'tunnel-out',
+      fix: /pools-disabled/,
+    },
+    {
+      name: 'no agent in the other cluster',
+      change: { there: { ...there(), report: noPods } },
+      want: 'tunnel-in',
+      fix: 'kubectl --context c2 -n kube-system describe daemonset semaphore-wireguard',
+    },
+    {
       name: 'no way back',
       change: { there: there({ agent: { peers: [] } }) },
       want: 'tunnel-in',
@@ -363,6 +379,7 @@ Every hop is fine.
       change: { here: { ...here(), report: { ...noPods, failure: 'c1 is not reached' } } },
       want: ['tunnel-out'],
     },
+    { name: 'pools here', change: { here: { ...here(), pools: lost } }, want: ['tunnel-out'] },
     { name: 'devices here', change: { here: here({ agent: { deviceError: 'no wg' } }) }, want: ['tunnel-out'] },
     {
       name: 'the other cluster',

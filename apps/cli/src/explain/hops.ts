@@ -6,7 +6,7 @@ import { type Facts, type Hop, kubectl, type SideFacts, skipped, type Verdict, w
 import { podHop } from './pods.ts';
 import { policyHop } from './policies.ts';
 import { addressesIn, copiesOf, readyIn, serviceHop, slicesHop } from './services.ts';
-import { tunnelHop } from './tunnels.ts';
+import { outHop, tunnelHop } from './tunnels.ts';
 import { type Via, viaOf } from './via.ts';
 
 export type Explanation = {
@@ -55,7 +55,7 @@ export function explain(facts: Facts): Explanation {
     service: isPod ? direct : serviceHop(facts, via),
     endpoints: isPod ? direct : slicesHop(facts, via),
     'egress-policy': policyHop('egress', { subject: source, peer: destination, port }),
-    'tunnel-out': tunnelHop(out),
+    'tunnel-out': outHop(out, callerIp),
     'tunnel-in': tunnelHop(back),
     'ingress-policy': policyHop('ingress', { subject: destination, peer: source, port }),
     target: podHop(there, target, { mustBeReady: true, missing: noTarget(facts) }),

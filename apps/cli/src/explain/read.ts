@@ -10,7 +10,7 @@ import {
 import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
-import { calicoApi, readCalicoObjects } from '../clusters/calico.ts';
+import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { allOf, listObjects, type Read, readCorefile, readGroups, readObject, type Run } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
@@ -53,14 +53,15 @@ async function readSide(context: Context, { namespace }: End, run: Run): Promise
     const served = await groups;
     return served.known ? read(served.value) : served;
   };
-  const [report, own, pods, policies, calico] = await Promise.all([
+  const [report, own, pods, policies, calico, pools] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     listObjects(context, podOnNodeKind, { namespace }, run),
     ofGroups((found) => readPolicies(context, { namespace, groups: found }, run)),
     ofGroups((found) => readCalicoObjects(context, { namespace, groups: found }, run)),
+    readPools(context, run),
   ]);
-  return { cluster: context.name, report, namespace: own, pods, policies, calico };
+  return { cluster: context.name, report, namespace: own, pods, policies, calico, pools };
 }
 
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */

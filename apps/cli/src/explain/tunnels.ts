@@ -9,6 +9,7 @@ import {
   semaphoreCheck,
   type SideFacts,
   skipped,
+  statusesOf,
   unknown,
   type Verdict,
   wrong,
@@ -33,7 +34,13 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
   const { report, cluster } = at;
   if (report.failure !== undefined) return unknown(report.failure);
   const agents = report.pods.filter(({ app }) => app === 'semaphore-wireguard');
-  if (agents.length === 0) return skipped(`${cluster} has no semaphore-wireguard: the pod networks must be routed`);
+  if (agents.length === 0)
+    return statusesOf(other, 'semaphore-wireguard').some((status) => remoteOf(status, at) !== undefined)
+      ? wrong(
+          `no semaphore-wireguard runs in ${cluster}, to which ${other.cluster} has tunnels`,
+          kubectl(cluster, '-n', 'kube-system', 'describe', 'daemonset', 'semaphore-wireguard'),
+        )
+      : skipped(`${cluster} has no semaphore-wireguard: the pod networks must be routed`);
   if (!node.known) return unknown(node.why);
   if (!address.known) return unknown(address.why);
   const agent = agents.find((each) => each.node === node.value);
@@ -69,6 +76,26 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
   return wrong(
     `${path}: ${peer.state === 'never' ? 'no handshake yet' : `the last handshake was ${age ?? '?'} s ago`}`,
     `${semaphoreCheck(cluster, other.cluster)}  # if the keys agree, let UDP to ${peer.endpoint ?? 'the endpoint'} through`,
+  );
+}
+
+/** As {@link tunnelHop}, for a caller, whose address Calico replaces by that of the node if no pool has the other address. */
+export function outHop(end: TunnelEnd, caller: Read<string>): Verdict {
+  const tunnel = tunnelHop(end);
+  const { at, address } = end;
+  if (tunnel.result !== 'ok' || !caller.known || !address.known) return tunnel;
+  if (!at.pools.known) return unknown(at.pools.why);
+  const pools = at.pools.value.flatMap(({ cidr: text, natOutgoing }) => {
+    const cidr = parseCidr(text);
+    return cidr.ok ? [{ cidr: cidr.value, natOutgoing }] : [];
+  });
+  const isReplaced =
+    pools.some(({ cidr, natOutgoing }) => natOutgoing === true && contains(cidr, caller.value)) &&
+    !pools.some(({ cidr }) => contains(cidr, address.value));
+  if (!isReplaced) return tunnel;
+  return wrong(
+    `no IPPool of ${at.cluster} has ${address.value}, so packets get the address of the node, which peers refuse`,
+    `${semaphoreCheck(at.cluster, end.other.cluster)}  # pools-disabled`,
   );
 }
 
