@@ -53,6 +53,7 @@ const factsOf = (name: string, remote: string): Facts => ({
   dns: known([dnsPod]),
   workloads: known([{ what: 'the Deployment a/b', wanted: 1, there: 1 }]),
   mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
+  unreadable: known([]),
   lacking: known([]),
 });
 
@@ -179,6 +180,11 @@ describe('the checks', () => {
       want: ['warning credentials-last'],
     },
     { reports: changed('lacking', known(['a may not list pods'])), want: ['problem rights-granted'] },
+    {
+      reports: changed('unreadable', known([{ what: 'list nodes', checks: ['ranges-apart'] }])),
+      want: ['warning reads-allowed'],
+    },
+    { reports: changed('unreadable', forbidden), want: ['warning reads-allowed'] },
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
     { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
     { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },

@@ -105,6 +105,16 @@ export const podsComplete: Check = checkOfFact('pods-complete', {
 
 /** Checks of what the apps need of their cluster. */
 export const ofSurroundings: readonly Check[] = [
+  checkOfFact('reads-allowed', {
+    severity: 'warning',
+    hint: 'ask an administrator for these rights',
+    fact: ({ facts }) => facts.unreadable,
+    detailsOf: (unreadable, { cluster }) => {
+      const rights = unreadable.map(({ what }) => what).join(', ');
+      const unknown = unique(unreadable.flatMap(({ checks }) => checks)).join(', ');
+      return rights === '' ? [] : [`${cluster}: you may not ${rights}, so these are incomplete: ${unknown}`];
+    },
+  }),
   checkOfFact('rights-granted', {
     hint: 'apply the manifests of the app again',
     fact: ({ facts }) => facts.lacking,

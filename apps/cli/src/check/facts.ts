@@ -19,6 +19,7 @@ import {
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
 import { type DnsPod, readDns } from './dns.ts';
+import { readOwnRights, type Unreadable } from './own-rights.ts';
 import { isAllowed, readRights } from './rights.ts';
 
 /** An API server. */
@@ -66,6 +67,7 @@ export type Facts = {
   readonly workloads: Read<readonly Workload[]>;
   readonly mirrors: Read<readonly Mirror[]>;
   readonly multicluster: Read<Multicluster>;
+  readonly unreadable: Read<readonly Unreadable[]>;
   /** Rights that accounts of the apps lack, each as a sentence. */
   readonly lacking: Read<readonly string[]>;
 };
@@ -78,20 +80,21 @@ const TIMEOUT_MS = 10_000;
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
-  const [server, nodes, pools, emptyRules, corefile, dns, workloads, mirrors, multicluster, lacking] =
-    await Promise.all([
-      known(context, run, () => readServer(context, run)),
-      readNodes(context, run),
-      readPools(context, run),
-      readEmptyRules(context, run),
-      readCorefile(context, run),
-      readDns(context, run),
-      readWorkloads(context, run),
-      readMirrors(context, run),
-      readMulticluster(context, run),
-      readRights(context, pods, run),
-    ]);
-  return { server, nodes, pools, emptyRules, corefile, dns, workloads, mirrors, multicluster, lacking };
+  const reads: { readonly [K in keyof Facts]: Promise<Facts[K]> } = {
+    server: known(context, run, () => readServer(context, run)),
+    nodes: readNodes(context, run),
+    pools: readPools(context, run),
+    emptyRules: readEmptyRules(context, run),
+    corefile: readCorefile(context, run),
+    dns: readDns(context, run),
+    workloads: readWorkloads(context, run),
+    mirrors: readMirrors(context, run),
+    multicluster: readMulticluster(context, run),
+    unreadable: readOwnRights(context, run),
+    lacking: readRights(context, pods, run),
+  };
+  const facts = Object.entries(reads).map(async ([fact, read]) => [fact, await read] as const);
+  return Object.fromEntries(await Promise.all(facts)) as Facts;
 }
 
 const unknown = (why: Read<never>): Facts => ({
@@ -104,6 +107,7 @@ const unknown = (why: Read<never>): Facts => ({
   workloads: why,
   mirrors: why,
   multicluster: why,
+  unreadable: why,
   lacking: why,
 });
 

@@ -24,10 +24,11 @@ const rights: Readonly<
 > = deployed;
 
 /** A verb on a resource, as a SubjectAccessReview has it. */
-type Attributes = {
+export type Attributes = {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
+  readonly subresource?: string;
   readonly name?: string;
   readonly namespace?: string;
 };
@@ -64,18 +65,26 @@ export async function readRights(
   return { known: true, value: [...byResource.values()].map(sentenceOf).toSorted() };
 }
 
-/** Whether an account has a right. */
-export async function isAllowed(context: Context, { account, attributes }: Need, run: Run): Promise<Read<boolean>> {
-  const answer = await readAs(context, '/apis/authorization.k8s.io/v1/subjectaccessreviews', review, run, {
+/** Whether an account, or our own user, has a right. */
+export async function isAllowed(
+  context: Context,
+  { account, attributes }: Pick<Need, 'attributes'> & Partial<Need>,
+  run: Run,
+): Promise<Read<boolean>> {
+  const kind = account === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
+  const answer = await readAs(context, `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`, review, run, {
     body: {
       apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user: account, groups: groupsOf(account), resourceAttributes: attributes },
+      kind,
+      spec: {
+        ...(account !== undefined && { user: account, groups: groupsOf(account) }),
+        resourceAttributes: attributes,
+      },
     },
   });
   if (!answer.known) return answer;
   return answer.value === undefined
-    ? { known: false, why: `${context.name} has no SubjectAccessReviews` }
+    ? { known: false, why: `${context.name} has no ${kind}s` }
     : { known: true, value: answer.value.status.allowed };
 }
 

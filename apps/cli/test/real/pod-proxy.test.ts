@@ -23,6 +23,22 @@ const launcher = fileURLToPath(new URL('../../../policy/bin/semaphore-policy.js'
 
 const kinds = fileURLToPath(new URL('../../../../deploy/service-mirror/mcs', import.meta.url));
 
+/** What is incomplete for a user who may list Pods, and get their status. */
+const unread = [
+  'ranges-apart',
+  'endpoints-agree',
+  'allowed-ips-agree',
+  'subnets-agree',
+  'pods-complete',
+  'rights-granted',
+  'imports-resolved',
+  'dns-rules',
+  'dns-answers',
+  'mirrors-ready',
+  'pools-disabled',
+  'sets-filled',
+];
+
 /** An API server's proxy refuses loopback addresses. */
 function ownAddress(): string {
   const own = Object.values(networkInterfaces()).flatMap((all = []) => all);
@@ -100,6 +116,14 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     },
   });
   const before = await check(cluster.adminKubeconfig);
+  const limited = await check(kubeconfig);
+  expect(limited['reads-allowed']?.findings.map(({ detail }) => detail)).toEqual([
+    'c1: you may not list nodes, list deployments, list daemonsets, create subjectaccessreviews, get configmaps, ' +
+      'list services, list endpointslices, list ippools, list globalnetworksets, list globalnetworkpolicies, ' +
+      `list networkpolicies, so these are incomplete: ${unread.join(', ')}`,
+  ]);
+  // Each of them is a check.
+  expect(Object.keys(limited)).toEqual(expect.arrayContaining(unread));
   expect(before['pods-complete']?.findings).toEqual([
     { severity: 'problem', detail: 'c1: the Deployment kube-system/semaphore-policy has 0 of 2 Pods' },
   ]);
@@ -117,7 +141,7 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     'c1: no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
   ]);
   const fine = { result: 'ok', findings: [] };
-  const clusters = ['kubernetes-supported', 'clocks-agree', 'credentials-last', 'ranges-apart'];
+  const clusters = ['reads-allowed', 'kubernetes-supported', 'clocks-agree', 'credentials-last', 'ranges-apart'];
   expect(clusters.map((name) => before[name])).toMatchObject(clusters.map(() => fine));
 
   await deployAccount(cluster, 'policy/base');
