@@ -8,16 +8,16 @@ const FOREIGN = /^import$|^\(.*\)$|\{[$%]/;
 
 /**
  * The hashes by which the plugin reload of CoreDNS may call this Corefile in its metrics; undefined if other files or variables
- * belong to it. By `parse` in plugin/reload/reload.go, it is the JSON of what caddyfile.Parse returns.
+ * belong to it. By `parse` in plugin/reload/reload.go, it is the JSON of what caddyfile.Parse returns; in old releases, the file.
  */
 export function corefileHashes(corefile: string): ReadonlySet<string> | undefined {
   const tokens = tokensOf(corefile);
   if (tokens.some(({ Text }) => FOREIGN.test(Text))) return undefined;
   const blocks = serverBlocks(tokens);
   if (blocks === undefined) return undefined;
-  const parsed = goJson(blocks);
-  const hashes = ['sha512', 'md5'].map((algorithm) => createHash(algorithm).update(parsed).digest('hex'));
-  return new Set(hashes);
+  const texts = [goJson(blocks), corefile];
+  const hashesBy = (algorithm: string) => texts.map((text) => createHash(algorithm).update(text).digest('hex'));
+  return new Set(['sha512', 'md5'].flatMap(hashesBy));
 }
 
 /** As the lexer of github.com/coredns/caddy. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { isCurrent } from './dns.ts';
 
@@ -32,10 +33,12 @@ const HASH =
 const LOADED = `# TYPE coredns_reload_version_info gauge
 coredns_reload_version_info{hash="sha512",value="${HASH}"} 1
 `;
+const OLD = `coredns_reload_version_info{hash="md5",value="${createHash('md5').update(COREFILE).digest('hex')}"} 1\n`;
 const started = (seconds: number): string => `process_start_time_seconds ${seconds.toExponential()}\n`;
 
 it.each([
   { name: 'its hash is that of the Corefile', metrics: LOADED, want: true },
+  { name: 'its hash is that of the file, as in old releases', metrics: OLD, want: true },
   { name: 'its hash is another', metrics: LOADED, corefile: COREFILE.replace('c2', 'c3'), want: false },
   { name: 'other files are a part of it', metrics: LOADED, corefile: `${COREFILE}import other\n`, want: undefined },
   { name: 'variables are a part of it', metrics: LOADED, corefile: `${COREFILE}{$ZONE} {\n}\n`, want: undefined },

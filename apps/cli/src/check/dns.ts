@@ -40,7 +40,7 @@ export async function readDns(context: Context, run: Run): Promise<Read<readonly
   if (!both.known) return both;
   const corefile = both.value.stored?.data?.['Corefile'];
   const writes = (both.value.stored?.metadata.managedFields ?? []).filter(({ fieldsV1 }) =>
-    JSON.stringify(fieldsV1).includes('"f:Corefile"'),
+    JSON.stringify(fieldsV1 ?? {}).includes('"f:Corefile"'),
   );
   const changedMs = Math.max(...writes.map(({ time = '' }) => Date.parse(time)));
   const found = both.value.pods.map(async (pod): Promise<DnsPod> => {
