@@ -52,6 +52,7 @@ const factsOf = (name: string, remote: string): Facts => ({
   multicluster: known({ kinds, isReadable: true }),
   dns: known([dnsPod]),
   workloads: known([{ what: 'the Deployment a/b', wanted: 1, there: 1 }]),
+  otherMeshes: known([]),
   mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
   unreadable: known([]),
   lacking: known([]),
@@ -220,6 +221,8 @@ describe('the checks', () => {
       reports: changed('mirrors', known([{ namespace: 's', name: 'web', hasReadyEndpoint: false }])),
       want: ['warning mirrors-ready'],
     },
+    { reports: changed('otherMeshes', known(['Cilium ClusterMesh'])), want: ['warning other-meshes'] },
+    { reports: changed('otherMeshes', forbidden), want: ['warning other-meshes'] },
     { reports: changed('mirrors', forbidden), want: ['warning mirrors-ready'] },
     {
       reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), endpoint: null }] }),

@@ -223,6 +223,13 @@ export const ofSurroundings: readonly Check[] = [
       return found.flatMap((detail) => (detail === false ? [] : [`${cluster}: ${detail}`]));
     },
   }),
+  checkOfFact('other-meshes', {
+    severity: 'warning',
+    hint: 'export each Service by one of them',
+    fact: ({ facts }) => facts.otherMeshes,
+    detailsOf: (names, { cluster }) =>
+      names.map((name) => `${cluster} also has ${name}, which may export the same Services`),
+  }),
   checkOfFact('mirrors-ready', {
     severity: 'warning',
     hint: 'look at the Pods of the source, and at what is skipped',

@@ -65,6 +65,8 @@ export type Facts = {
   readonly corefile: Read<string | undefined>;
   readonly dns: Read<readonly DnsPod[]>;
   readonly workloads: Read<readonly Workload[]>;
+  /** Others that export Services to this cluster. */
+  readonly otherMeshes: Read<readonly string[]>;
   readonly mirrors: Read<readonly Mirror[]>;
   readonly multicluster: Read<Multicluster>;
   readonly unreadable: Read<readonly Unreadable[]>;
@@ -88,6 +90,7 @@ export async function readFacts(context: Context, { pods, failure }: ClusterRepo
     corefile: readCorefile(context, run),
     dns: readDns(context, run),
     workloads: readWorkloads(context, run),
+    otherMeshes: readOtherMeshes(context, run),
     mirrors: readMirrors(context, run),
     multicluster: readMulticluster(context, run),
     unreadable: readOwnRights(context, run),
@@ -105,6 +108,7 @@ const unknown = (why: Read<never>): Facts => ({
   corefile: why,
   dns: why,
   workloads: why,
+  otherMeshes: why,
   mirrors: why,
   multicluster: why,
   unreadable: why,
@@ -147,18 +151,32 @@ const workloadList = z.object({
   ),
 });
 
+async function listWorkloads(context: Context, plural: string, labelSelector: string, run: Run) {
+  const path = `/apis/apps/v1/${plural}?${new URLSearchParams({ labelSelector }).toString()}`;
+  return mapRead(await readAs(context, path, workloadList, run), (page) => page?.items ?? []);
+}
+
+/** By the label of their Deployments. */
+const otherMeshes = {
+  'Cilium ClusterMesh': 'k8s-app=clustermesh-apiserver',
+  "Submariner's service discovery": 'app=submariner-lighthouse-agent',
+};
+
+async function readOtherMeshes(context: Context, run: Run): Promise<Read<readonly string[]>> {
+  const reads = Object.entries(otherMeshes).map(async ([name, label]) => {
+    const found = await listWorkloads(context, 'deployments', label, run);
+    return [name, mapRead(found, (deployments) => deployments.length > 0)] as const;
+  });
+  return mapRead(allOf(Object.fromEntries(await Promise.all(reads))), (found) =>
+    Object.keys(found).filter((name) => found[name] === true),
+  );
+}
+
 async function readWorkloads(context: Context, run: Run): Promise<Read<readonly Workload[]>> {
-  const list = async (plural: string) =>
-    mapRead(
-      await readAs(
-        context,
-        `/apis/apps/v1/${plural}?${new URLSearchParams({ labelSelector: ofApps }).toString()}`,
-        workloadList,
-        run,
-      ),
-      (page) => page?.items ?? [],
-    );
-  const [deployments, daemonSets] = await Promise.all([list('deployments'), list('daemonsets')]);
+  const [deployments, daemonSets] = await Promise.all([
+    listWorkloads(context, 'deployments', ofApps, run),
+    listWorkloads(context, 'daemonsets', ofApps, run),
+  ]);
   return mapRead(allOf({ deployments, daemonSets }), (all) => [
     ...all.deployments.map(({ metadata: { namespace, name }, spec, status }) => ({
       what: `the Deployment ${namespace}/${name}`,

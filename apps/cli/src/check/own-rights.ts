@@ -21,7 +21,7 @@ const always: readonly ReadRight[] = [
     attributes: { group: '', resource: 'nodes' },
     checks: ['ranges-apart', 'endpoints-agree', 'allowed-ips-agree', 'subnets-agree'],
   },
-  { attributes: { group: 'apps', resource: 'deployments' }, checks: ['pods-complete'] },
+  { attributes: { group: 'apps', resource: 'deployments' }, checks: ['pods-complete', 'other-meshes'] },
   { attributes: { group: 'apps', resource: 'daemonsets' }, checks: ['pods-complete'] },
   {
     attributes: { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },

@@ -30,6 +30,7 @@ const unread = [
   'allowed-ips-agree',
   'subnets-agree',
   'pods-complete',
+  'other-meshes',
   'rights-granted',
   'imports-resolved',
   'dns-rules',
@@ -105,16 +106,18 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     status: { ...(server['status'] as object), conditions: [{ type: 'Ready', status: 'True' }] },
   });
   const app = { app: 'semaphore-policy' };
-  await admin.create('/apis/apps/v1/namespaces/kube-system/deployments', {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { name: 'semaphore-policy', labels: app },
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: app },
-      template: { metadata: { labels: app }, spec: { containers: [{ name: 'policy', image: 'policy' }] } },
-    },
-  });
+  const mesh = { 'k8s-app': 'clustermesh-apiserver' };
+  for (const [name, labels] of Object.entries({ 'semaphore-policy': app, 'clustermesh-apiserver': mesh }))
+    await admin.create('/apis/apps/v1/namespaces/kube-system/deployments', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, labels },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'main' }] } },
+      },
+    });
   const before = await check(cluster.adminKubeconfig);
   const limited = await check(kubeconfig);
   expect(limited['reads-allowed']?.findings.map(({ detail }) => detail)).toEqual([
@@ -126,6 +129,9 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
   expect(Object.keys(limited)).toEqual(expect.arrayContaining(unread));
   expect(before['pods-complete']?.findings).toEqual([
     { severity: 'problem', detail: 'c1: the Deployment kube-system/semaphore-policy has 0 of 2 Pods' },
+  ]);
+  expect(before['other-meshes']?.findings).toEqual([
+    { severity: 'warning', detail: 'c1 also has Cilium ClusterMesh, which may export the same Services' },
   ]);
   expect(before['dns-answers']?.findings).toEqual([
     { severity: 'problem', detail: "c1: the Corefile of kube-system/coredns isn't loaded in kube-system/coredns-0" },
