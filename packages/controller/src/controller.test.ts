@@ -70,7 +70,7 @@ describe('Controller', () => {
       await new Promise((resolve) => setImmediate(resolve));
       runsOfTurns.push(0);
     }
-    expect(Math.max(...runsOfTurns)).toBe(3);
+    expect(Math.max(...runsOfTurns)).toBe(2);
     await stop();
   });
 

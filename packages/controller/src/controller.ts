@@ -87,23 +87,26 @@ export class Controller {
 
   async #work(signal: AbortSignal): Promise<void> {
     for (let task = await this.#queue.take(); task !== undefined; task = await this.#queue.take()) {
-      // Without it, keys that need no write would follow each other without a pause.
-      await this.#turns.next();
       const { key, since } = task;
-      const run = { at: this.#now() };
-      this.#started.add(run);
-      this.#options.observer?.started(key);
-      let failed = false;
-      try {
-        const { wrote } = await this.#options.reconcile(key, { signal, since });
-        this.#queue.done(key, { restMs: wrote ? this.#pace.wrote(key) : 0 });
-      } catch (error) {
-        failed = true;
-        if (!signal.aborted) this.#fail(key, since, error);
-      } finally {
-        this.#started.delete(run);
-        this.#options.observer?.ended(key, { failed });
-      }
+      // Without turns, keys that need no write would follow each other without a pause.
+      await this.#turns.run(() => this.#reconcile(key, { signal, since }));
+    }
+  }
+
+  async #reconcile(key: string, context: ReconcileContext): Promise<void> {
+    const run = { at: this.#now() };
+    this.#started.add(run);
+    this.#options.observer?.started(key);
+    let failed = false;
+    try {
+      const { wrote } = await this.#options.reconcile(key, context);
+      this.#queue.done(key, { restMs: wrote ? this.#pace.wrote(key) : 0 });
+    } catch (error) {
+      failed = true;
+      if (!context.signal.aborted) this.#fail(key, context.since, error);
+    } finally {
+      this.#started.delete(run);
+      this.#options.observer?.ended(key, { failed });
     }
   }
 

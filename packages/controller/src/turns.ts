@@ -1,7 +1,7 @@
 import type { Now } from './workqueue.ts';
 
 /** How long work may hold up the event loop: watches, and requests to our health server, wait meanwhile. */
-const LONGEST_MS = 10;
+const LONGEST_MS = 5;
 
 /** Work that waits for nothing is done in turns, between which sockets and timers get theirs. */
 export class Turns {
@@ -13,10 +13,11 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Call it before each piece of work: resolves at once while there is time in this turn of the loop, else in a later one. */
-  async next(): Promise<void> {
+  /** Begins the work while there is time in this turn of the loop, else in a later one, when all before it has begun. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
     while (this.#current !== undefined && this.#now() - this.#current.beganAt >= LONGEST_MS) await this.#current.over;
     this.#current ??= this.#begin();
+    return work();
   }
 
   #begin() {
