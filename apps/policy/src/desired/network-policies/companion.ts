@@ -179,10 +179,12 @@ function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   const object = asRecord(value);
   let fields = '';
-  for (const key of Object.keys(object).toSorted()) {
+  const keys = Object.keys(object);
+  // Most objects have one key, and most texts are long: they are neither sorted nor hashed.
+  for (const key of keys.length > 1 ? keys.toSorted() : keys) {
     const inner = object[key];
     const text = inner === undefined ? '' : canonicalText(inner);
-    if (!ZEROS.has(text)) fields += `${JSON.stringify(key)}:${text},`;
+    if (text.length > 2 || !ZEROS.has(text)) fields += `${JSON.stringify(key)}:${text},`;
   }
   return `{${fields}}`;
 }
