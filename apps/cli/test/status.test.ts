@@ -5,7 +5,7 @@ import { globalNetworkSetCrd, spawnProgram, startCluster, STEERING } from '@kube
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { policyPage } from './support/pages.ts';
-import { run, start } from './support/run.ts';
+import { run, runHere, start } from './support/run.ts';
 
 const pod = { app: 'semaphore-policy', name: 'policy-0' };
 
@@ -31,7 +31,14 @@ describe('status', () => {
       startApiServer({ pods: [{ ...pod, status: () => policyPage({ name: 'c1' }) }] }),
     ]);
     const kubeconfig = await kubeconfigOf({ c1, c2 });
-    const { code, stdout, stderr } = await run('status', '--kubeconfig', kubeconfig, '--context=c1', '--context=c2');
+    const { code, stdout, stderr } = await runHere(
+      {},
+      'status',
+      '--kubeconfig',
+      kubeconfig,
+      '--context=c1',
+      '--context=c2',
+    );
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout.replaceAll(/\d+d ago/g, '9d ago').split('\n')).toEqual([
       'CLUSTER  APP               VERSION  READY  LEADER',
@@ -64,7 +71,7 @@ describe('status', () => {
       ]),
     ]);
     const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods }) }, 'c1');
-    const { code, stdout } = await run('status', '--kubeconfig', kubeconfig, '-o', 'json');
+    const { code, stdout } = await runHere({}, 'status', '--kubeconfig', kubeconfig, '-o', 'json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       schemaVersion: '1',
@@ -101,7 +108,7 @@ describe('status', () => {
         { ...pod, name: 'policy-2', status: () => '{"schemaVersion":"2"}' },
       ],
     });
-    const { code, stdout } = await run('status', '--kubeconfig', await kubeconfigOf({ c1 }, 'c1'));
+    const { code, stdout } = await runHere({}, 'status', '--kubeconfig', await kubeconfigOf({ c1 }, 'c1'));
     expect(code).toBe(1);
     expect(stdout).toContain("✗ c1: kube-system/policy-1 doesn't tell its status: it is away");
     expect(stdout).toContain("✗ c1: kube-system/policy-2 doesn't tell its status: schemaVersion: ");
@@ -120,7 +127,7 @@ describe('status', () => {
   it('prints other clusters if one is not reached', async () => {
     const c1 = await startApiServer({ pods: [{ ...pod, status: () => policyPage() }] });
     const kubeconfig = await kubeconfigOf({ c1, c2: 'https://127.0.0.1:1' });
-    const { code, stdout } = await run('status', '--kubeconfig', kubeconfig, '--context=c1', '--context=c2');
+    const { code, stdout } = await runHere({}, 'status', '--kubeconfig', kubeconfig, '--context=c1', '--context=c2');
     expect(code).toBe(1);
     expect(stdout).toContain('c1    c2  12 pods, 3 sets');
     expect(stdout).toContain(
@@ -148,7 +155,11 @@ describe('wrong input', () => {
     },
   ])('is one sentence that says what to do: $name', async ({ served, want }) => {
     const kubeconfig = await kubeconfigOf({ c1: await startApiServer(served) }, 'c1');
-    expect(await run('status', '--kubeconfig', kubeconfig)).toEqual({ code: 1, stdout: `✗ ${want}\n`, stderr: '' });
+    expect(await runHere({}, 'status', '--kubeconfig', kubeconfig)).toEqual({
+      code: 1,
+      stdout: `✗ ${want}\n`,
+      stderr: '',
+    });
   });
 
   it.each([
@@ -171,7 +182,7 @@ describe('wrong input', () => {
     { name: 'an unknown shell', argv: ['completion', 'csh'], want: '"csh" is not a known shell: use bash, zsh, fish' },
   ])('ends with 2: $name', async ({ argv, want }) => {
     const file = await kubeconfigOf({ c1: 'https://127.0.0.1:1', c2: 'https://127.0.0.1:1' });
-    const { code, stdout, stderr } = await run(...argv.map((word) => (word === 'FILE' ? file : word)));
+    const { code, stdout, stderr } = await runHere({}, ...argv.map((word) => (word === 'FILE' ? file : word)));
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: `semaphore: ${want}\n` });
   });
 
@@ -186,7 +197,7 @@ describe('wrong input', () => {
   it.each([{ argv: ['stat'] }, { argv: ['status', '--contexts', 'c1'] }, { argv: ['status', '-o', 'yaml'] }])(
     'ends with 2: $argv',
     async ({ argv }) => {
-      const { code, stderr } = await run(...argv);
+      const { code, stderr } = await runHere({}, ...argv);
       expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: /)]);
     },
   );
