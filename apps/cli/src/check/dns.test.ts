@@ -34,12 +34,16 @@ const LOADED = `# TYPE coredns_reload_version_info gauge
 coredns_reload_version_info{hash="sha512",value="${HASH}"} 1
 `;
 const OLD = `coredns_reload_version_info{hash="md5",value="${createHash('md5').update(COREFILE).digest('hex')}"} 1\n`;
+const CHANGED = COREFILE.replace('c2', 'c3');
+const refused = (times: number): string => `coredns_reload_failed_total ${times}\n`;
 const started = (seconds: number): string => `process_start_time_seconds ${seconds.toExponential()}\n`;
 
 it.each([
   { name: 'its hash is that of the Corefile', metrics: LOADED, want: true },
   { name: 'its hash is that of the file, as in old releases', metrics: OLD, want: true },
-  { name: 'its hash is another', metrics: LOADED, corefile: COREFILE.replace('c2', 'c3'), want: false },
+  { name: 'it refused another', metrics: LOADED + refused(1), corefile: CHANGED, want: false },
+  { name: 'it refused one before this', metrics: LOADED + refused(1), want: true },
+  { name: 'its hash may be made in another way', metrics: LOADED + refused(0), corefile: CHANGED, want: undefined },
   { name: 'other files are a part of it', metrics: LOADED, corefile: `${COREFILE}import other\n`, want: undefined },
   { name: 'variables are a part of it', metrics: LOADED, corefile: `${COREFILE}{$ZONE} {\n}\n`, want: undefined },
   { name: 'a server block has no braces', metrics: LOADED, corefile: '.\nwhoami\n', want: undefined },

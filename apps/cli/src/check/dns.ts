@@ -68,7 +68,11 @@ export function isCurrent(
   { corefile, changedMs }: { readonly corefile: string; readonly changedMs: number },
 ): boolean | undefined {
   const [, hash] = /^coredns_reload_version_info\{.*\bvalue="([^"]+)"/m.exec(metrics) ?? [];
-  if (hash !== undefined) return corefileHashes(corefile)?.has(hash);
+  if (hash !== undefined) {
+    const hasFailed = /^coredns_reload_failed_total [1-9]/m.test(metrics);
+    // A release that makes the hash in another way isn't wrong for that.
+    return corefileHashes(corefile)?.has(hash) || (hasFailed ? false : undefined);
+  }
   // It didn't load another Corefile since it started.
   const [, startSeconds] = /^process_start_time_seconds (\S+)$/m.exec(metrics) ?? [];
   const isKnown = startSeconds !== undefined && Number.isFinite(changedMs);
