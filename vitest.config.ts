@@ -72,7 +72,7 @@ const sameOnRealServers = [
 /**
  * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
  * net: packets through tunnels between network namespaces; needs root. images: the images of `npm run images` as containers
- * beside a real kube-apiserver, and as Pods on real nodes; needs root.
+ * beside a real kube-apiserver, and as Pods on real nodes; needs root. nightly: too long for CI, on real nodes.
  */
 export default defineConfig({
   test: {
@@ -97,7 +97,7 @@ export default defineConfig({
           setupFiles,
           retry,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
-          exclude: ['**/test/real/**', '**/test/net/**', '**/test/images/**'],
+          exclude: ['**/test/{real,net,images,nightly}/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000 * slowdown,
           hookTimeout: 60_000 * slowdown,
@@ -110,7 +110,7 @@ export default defineConfig({
           name: 'real',
           retry,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
-          exclude: ['**/test/net/**', '**/test/images/**', ...sameOnRealServers],
+          exclude: ['**/test/{net,images,nightly}/**', ...sameOnRealServers],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000 * slowdown,
           hookTimeout: 120_000 * slowdown,
@@ -138,6 +138,16 @@ export default defineConfig({
           testTimeout: 120_000 * slowdown,
           hookTimeout: 120_000 * slowdown,
           maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          name: 'nightly',
+          include: ['e2e/test/nightly/**/*.test.ts'],
+          env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
+          testTimeout: 900_000 * slowdown,
+          hookTimeout: 600_000 * slowdown,
+          maxWorkers: 1,
         },
       },
     ],

@@ -19,11 +19,13 @@ import { SHOP } from './shop-manifests.ts';
 /** The usual address of a cluster's DNS. */
 const CLUSTER_DNS = '10.96.0.10';
 
-/** The Pod range of the cluster with this name in deploy/overlays/example. */
-export const podRanges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' } as const;
+/** The Pod range of the cluster with this name; of the first two as in deploy/overlays/example. */
+export const podRanges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16', c4: '10.8.0.0/16' } as const;
 
-/** How Pods get addresses in the cluster with this name. The other one knows: see {@link readManifests}. */
-const ipam = { c1: 'host-local', c2: 'calico-ipam' } as const;
+export type ClusterName = keyof typeof podRanges;
+
+/** How Pods get addresses in the cluster with this name. The others find out. */
+const ipam = { c1: 'host-local', c2: 'calico-ipam', c3: 'host-local', c4: 'calico-ipam' } as const;
 
 /** The image of an app, as a later release would be called. */
 const nextImage = (app: App): string => `${imageName(app)}-next`;
@@ -48,17 +50,19 @@ export type Pod = {
 export const isReady = ({ status: { conditions = [] } }: Pod): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-/** One of the two clusters, with its nodes on a network. */
+/** One of the clusters, with its nodes on a network. */
 export class Side {
+  readonly name: ClusterName;
   readonly #nodes: NodeCluster;
 
-  private constructor(nodes: NodeCluster) {
+  private constructor(name: ClusterName, nodes: NodeCluster) {
+    this.name = name;
     this.#nodes = nodes;
   }
 
   /** Starts a control plane. It notices a lost node after five seconds on a fast machine, instead of Kubernetes' 40 or 50. */
   static async start(
-    name: keyof typeof ipam,
+    name: ClusterName,
     network: Network,
     images: readonly string[],
     kubernetes?: Kubernetes,
@@ -78,11 +82,7 @@ export class Side {
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': `${scaled(5_000)}ms` },
     });
-    return new Side(nodes);
-  }
-
-  get name(): string {
-    return this.cluster.name;
+    return new Side(name, nodes);
   }
 
   get cluster(): RealCluster {

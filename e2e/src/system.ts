@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
-import { kubectlFolder, type Kubernetes } from '@kube-semaphore/testkit';
+import type { Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import type { Calls } from './calls.ts';
+import { semaphore } from './semaphore.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
-import { type Pod, podRanges, Side } from './side.ts';
+import { type ClusterName, type Pod, podRanges, Side } from './side.ts';
 
 /** The name of c2's Service for Pods of c1. */
 export const WEB_URL = `http://web.${SHOP}.svc.cluster.c2/`;
@@ -19,12 +17,12 @@ const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
 
-const launcher = fileURLToPath(new URL('../../apps/cli/bin/semaphore.js', import.meta.url));
-
 /** A Pod of c1 that calls the app of c2. */
 export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
 
 type SystemOptions = {
+  /** Default c1 and c2. */
+  readonly clusters?: readonly ClusterName[];
   /** How many each cluster has. Default 2. */
   readonly nodes?: number;
   /** Names in podman's store, of images that all nodes get besides their own. */
@@ -33,33 +31,30 @@ type SystemOptions = {
   readonly c2Kubernetes?: Kubernetes | undefined;
 };
 
-/** Two clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
+/** Clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
 export class System {
   readonly network: Network;
-  readonly c1: Side;
-  readonly c2: Side;
+  readonly sides: readonly Side[];
 
-  private constructor(network: Network, c1: Side, c2: Side) {
+  private constructor(network: Network, sides: readonly Side[]) {
     this.network = network;
-    this.c1 = c1;
-    this.c2 = c2;
+    this.sides = sides;
   }
 
-  /** Starts two clusters; installs nothing. Needs root. */
-  static async start({ nodes = 2, images = [], c2Kubernetes }: SystemOptions = {}): Promise<System> {
+  /** Starts clusters; installs nothing. Needs root. */
+  static async start({ clusters = ['c1', 'c2'], nodes = 2, images = [], c2Kubernetes }: SystemOptions = {}) {
     const network = await startNetwork();
-    const sides = await Promise.allSettled([
-      Side.start('c1', network, images),
-      Side.start('c2', network, images, c2Kubernetes),
-    ]);
-    const [c1, c2] = sides.map((side) => (side.status === 'fulfilled' ? side.value : undefined));
-    if (c1 === undefined || c2 === undefined) {
-      await Promise.all([network.stop(), c1?.stop(), c2?.stop()]);
-      throw new Error('a cluster did not start', { cause: sides.find(({ status }) => status === 'rejected') });
-    }
-    const system = new System(network, c1, c2);
+    const started = await Promise.allSettled(
+      clusters.map((name) => Side.start(name, network, images, name === 'c2' ? c2Kubernetes : undefined)),
+    );
+    const system = new System(
+      network,
+      started.flatMap((side) => (side.status === 'fulfilled' ? [side.value] : [])),
+    );
     try {
-      await Promise.all([c1.build(nodes), c2.build(nodes)]);
+      const failed = started.find(({ status }) => status === 'rejected');
+      if (failed !== undefined) throw new Error('a cluster did not start', { cause: failed });
+      await Promise.all(system.sides.map((side) => side.build(nodes)));
       return system;
     } catch (error) {
       await system.stop();
@@ -67,28 +62,40 @@ export class System {
     }
   }
 
-  /** Installs kube-semaphore in both clusters, by `semaphore link`. Resolves when all Pods are ready. */
-  async install(): Promise<void> {
-    const { c1, c2 } = this;
-    const answers = (['c1', 'c2'] as const).flatMap((name) => [
-      `--server=${name}=${this[name].cluster.internalUrl}`,
+  get c1(): Side {
+    return this.side('c1');
+  }
+
+  get c2(): Side {
+    return this.side('c2');
+  }
+
+  /** The cluster with this name. @throws {Error} if there is none */
+  side(name: ClusterName): Side {
+    const found = this.sides.find((side) => side.name === name);
+    if (found === undefined) throw new Error(`there is no cluster ${name}`);
+    return found;
+  }
+
+  /** The folder of the overlays that `semaphore link` writes. */
+  get overlays(): string {
+    return join(this.c1.cluster.dir, 'overlays');
+  }
+
+  /** Installs kube-semaphore in these clusters, or all, by `semaphore link`. Resolves when all Pods are ready. */
+  async install(sides: readonly Side[] = this.sides): Promise<void> {
+    const answers = sides.flatMap(({ name, cluster }) => [
+      `--server=${name}=${cluster.internalUrl}`,
       `--pod-cidr=${name}=${podRanges[name]}`,
     ]);
     const flags = ['--apply', '--userspace', '--shared-service-cidrs', ...answers];
-    await this.semaphore('link', '--output', join(c1.cluster.dir, 'overlays'), ...flags);
-    await Promise.all([c1.ready(), c2.ready()]);
+    await semaphore(sides, 'link', '--output', this.overlays, ...flags);
+    await Promise.all(sides.map((side) => side.ready()));
   }
 
-  /** Runs a command of `semaphore` on both clusters. @returns what it prints @throws {Error} unless it ends with 0 */
-  async semaphore(command: string, ...flags: readonly string[]): Promise<string> {
-    const clusters = [this.c1.cluster, this.c2.cluster];
-    const env = {
-      PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
-      HOME: '/nonexistent',
-      KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
-    };
-    const args = [launcher, command, ...clusters.map(({ name }) => `--context=${name}`), ...flags];
-    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
+  /** Runs a command of `semaphore` on all clusters. @returns what it prints @throws {Error} unless it ends with 0 */
+  semaphore(command: string, ...flags: readonly string[]): Promise<string> {
+    return semaphore(this.sides, command, ...flags);
   }
 
   /** Deploys the app in c2, and waits until c1 has mirrored all its Pods. */
@@ -128,14 +135,14 @@ export class System {
     return { node, ip: pod.status.podIP ?? '', calls: c1.callsOf(pod) };
   }
 
-  /** The logs of kube-semaphore in both clusters. */
+  /** The logs of kube-semaphore in all clusters. */
   async logs(): Promise<string> {
-    return (await Promise.all([this.c1, this.c2].map((side) => side.logs()))).join('\n');
+    return (await Promise.all(this.sides.map((side) => side.logs()))).join('\n');
   }
 
-  /** Stops both clusters, and leaves nothing behind. */
+  /** Stops all clusters, and leaves nothing behind. */
   async stop(): Promise<void> {
-    await Promise.all([this.c1.stop(), this.c2.stop()]);
+    await Promise.all(this.sides.map((side) => side.stop()));
     await this.network.stop();
   }
 }

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { delimiter } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { kubectlFolder, type RealCluster } from '@kube-semaphore/testkit';
+
+const launcher = fileURLToPath(new URL('../../apps/cli/bin/semaphore.js', import.meta.url));
+
+/** Runs a command of `semaphore` on clusters. @returns what it prints @throws {Error} unless it ends with 0 */
+export async function semaphore(
+  sides: readonly { readonly cluster: RealCluster }[],
+  command: string,
+  ...flags: readonly string[]
+): Promise<string> {
+  const clusters = sides.map(({ cluster }) => cluster);
+  const env = {
+    PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
+    HOME: '/nonexistent',
+    KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
+  };
+  // The ends of a path name their contexts.
+  const contexts = command === 'explain' ? [] : clusters.map(({ name }) => `--context=${name}`);
+  return (await promisify(execFile)(process.execPath, [launcher, command, ...contexts, ...flags], { env })).stdout;
+}
