@@ -9,9 +9,9 @@ const restless = /^(?:events|componentstatuses|ipam.*|blockaffinities)$/;
 /** Kinds whose objects stay, but not as they are. */
 const changing = /^(?:leases|pods|endpoints|endpointslices)$/;
 
-/** Links and routes, except those of Pods, and rules of ours. Keys of tunnels stay. */
+/** Links and routes, except those of Pods, and rules of ours. Keys of tunnels stay, and old chains of kube-proxy for long. */
 const HOST = `ip -brief link | grep -v ^cali | cut -d' ' -f1; for f in -4 -6; do ip $f route | grep -v 'dev cali'; ip $f rule; done
-nft list ruleset | grep -E 'semaphore|wireguard' || true`;
+nft list ruleset | sed '/^table ip6* kube-proxy/,/^}/d' | grep -E 'semaphore|wireguard' || true`;
 
 /** All that a cluster has, to compare it with what it has later. */
 export async function inventoryOf({ cluster: { admin }, nodes }: Side): Promise<Inventory> {
