@@ -160,7 +160,7 @@ export const ways: readonly Way[] = [
   },
   {
     what: 'an EndpointSlice is deleted while semaphore-service-mirror is stopped',
-    checks: ['mirrors-ready'],
+    checks: ['pods-complete', 'mirrors-ready'],
     hop: 'endpoints',
     breaks: kubectl(
       'c1',
@@ -253,7 +253,7 @@ export const ways: readonly Way[] = [
   {
     what: 'no agent runs in c2',
     // In three minutes, also "handshakes", as the last ones are old.
-    checks: [],
+    checks: ['pods-complete', 'both-ways'],
     hop: 'tunnel-in',
     breaks: kubectl('c2', selectNodes('"node"')),
     mends: kubectl('c2', selectNodes('null')),
