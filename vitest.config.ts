@@ -28,21 +28,16 @@ async function measuredOnce(): Promise<number> {
 /** Fails a test that reads what isn't an input of its project's `test` target. */
 const setupFiles = [join(root, 'tools/boundaries/src/guard-reads.ts')];
 
-const waitsMost = ({ moduleId }: TestSpecification): boolean => moduleId.includes('/test/faults/');
+/** They wait long, for timeouts and for other programs. */
+const waitsMost = ({ moduleId }: TestSpecification): boolean => /\/test\/faults\/|\/demo\/test\//.test(moduleId);
 
 /**
- * Without known durations, as in CI, vitest starts with the largest files. Fault tests are small but wait long. Spread among
- * the other files, they wait while those compute.
+ * Without known durations, as in CI, vitest starts with the largest files. Those that wait most come before them, so that
+ * others compute meanwhile, and no core is idle in the end.
  */
-class Spread extends BaseSequencer {
+class WaitingFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const waiting = sorted.filter(waitsMost);
-    const others = sorted.filter((file) => !waitsMost(file));
-    // The last fault test takes a minute, so other files follow it.
-    const until = (count: number): number => Math.round((count * others.length) / (waiting.length + 4));
-    const spread = waiting.flatMap((file, i) => [file, ...others.slice(until(i), until(i + 1))]);
-    return [...spread, ...others.slice(until(waiting.length))];
+    return (await super.sort(files)).toSorted((a, b) => Number(waitsMost(b)) - Number(waitsMost(a)));
   }
 }
 
@@ -77,7 +72,7 @@ const sameOnRealServers = [
 export default defineConfig({
   test: {
     provide: { workspace: { projects: readProjects(root), runner: readRunner(root) } },
-    sequence: { sequencer: Spread },
+    sequence: { sequencer: WaitingFirst },
     reporters:
       reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
     projects: [
