@@ -70,7 +70,7 @@ export class System {
     return this.side('c2');
   }
 
-  /** The cluster with this name. @throws {Error} if there is none */
+  /** The cluster with this name. @throws {Error} if the system has no such cluster */
   side(name: ClusterName): Side {
     const found = this.sides.find((side) => side.name === name);
     if (found === undefined) throw new Error(`there is no cluster ${name}`);
