@@ -21,11 +21,14 @@ export function readGroups(text: string, groups: Groups): 4 | 6 {
     readIpv6(text, groups);
     return 6;
   }
-  readIpv4(text, groups);
+  const number = ipv4Number(text);
+  groups[6] = number >>> 16;
+  groups[7] = number & 0xffff;
   return 4;
 }
 
-function readIpv4(text: string, groups: Groups): void {
+/** The number of an IPv4 address. @param text as for `readGroups` */
+export function ipv4Number(text: string): number {
   let octet = 0;
   let number = 0;
   for (let i = 0; i < text.length; i++) {
@@ -38,9 +41,7 @@ function readIpv4(text: string, groups: Groups): void {
       octet = octet * 10 + (code - 0x30);
     }
   }
-  number = number * 256 + octet;
-  groups[6] = number >>> 16;
-  groups[7] = number & 0xffff;
+  return number * 256 + octet;
 }
 
 function readIpv6(text: string, groups: Groups): void {

@@ -3,6 +3,7 @@ export { addressAt, containsCidr, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';
 export { CidrIndex } from './cidr-index.ts';
+export { ipv4Number } from './groups.ts';
 export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';
 export { compareCidrs, compareIps } from './order.ts';

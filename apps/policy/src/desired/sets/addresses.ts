@@ -1,4 +1,4 @@
-import { compareIps, hostCidr, isPlainlyCanonical, parseCidr, parseIp } from '@kube-semaphore/net';
+import { compareIps, hostCidr, ipv4Number, isPlainlyCanonical, parseCidr, parseIp } from '@kube-semaphore/net';
 
 /**
  * Reads an entry of `spec.nets`: a CIDR or an address.
@@ -35,20 +35,4 @@ export function inOrder(hosts: Iterable<string>): readonly string[] {
   const sorted: string[] = [];
   for (const number of Uint32Array.from(byNumber.keys()).sort()) sorted.push(byNumber.get(number)!);
   return [...sorted, ...[...ipv6].sort(compareIps)];
-}
-
-function ipv4Number(host: string): number {
-  let number = 0;
-  let octet = 0;
-  for (let i = 0; i < host.length; i++) {
-    const code = host.charCodeAt(i);
-    if (code === 0x2f) break;
-    if (code === 0x2e) {
-      number = number * 256 + octet;
-      octet = 0;
-    } else {
-      octet = octet * 10 + code - 0x30;
-    }
-  }
-  return number * 256 + octet;
 }
