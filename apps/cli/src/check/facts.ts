@@ -15,6 +15,7 @@ import {
   readAs,
   readNodes,
   type Run,
+  withGroups,
 } from '../clusters/objects.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
@@ -82,18 +83,19 @@ const TIMEOUT_MS = 10_000;
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
+  const ofGroups = withGroups(context, run);
   const reads: { readonly [K in keyof Facts]: Promise<Facts[K]> } = {
     server: known(context, run, () => readServer(context, run)),
     nodes: readNodes(context, run),
-    pools: readPools(context, run),
-    emptyRules: readEmptyRules(context, run),
+    pools: ofGroups((groups) => readPools(context, groups, run)),
+    emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
     corefile: readCorefile(context, run),
     dns: readDns(context, run),
     workloads: readWorkloads(context, run),
     otherMeshes: readOtherMeshes(context, run),
     mirrors: readMirrors(context, run),
     multicluster: readMulticluster(context, run),
-    unreadable: readOwnRights(context, run),
+    unreadable: ofGroups((groups) => readOwnRights(context, groups, run)),
     lacking: readRights(context, pods, run),
   };
   const facts = Object.entries(reads).map(async ([fact, read]) => [fact, await read] as const);

@@ -1,6 +1,6 @@
 import type { Context } from '../clusters/contexts.ts';
 import { calicoApi } from '../clusters/calico.ts';
-import { allOf, mapRead, type Read, readGroups, type Run } from '../clusters/objects.ts';
+import { allOf, mapRead, type Read, type Run } from '../clusters/objects.ts';
 import { type Attributes, isAllowed } from './rights.ts';
 
 /** What `check` may not read, and the checks that are incomplete without it. */
@@ -43,11 +43,17 @@ const ofCalico = (group: string): readonly ReadRight[] => [
   })),
 ];
 
-/** Asks the API server which of the objects that `check` reads its user may not read. */
-export async function readOwnRights(context: Context, run: Run): Promise<Read<readonly Unreadable[]>> {
-  const groups = await readGroups(context, run);
-  if (!groups.known) return groups;
-  const [calico] = calicoApi(groups.value)?.split('/') ?? [];
+/**
+ * Asks the API server which of the objects that `check` reads its user may not read.
+ *
+ * @param groups that the cluster serves
+ */
+export async function readOwnRights(
+  context: Context,
+  groups: ReadonlySet<string>,
+  run: Run,
+): Promise<Read<readonly Unreadable[]>> {
+  const [calico] = calicoApi(groups)?.split('/') ?? [];
   const rights = [...always, ...(calico === undefined ? [] : ofCalico(calico))];
   const allowed = await Promise.all(
     rights.map(({ attributes }) => isAllowed(context, { attributes: { verb: 'list', ...attributes } }, run)),

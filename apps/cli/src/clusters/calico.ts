@@ -3,7 +3,7 @@ import { effectiveLabels } from '@kube-semaphore/policy/calico';
 import { emptyRules } from '@kube-semaphore/policy/empty-rules';
 import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
-import { allOf, listObjects, mapRead, type Read, readAs, readGroups, type Run } from './objects.ts';
+import { allOf, listObjects, mapRead, type Read, readAs, type Run } from './objects.ts';
 
 /** Where Calico's resources are: in its own API server, if it has one. */
 export function calicoApi(groups: ReadonlySet<string>): CalicoApi | undefined {
@@ -22,11 +22,13 @@ const poolList = z.object({ items: z.array(z.object({ spec: pool })) });
 /** The spec of an IPPool. */
 export type Pool = z.infer<typeof pool>;
 
-/** Empty without Calico. */
-export async function readPools(context: Context, run: Run): Promise<Read<readonly Pool[]>> {
-  const groups = await readGroups(context, run);
-  if (!groups.known) return groups;
-  const api = calicoApi(groups.value);
+/** Empty without Calico. @param groups that the cluster serves */
+export async function readPools(
+  context: Context,
+  groups: ReadonlySet<string>,
+  run: Run,
+): Promise<Read<readonly Pool[]>> {
+  const api = calicoApi(groups);
   if (api === undefined) return { known: true, value: [] };
   return mapRead(
     await readAs(context, `/apis/${api}/ippools`, poolList, run),
@@ -34,11 +36,17 @@ export async function readPools(context: Context, run: Run): Promise<Read<readon
   );
 }
 
-/** Rules of policies that select no address of our sets, each as a sentence; undefined without Calico. */
-export async function readEmptyRules(context: Context, run: Run): Promise<Read<readonly string[] | undefined>> {
-  const groups = await readGroups(context, run);
-  if (!groups.known) return groups;
-  const api = calicoApi(groups.value);
+/**
+ * Rules of policies that select no address of our sets, each as a sentence; undefined without Calico.
+ *
+ * @param groups that the cluster serves
+ */
+export async function readEmptyRules(
+  context: Context,
+  groups: ReadonlySet<string>,
+  run: Run,
+): Promise<Read<readonly string[] | undefined>> {
+  const api = calicoApi(groups);
   if (api === undefined) return { known: true, value: undefined };
   const [sets, global, local] = await Promise.all([
     listObjects(context, globalNetworkSetKind(api), {}, run),

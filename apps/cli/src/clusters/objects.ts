@@ -124,6 +124,15 @@ export async function readGroups(context: Context, run: Run): Promise<Read<Reado
   return mapRead(await readAs(context, '/apis', groupList, run), (all) => new Set(all?.groups.map(({ name }) => name)));
 }
 
+/** Begins to ask for them, once for all reads that need them. */
+export function withGroups(context: Context, run: Run) {
+  const groups = readGroups(context, run);
+  return async <T>(read: (found: ReadonlySet<string>) => Promise<Read<T>>): Promise<Read<T>> => {
+    const found = await groups;
+    return found.known ? read(found.value) : found;
+  };
+}
+
 const configMap = z.object({ data: z.nullish(z.record(z.string(), z.string())) });
 
 /** One key of a ConfigMap; undefined without it. */

@@ -12,7 +12,7 @@ import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Read, readCorefile, readGroups, readObject, type Run } from '../clusters/objects.ts';
+import { allOf, listObjects, type Read, readCorefile, readObject, type Run, withGroups } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import { readServices } from '../clusters/services.ts';
 import type { Facts, SideFacts } from './facts.ts';
@@ -48,18 +48,14 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
 }
 
 async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
-  const groups = readGroups(context, run);
-  const ofGroups = async <T>(read: (found: ReadonlySet<string>) => Promise<Read<T>>): Promise<Read<T>> => {
-    const served = await groups;
-    return served.known ? read(served.value) : served;
-  };
+  const ofGroups = withGroups(context, run);
   const [report, own, pods, policies, calico, pools] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     listObjects(context, podOnNodeKind, { namespace }, run),
-    ofGroups((found) => readPolicies(context, { namespace, groups: found }, run)),
-    ofGroups((found) => readCalicoObjects(context, { namespace, groups: found }, run)),
-    readPools(context, run),
+    ofGroups((groups) => readPolicies(context, { namespace, groups }, run)),
+    ofGroups((groups) => readCalicoObjects(context, { namespace, groups }, run)),
+    ofGroups((groups) => readPools(context, groups, run)),
   ]);
   return { cluster: context.name, report, namespace: own, pods, policies, calico, pools };
 }

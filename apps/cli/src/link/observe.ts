@@ -108,7 +108,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     at('/version', schemas.version),
     readObject(context, namespaceKind, { name: 'kube-system' }, run).then(valueOf),
     readNodes(context, run).then(valueOf),
-    readPools(context, run).then(valueOf),
+    readPools(context, groups, run).then(valueOf),
     at('/apis/operator.tigera.io/v1/installations/default', schemas.installation),
     calico && at(`/apis/${calico}/felixconfigurations/default`, schemas.felix),
     at('/apis/crd.projectcalico.org/v1/ipamblocks?limit=1', schemas.blocks),
