@@ -1,7 +1,7 @@
 import { DecodeError, TooLargeError } from './errors.ts';
 import { type Field, type Fields, LONGEST_MAP_VALUE, LONGEST_TEXT, type Projected } from './fields.ts';
 import { LENGTH_DELIMITED, type ProtobufReader, VARINT } from './protobuf-reader.ts';
-import { NO_ELEMENTS, NO_ENTRIES, zeroMessage, zeroOf } from './zero.ts';
+import { NO_ELEMENTS, NO_ENTRIES, zeroMessage } from './zero.ts';
 
 const varints: ReadonlySet<Field['type']> = new Set(['bool', 'int', 'optionalBool', 'optionalInt']);
 
@@ -17,8 +17,6 @@ type Slot = {
  * Made once per kind.
  */
 export class MessageDecoder<F extends Fields = Fields> {
-  /** In the order of the table. */
-  readonly #slots: readonly Slot[];
   /** By field number. */
   readonly #byNumber: (Slot | undefined)[] = [];
   /** The memory of an object of this type without its fields' values, in bytes. */
@@ -26,11 +24,12 @@ export class MessageDecoder<F extends Fields = Fields> {
   readonly #zero: Projected<F>;
 
   constructor(fields: F) {
-    this.#slots = Object.entries(fields).map(([name, field]) => {
+    for (const [name, field] of Object.entries(fields)) {
+      if (field.type === 'json') continue;
       const wireType = varints.has(field.type) ? VARINT : LENGTH_DELIMITED;
-      return { name, field, wireType, message: 'fields' in field ? new MessageDecoder(field.fields) : undefined };
-    });
-    for (const slot of this.#slots) if (slot.field.type !== 'json') this.#byNumber[slot.field.number] = slot;
+      const inner = 'fields' in field ? new MessageDecoder(field.fields) : undefined;
+      this.#byNumber[field.number] = { name, field, wireType, message: inner };
+    }
     this.#bytes = bytesOf(fields);
     this.#zero = zeroMessage(fields) as Projected<F>;
   }
@@ -39,9 +38,8 @@ export class MessageDecoder<F extends Fields = Fields> {
   decode(reader: ProtobufReader, end: number): Projected<F> {
     if (reader.position === end) return this.#zero;
     reader.spend(this.#bytes);
-    const object: Record<string, unknown> = {};
-    // With the same order of keys, all objects share one V8 shape.
-    for (const slot of this.#slots) object[slot.name] = zeroOf(slot.field);
+    // A copy has the order of keys of the table, so all objects share one V8 shape.
+    const object: Record<string, unknown> = { ...this.#zero };
     while (reader.position < end) {
       const tag = reader.tag(end);
       const slot = this.#byNumber[tag >>> 3];
