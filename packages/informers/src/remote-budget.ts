@@ -46,12 +46,12 @@ export class BudgetShare {
   }
 
   /** What counts against the limits now. */
-  get used(): BudgetLimits {
-    return this.#listed ?? this.kept;
+  used(budget: keyof BudgetLimits): number {
+    return this.#listed?.[budget] ?? this.kept(budget);
   }
 
-  get kept(): BudgetLimits {
-    return { objects: this.#store.size, bytes: this.#store.bytes };
+  kept(budget: keyof BudgetLimits): number {
+    return budget === 'objects' ? this.#store.size : this.#store.bytes;
   }
 
   /** Call it before an object of this size is put into the store. @throws OverBudgetError if the budget is used up */
@@ -91,16 +91,15 @@ export class RemoteBudget {
 
   /** @throws OverBudgetError if the budget is used up */
   check(): void {
-    const total = { used: { objects: 0, bytes: 0 }, kept: { objects: 0, bytes: 0 } };
-    for (const { used, kept } of this.#shares) {
-      total.used.objects += used.objects;
-      total.used.bytes += used.bytes;
-      total.kept.objects += kept.objects;
-      total.kept.bytes += kept.bytes;
-    }
     for (const budget of BUDGETS) {
       const limit = this.#limits[budget];
-      if (total.used[budget] >= limit || total.kept[budget] >= 2 * limit) throw new OverBudgetError(budget, limit);
+      let used = 0;
+      let kept = 0;
+      for (const share of this.#shares) {
+        used += share.used(budget);
+        kept += share.kept(budget);
+      }
+      if (used >= limit || kept >= 2 * limit) throw new OverBudgetError(budget, limit);
     }
   }
 }
