@@ -178,15 +178,14 @@ function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   const object = asRecord(value);
-  let fields = '';
-  const keys = Object.keys(object);
-  // Most objects have one key, and most texts are long: they are neither sorted nor hashed.
-  for (const key of keys.length > 1 ? keys.toSorted() : keys) {
+  const fields: string[] = [];
+  for (const key in object) {
     const inner = object[key];
     const text = inner === undefined ? '' : canonicalText(inner);
-    if (text.length > 2 || !ZEROS.has(text)) fields += `${JSON.stringify(key)}:${text},`;
+    if (text.length > 2 || !ZEROS.has(text)) fields.push(`${JSON.stringify(key)}:${text},`);
   }
-  return `{${fields}}`;
+  // Most objects have one such field.
+  return `{${fields.length > 1 ? fields.sort().join('') : (fields[0] ?? '')}}`;
 }
 
 const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
