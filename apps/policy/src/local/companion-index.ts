@@ -1,3 +1,4 @@
+import type { Kind, WrittenMetadata } from '@kube-semaphore/kube-objects';
 import { type ObservedCompanion, sourceKeyOf } from '../desired/network-policies/companion.ts';
 import { wholeCompanions } from '../desired/network-policies/grouped-sink.ts';
 
@@ -25,7 +26,7 @@ export class CompanionIndex {
   }
 
   has(source: string, object: ObservedCompanion): boolean {
-    return this.#bySource.get(source)?.has(idOf(object)) === true;
+    return this.#bySource.get(source)?.has(idOf(object.resource, object.object.metadata)) === true;
   }
 
   /** @returns the sources whose companions changed */
@@ -35,18 +36,19 @@ export class CompanionIndex {
       const source = sourceKeyOf(previous);
       sources.add(source);
       const objects = this.#bySource.get(source);
-      objects?.delete(idOf(previous));
+      objects?.delete(idOf(previous.resource, previous.object.metadata));
       if (objects?.size === 0) this.#bySource.delete(source);
     }
     if (current !== undefined) {
       const source = sourceKeyOf(current);
       sources.add(source);
       const objects = this.#bySource.get(source) ?? new Map<string, ObservedCompanion>();
-      this.#bySource.set(source, objects.set(idOf(current), current));
+      this.#bySource.set(source, objects.set(idOf(current.resource, current.object.metadata), current));
     }
     return sources;
   }
 }
 
-const idOf = ({ resource, object: { metadata } }: ObservedCompanion): string =>
-  `${resource.plural}.${resource.group}/${metadata.namespace}/${metadata.name}`;
+/** Of an object of any sink. */
+export const idOf = ({ plural, group }: Kind, { namespace = '', name }: Pick<WrittenMetadata, 'namespace' | 'name'>) =>
+  `${plural}.${group}/${namespace}/${name}`;

@@ -151,9 +151,11 @@ export class LocalCompanions {
     };
     const { store, reflector } = this.#watched.find(({ resource }) => resource === resourceOf(change))!;
     try {
-      const written = await writes.write(write, (options) => sendCompanion(client, change, options));
-      if (written !== undefined) reflector.wrote(written);
-      else if (change.kind === 'delete') store.delete(keyOf(change.from), change.from.object.metadata.uid);
+      await this.policies.ownWrites.send(change, async () => {
+        const written = await writes.write(write, (options) => sendCompanion(client, change, options));
+        if (written !== undefined) reflector.wrote(written);
+        else if (change.kind === 'delete') store.delete(keyOf(change.from), change.from.object.metadata.uid);
+      });
     } catch (error) {
       if (needsRecheck(error, change, isWatchForbidden())) reflector.recheck();
       throw error;

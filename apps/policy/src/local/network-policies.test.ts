@@ -27,14 +27,15 @@ function policy(name: string, parts: { metadata?: object; spec?: object } = {}) 
 const fromC2 = { ingress: [{ from: [{ namespaceSelector: { matchLabels: { [K]: 'c2' } } }] }] };
 const source = (name: string) => policy(name, { spec: fromC2 });
 
-function companion(name: string, of: string, remote = 'c2') {
+function written(name: string, of: string, remote = 'c2') {
   const empty = { matchLabels: {}, matchExpressions: [] };
-  const written = writtenCompanion(
+  return writtenCompanion(
     { namespace: 'alpha', name: of, uid: `u-${of}`, generation: 1, podSelector: empty },
     { name, remote, direction: 'ingress', rules: [{ text: 'p', ports: [], cidrs: ['10.2.0.1/32'] }] },
   );
-  return policy(name, written);
 }
+
+const companion = (...which: Parameters<typeof written>) => policy(which[0], written(...which));
 
 function start() {
   const changes: string[] = [];
@@ -95,6 +96,25 @@ describe('LocalNetworkPolicies', () => {
     put(companion('c', 'web'));
     expect(changes()).toEqual(['alpha/db companion', 'alpha/db companion', 'alpha/web companion']);
     expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
+  });
+
+  it('reports what others do during a write of ours, and not what that does', async () => {
+    const { policies, put, changes } = start();
+    const ours = companion('c', 'db');
+    const observed = () => policies.companions.companionsOf('alpha/db')[0]!;
+    const part = { resource: networkPolicyKind, companion: policies.read(ours).companion!, to: written('c', 'db') };
+    await policies.ownWrites.send({ kind: 'create', ...part }, async () => put(ours));
+    expect(changes()).toEqual([]);
+    await policies.ownWrites.send({ kind: 'update', from: observed(), ...part }, async () => {
+      put(policy('c', { metadata: part.to.metadata }));
+      expect(changes()).toEqual(['alpha/db companion']);
+      put(companion('c', 'db'));
+    });
+    await policies.ownWrites.send({ kind: 'delete', from: observed() }, async () => policies.store.delete('alpha/c'));
+    expect(changes()).toEqual([]);
+    put(ours);
+    policies.store.delete('alpha/c');
+    expect(changes()).toEqual(['alpha/db companion', 'alpha/db companion']);
   });
 
   it('leaves alone the companions for a remote of another process, and counts them', () => {

@@ -23,6 +23,7 @@ import {
 } from '../desired/network-policies/policy-diagnostics.ts';
 import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
 import { CompanionIndex } from './companion-index.ts';
+import { OwnWrites } from './own-writes.ts';
 
 /** A NetworkPolicy with rules that reach other clusters. */
 export type CrossClusterPolicy = { readonly source: Source; readonly rules: readonly CrossClusterRule[] };
@@ -53,7 +54,7 @@ export type LocalNetworkPoliciesOptions = {
   readonly sink: Sink;
   /** Names of the remotes in the config: a companion for another one isn't ours. */
   readonly clusters: ReadonlySet<string>;
-  /** The source `namespace/name`, or one of its companions, changed. */
+  /** The source `namespace/name` changed, or one of its companions, and not by a write of ours alone. */
   readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
   readonly onCount: (remote: string, count: CompanionCount) => void;
   /** How many companions a cluster has that isn't in the config. */
@@ -71,6 +72,7 @@ export class LocalNetworkPolicies {
   readonly #sources = new Map<string, CrossClusterPolicy>();
   /** Of every sink. */
   readonly companions = new CompanionIndex();
+  readonly ownWrites = new OwnWrites();
   readonly #counts: CompanionCounts;
   /** Of every NetworkPolicy that isn't a companion. */
   readonly #generations = new Map<string, number>();
@@ -187,6 +189,7 @@ export class LocalNetworkPolicies {
     if (orphan !== undefined) this.#countOrphan(orphan, +1);
     const sources = this.companions.replace(previous, current);
     for (const source of sources) this.#count(source);
+    if (this.ownWrites.explain(previous, current)) return;
     for (const source of sources) this.#options.onChange(source, { isSource: false });
   }
 

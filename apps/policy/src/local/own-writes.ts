@@ -1,0 +1,30 @@
+import { isWritten, type ObservedCompanion } from '../desired/network-policies/companion.ts';
+import type { CompanionChange } from '../desired/network-policies/diff.ts';
+import { idOf } from './companion-index.ts';
+
+/** The writes of companions under way. What they do needs no reconcile: one has just decided it. */
+export class OwnWrites {
+  readonly #changes = new Map<string, CompanionChange>();
+
+  /** Sends a change, whose answer or event may come first. */
+  async send<T>(change: CompanionChange, send: () => Promise<T>): Promise<T> {
+    const { resource, metadata } =
+      change.kind === 'delete' ? { ...change.from, ...change.from.object } : { ...change, ...change.to };
+    const id = idOf(resource, metadata);
+    this.#changes.set(id, change);
+    try {
+      return await send();
+    } finally {
+      this.#changes.delete(id);
+    }
+  }
+
+  /** Whether an object became what such a write makes of it; undefined: it is gone. */
+  explain(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): boolean {
+    const observed = current ?? previous;
+    if (observed === undefined) return false;
+    const change = this.#changes.get(idOf(observed.resource, observed.object.metadata));
+    if (change === undefined || change.kind === 'delete') return change !== undefined && current === undefined;
+    return current !== undefined && isWritten(change.to, current.object);
+  }
+}
