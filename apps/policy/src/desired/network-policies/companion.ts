@@ -178,14 +178,18 @@ function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   const object = asRecord(value);
-  const fields: string[] = [];
+  let first = '';
+  let all: string[] | undefined;
   for (const key in object) {
     const inner = object[key];
     const text = inner === undefined ? '' : canonicalText(inner);
-    if (text.length > 2 || !ZEROS.has(text)) fields.push(`${JSON.stringify(key)}:${text},`);
+    if (text.length <= 2 && ZEROS.has(text)) continue;
+    const field = `${JSON.stringify(key)}:${text},`;
+    if (first === '') first = field;
+    else (all ??= [first]).push(field);
   }
   // Most objects have one such field.
-  return `{${fields.length > 1 ? fields.sort().join('') : (fields[0] ?? '')}}`;
+  return `{${all?.sort().join('') ?? first}}`;
 }
 
 const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
