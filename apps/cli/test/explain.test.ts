@@ -147,6 +147,26 @@ describe('explain', () => {
     expect(stdout).toContain('ingress on 8080/TCP of shop/web-1 is denied by GlobalNetworkPolicy x, rule 1');
   });
 
+  it('reads policies for the whole cluster', async () => {
+    const apiVersion = 'policy.networking.k8s.io/v1alpha2';
+    const deny = {
+      action: 'Deny',
+      to: [{ networks: ['10.4.0.0/16'] }],
+      protocols: [{ tcp: { destinationPort: { number: 8080 } } }],
+    };
+    const denying = {
+      ...here,
+      '/apis': { groups: [{ name: 'policy.networking.k8s.io' }] },
+      [`/apis/${apiVersion}/clusternetworkpolicies`]: list('ClusterNetworkPolicy', apiVersion, {
+        metadata: { name: 'x' },
+        spec: { tier: 'Admin', priority: 1, subject: { namespaces: {} }, egress: [deny] },
+      }),
+    };
+    const { stdout } = await explain([denying, there], '--to', 'c2/shop/web');
+    expect(stdout).toContain('egress on 8080/TCP of shop/cart is denied by ClusterNetworkPolicy x, rule 1');
+    expect(stdout).toContain('get clusternetworkpolicies.policy.networking.k8s.io x -o yaml');
+  });
+
   it.each([
     { to: 'c1/shop/web', want: '--from and --to are in one cluster: name two contexts' },
     { to: 'web', want: '--to "web" is not a Service, Pod or DNS name' },

@@ -8,6 +8,7 @@ import type {
 } from '@kube-semaphore/kube-objects';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects, Pool } from '../clusters/calico.ts';
+import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
@@ -21,6 +22,7 @@ export type SideFacts = {
   readonly pods: Read<readonly PodOnNode[]>;
   readonly policies: Read<readonly NetworkPolicy[]>;
   readonly calico: Read<CalicoObjects>;
+  readonly clusterPolicies: Read<readonly NamedClusterPolicy[]>;
   /** Of Calico; empty without it. */
   readonly pools: Read<readonly Pool[]>;
 };

@@ -1,4 +1,5 @@
 import {
+  clusterPolicyKinds,
   Codec,
   endpointSliceKind,
   type Kind,
@@ -15,6 +16,7 @@ import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
+import { namedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './hops.ts';
@@ -65,6 +67,13 @@ const serviceImport = object(serviceImportKind, at, {
 /** Its Service is in the mirror namespace. */
 const importElsewhere = { ...serviceImport, status: { ...serviceImport.status, endpointSliceObjects: 'Absent' } };
 
+const [, adminKind] = clusterPolicyKinds;
+const noEgress = object(
+  adminKind,
+  { name: 'none' },
+  { spec: { subject: { namespaces: {} }, egress: [{ action: 'Deny', to: [{ networks: ['10.4.0.0/16'] }] }] } },
+);
+
 const policy = (type: 'Ingress' | 'Egress') =>
   object(networkPolicyKind, { namespace: 'shop', name: 'none' }, { spec: { podSelector: {}, policyTypes: [type] } });
 
@@ -113,6 +122,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     pods: known([caller]),
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
+    clusterPolicies: known([]),
     pools: known([
       { cidr: '10.2.0.0/16', natOutgoing: true },
       { cidr: '10.4.0.0/16', disabled: true },
@@ -280,6 +290,17 @@ Every hop is fine.
       want: 'egress-policy',
       fix: 'kubectl --context c1 get globalnetworkpolicies.crd.projectcalico.org none -o yaml',
     },
+    {
+      name: 'a policy for the whole cluster',
+      change: {
+        here: {
+          ...here(),
+          clusterPolicies: known([namedClusterPolicy(adminKind, noEgress)]),
+        },
+      },
+      want: 'egress-policy',
+      fix: 'kubectl --context c1 get adminnetworkpolicies.policy.networking.k8s.io none -o yaml',
+    },
     { name: 'no device', change: { here: here({ agent: { device: null } }) }, want: 'tunnel-out', fix: /logs/ },
     {
       name: 'a device of another program',
@@ -373,6 +394,11 @@ Every hop is fine.
     { name: 'Services here', change: { services: lost }, want: ['dns', 'service', 'endpoints'] },
     { name: 'slices here', change: { slices: lost }, want: ['endpoints'] },
     { name: "Calico's policies here", change: { here: { ...here(), calico: lost } }, want: ['egress-policy'] },
+    {
+      name: 'policies for the whole cluster here',
+      change: { here: { ...here(), clusterPolicies: lost } },
+      want: ['egress-policy'],
+    },
     { name: 'policies here', change: { here: { ...here(), policies: lost } }, want: ['egress-policy'] },
     {
       name: 'the apps here',

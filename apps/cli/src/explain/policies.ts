@@ -3,14 +3,14 @@ import type { PodOnNode } from '@kube-semaphore/kube-objects';
 import { clusterSetLabel } from '@kube-semaphore/policy/names';
 import { flowPodOf, type FlowPort, remotePeer, sideVerdict } from '@kube-semaphore/policy/verdict';
 import { allOf, type Read } from '../clusters/objects.ts';
-import { calicoVerdict } from './calico-verdict.ts';
 import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
+import { tieredVerdict } from './tiered-verdict.ts';
 
 export type PolicyEnd = { readonly at: SideFacts; readonly pod: Read<PodOnNode>; readonly ip: Read<string> };
 
 /**
- * What the NetworkPolicies of the subject's cluster say, by the decision of `semaphore-policy explain`, and Calico's own
- * policies. The config of semaphore-policy there says how the other cluster is called.
+ * What the NetworkPolicies of the subject's cluster say, by the decision of `semaphore-policy explain`, Calico's own
+ * policies, and those for the whole cluster. The config of semaphore-policy there says how the other cluster is called.
  */
 export function policyHop(
   direction: 'egress' | 'ingress',
@@ -23,6 +23,7 @@ export function policyHop(
     pod: subject.pod,
     policies: at.policies,
     calico: at.calico,
+    clusterPolicies: at.clusterPolicies,
     labels,
     peer: peer.pod,
     subjectIp: subject.ip,
@@ -57,25 +58,26 @@ export function policyHop(
   const { by, isolatedBy, misses } = verdict;
   const flow = `${direction} on ${value.port.port}/${value.port.protocol}`;
   const { namespace, name } = pod;
-  const calico = calicoVerdict(
+  const tiered = tieredVerdict(
     {
       direction,
       subject: { ...pod, ip: value.subjectIp, serviceAccount: value.pod.spec.serviceAccountName },
       peerIp: value.ip,
       port: value.port,
       objects: value.calico,
+      clusterPolicies: value.clusterPolicies,
     },
     verdict,
   );
-  if (calico.result === 'unknown') return unknown(`${flow} of ${namespace}/${name}: ${calico.detail}`);
-  const isAllowed = calico.result === 'allowed';
-  if (calico.by !== undefined) {
-    const { resource, namespace: own, name: policy } = calico.by;
+  if (tiered.result === 'unknown') return unknown(`${flow} of ${namespace}/${name}: ${tiered.detail}`);
+  const isAllowed = tiered.result === 'allowed';
+  if (tiered.by !== undefined) {
+    const { resource, namespace: own, name: policy } = tiered.by;
     const scope = own === undefined ? [] : ['-n', own];
     return isAllowed
-      ? ok(`${flow} is allowed ${calico.detail}`)
+      ? ok(`${flow} is allowed ${tiered.detail}`)
       : wrong(
-          `${flow} of ${namespace}/${name} is denied ${calico.detail}`,
+          `${flow} of ${namespace}/${name} is denied ${tiered.detail}`,
           kubectl(at.cluster, ...scope, 'get', resource, policy, '-o', 'yaml'),
         );
   }

@@ -11,6 +11,7 @@ import { otherSinksOf } from '@kube-semaphore/policy/sinks';
 import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
+import { readClusterPolicies } from '../clusters/cluster-policies.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { allOf, listObjects, type Read, readCorefile, readObject, type Run, withGroups } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
@@ -49,15 +50,16 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
 
 async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
   const ofGroups = withGroups(context, run);
-  const [report, own, pods, policies, calico, pools] = await Promise.all([
+  const [report, own, pods, policies, calico, clusterPolicies, pools] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     listObjects(context, podOnNodeKind, { namespace }, run),
     ofGroups((groups) => readPolicies(context, { namespace, groups }, run)),
     ofGroups((groups) => readCalicoObjects(context, { namespace, groups }, run)),
+    ofGroups((groups) => readClusterPolicies(context, groups, run)),
     ofGroups((groups) => readPools(context, groups, run)),
   ]);
-  return { cluster: context.name, report, namespace: own, pods, policies, calico, pools };
+  return { cluster: context.name, report, namespace: own, pods, policies, calico, clusterPolicies, pools };
 }
 
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */

@@ -15,6 +15,8 @@ import { namedPortsOf } from './peer-pod.ts';
 import { type NamedPort, portsText } from './ports.ts';
 import { type Labels, requirementsOn, selects } from './selector.ts';
 
+export { selects };
+
 /** A Pod as policies see it. */
 export type FlowPod = {
   readonly namespace: string;

@@ -1,25 +1,8 @@
 import { contains, parseCidr } from '@kube-semaphore/net';
 import { parseCalicoSelector } from '@kube-semaphore/policy/calico';
-import type { FlowPod, FlowPort } from '@kube-semaphore/policy/verdict';
 import type { CalicoEntity, CalicoObjects, CalicoPolicy, CalicoRule } from '../clusters/calico.ts';
+import { every, type Match, type Member, memberOf, type PolicyFlow, some } from './member.ts';
 
-/** A packet, as policies of the cluster of `subject` see it. */
-export type CalicoFlow = {
-  readonly direction: 'egress' | 'ingress';
-  readonly subject: FlowPod & { readonly ip: string; readonly serviceAccount: string };
-  /** Of a Pod of another cluster. */
-  readonly peerIp: string;
-  readonly port: FlowPort;
-  readonly objects: CalicoObjects;
-};
-
-/** Whether something matches; a text: a part of it that isn't evaluated. */
-export type Match = boolean | string;
-
-export const every = (terms: readonly Match[]): Match =>
-  !terms.includes(false) && (terms.find((term) => term !== true) ?? true);
-const some = (terms: readonly Match[]): Match =>
-  terms.includes(true) || (terms.find((term) => term !== false) ?? false);
 const not = (term: Match): Match => (typeof term === 'string' ? term : !term);
 
 /** Calico's objects have empty fields, too. */
@@ -27,19 +10,19 @@ export const isSet = (value: unknown): boolean =>
   typeof value === 'object' && value !== null ? Object.values(value).some(isSet) : Boolean(value);
 
 /** The names of other fields that are set. */
-export const unevaluated = (fields: Readonly<Record<string, unknown>>, evaluated: RegExp): readonly string[] =>
+const unevaluated = (fields: Readonly<Record<string, unknown>>, evaluated: RegExp): readonly string[] =>
   Object.keys(fields).filter((key) => isSet(fields[key]) && !evaluated.test(key));
 
 /** Both ends of a packet, as selectors and addresses see them. */
-export type Ends = { readonly flow: CalicoFlow; readonly own: End; readonly peer: End };
+export type Ends = { readonly flow: PolicyFlow; readonly own: End; readonly peer: End };
 
-export function endsOf(flow: CalicoFlow): Ends {
+export function endsOf(flow: PolicyFlow): Ends {
   const { subject, peerIp, objects } = flow;
   return { flow, own: endOf(subject.ip, objects, [podOf(flow)]), peer: endOf(peerIp, objects, []) };
 }
 
 /** Whether a rule of a policy in this namespace is about a packet. */
-export function matchesRule(rule: CalicoRule, { flow, own, peer }: Ends, namespace: string | undefined): Match {
+function matchesRule(rule: CalicoRule, { flow, own, peer }: Ends, namespace: string | undefined): Match {
   const { ipVersion, protocol, notProtocol, source, destination } = rule;
   const { direction, port, peerIp } = flow;
   const isProtocol = (name: number | string): boolean => protocolNumber(name) === protocolNumber(port.protocol);
@@ -65,7 +48,7 @@ type Labelled = {
 };
 
 /** As Calico labels the endpoint of a Pod. */
-function podOf({ subject: { labels, namespace: name, namespaceLabels, serviceAccount } }: CalicoFlow): Labelled {
+function podOf({ subject: { labels, namespace: name, namespaceLabels, serviceAccount } }: PolicyFlow): Labelled {
   const inherited = Object.entries({ ...namespaceLabels, 'projectcalico.org/name': name });
   return {
     labels: {
@@ -95,7 +78,7 @@ function endOf(ip: string, { sets }: CalicoObjects, pods: readonly Labelled[]): 
   };
 }
 
-function isIn(net: string, ip: string): boolean {
+export function isIn(net: string, ip: string): boolean {
   const cidr = parseCidr(net.includes('/') ? net : `${net}/${ip.includes(':') ? 128 : 32}`);
   return cidr.ok && contains(cidr.value, ip);
 }
@@ -130,8 +113,45 @@ function isPort(each: number | string, port: number | undefined): Match {
   return Number(from) <= port && port <= Number(to);
 }
 
+export const calicoSubject = ({ namespace, name }: CalicoPolicy): string =>
+  namespace === undefined ? `GlobalNetworkPolicy ${name}` : `Calico NetworkPolicy ${namespace}/${name}`;
+
+/** `applyOnForward` only matters to host endpoints. */
+const EVALUATED =
+  /^(tier|order|types|selector|namespaceSelector|ingress|egress|doNotTrack|preDNAT|applyOnForward|performanceHints)$/;
+
+/** What a policy of Calico says about a packet. */
+export function calicoMember(policy: CalicoPolicy, ends: Ends): Member {
+  const { flow } = ends;
+  const { tier, order, types, ingress, egress, doNotTrack, preDNAT } = policy.spec;
+  const applies = every([
+    !isSet(doNotTrack) && !isSet(preDNAT),
+    !types?.length || types.includes(flow.direction === 'ingress' ? 'Ingress' : 'Egress'),
+    selectsPod(policy, flow),
+    ...unevaluated(policy.spec, EVALUATED),
+  ]);
+  const rules = (flow.direction === 'ingress' ? ingress : egress) ?? [];
+  return memberOf(
+    { policy, subject: calicoSubject(policy), tier: tier || DEFAULT_TIER, order: orderOf({ order }) },
+    applies,
+    {
+      rules: () =>
+        rules.flatMap((rule, i) => {
+          const { action } = rule;
+          return action === 'Log' ? [] : [{ action, number: i + 1, match: matchesRule(rule, ends, policy.namespace) }];
+        }),
+      otherwise: 'none',
+    },
+  );
+}
+
+export const DEFAULT_TIER = 'default';
+
+/** Unset is last. */
+export const orderOf = ({ order }: { readonly order?: number | null | undefined }): number => order ?? Number.MAX_VALUE;
+
 /** Whether a policy is about the Pod whose packet it is. */
-export const selectsPod = ({ spec, namespace }: CalicoPolicy, flow: CalicoFlow): Match =>
+const selectsPod = ({ spec, namespace }: CalicoPolicy, flow: PolicyFlow): Match =>
   selects(spec, podOf(flow), namespace);
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CalicoObjects, CalicoPolicy } from '../clusters/calico.ts';
-import { calicoVerdict } from './calico-verdict.ts';
+import { tieredVerdict } from './tiered-verdict.ts';
 
 type Spec = CalicoPolicy['spec'];
 
@@ -31,19 +31,20 @@ const web = { namespace: undefined, name: 'c1-web', labels: { app: 'web' }, nets
 
 type Given = {
   readonly objects?: Partial<CalicoObjects>;
-  readonly kubernetes?: Parameters<typeof calicoVerdict>[1] | undefined;
+  readonly kubernetes?: Parameters<typeof tieredVerdict>[1] | undefined;
   readonly hostNetwork?: boolean;
 };
 
 /** Of a packet of 10.4.0.9 of another cluster to 5432/TCP of shop/db. */
 function verdict({ objects, kubernetes = silent, hostNetwork = false }: Given): string {
-  const { result, detail } = calicoVerdict(
+  const { result, detail } = tieredVerdict(
     {
       direction: 'ingress',
       subject: { ...subject, hostNetwork },
       peerIp: '10.4.0.9',
       port: { port: 5432, protocol: 'TCP' },
       objects: { policies: [], sets: [web], tiers: [], ...objects },
+      clusterPolicies: [],
     },
     kubernetes,
   );
