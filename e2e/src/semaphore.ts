@@ -15,7 +15,7 @@ export async function semaphore(
   const clusters = sides.map(({ cluster }) => cluster);
   const env = {
     PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
-    HOME: '/nonexistent',
+    HOME: '/dev/null',
     KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
   };
   // The ends of a path name their contexts.

@@ -10,7 +10,7 @@ export const start = (...argv: readonly string[]) => startWith({}, ...argv);
 
 /** Starts the program with variables. */
 export const startWith = (env: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
-  spawnProgram(launcher, argv, { HOME: '/nonexistent', ...env });
+  spawnProgram(launcher, argv, { HOME: '/dev/null', ...env });
 
 /** Runs the program to its end. */
 export const run = (...argv: readonly string[]) => runWith({}, ...argv);
@@ -24,7 +24,7 @@ export async function runWith(env: Readonly<Record<string, string>>, ...argv: re
 
 /** The same in this process, which needs no second to start. */
 export async function runHere(env: Readonly<Record<string, string>>, ...argv: readonly string[]) {
-  for (const [name, value] of Object.entries({ HOME: '/nonexistent', KUBECONFIG: '', ...env })) vi.stubEnv(name, value);
+  for (const [name, value] of Object.entries({ HOME: '/dev/null', KUBECONFIG: '', ...env })) vi.stubEnv(name, value);
   onTestFinished(() => void vi.unstubAllEnvs());
   const written = { stdout: '', stderr: '' };
   const terminal = {
