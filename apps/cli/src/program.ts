@@ -62,9 +62,13 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .requiredOption('-o, --output <folder>', 'the folder of the overlays, one for each cluster')
     .option('--cluster-name <context=name>', 'the name of a cluster (default: that of its context)', also)
     .option('--server <context=url>', 'its API server, as Pods of the other clusters reach it', also)
+    .option('--no-server', 'find out the API servers (the default)')
     .option('--pod-cidr <context=cidr>', 'a range of its Pods; repeat it for more', also)
+    .option('--no-pod-cidr', 'find out the ranges of Pods (the default)')
     .option('--service-cidr <context=cidr>', 'a range of its Services; repeat it for more', also)
+    .option('--no-service-cidr', 'find out the ranges of Services (the default)')
     .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
+    .option('--no-ipam', 'find out which addresses a node has (the default)')
     .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: that of this source)')
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
     .option('--no-registry', 'the names of the images have no prefix (the default)')
@@ -193,4 +197,4 @@ function portOf(text: string): number {
   return Number(text);
 }
 
-const also = (value: string, before: readonly string[] = []): readonly string[] => [...before, value];
+const also = (value: string, before: readonly string[] | false = []): readonly string[] => [...(before || []), value];

@@ -187,6 +187,40 @@ describe('link', () => {
     expect(await chosenBy('c3')).toEqual([true, true, true, true]);
   });
 
+  it('keeps what it was told of a cluster, for this one alone, until it is to find it again', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2'], '--pod-cidr=c2=10.4.0.0/17', '--ipam=c2=calico-blocks');
+    const again = (...flags: readonly string[]) => {
+      const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+      return runHere({ KUBECONFIG }, 'link', '--context=c1', '--context=c2', '-o', folder, ...flags);
+    };
+    const { stdout } = await again();
+    const lines = stdout.split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual(
+      expect.arrayContaining([
+        ['c1', 'API server', 'https://api.c1.example:6443', 'link.json'],
+        ['c1', 'Pods', '10.2.0.0/16', "Calico's IPPools"],
+        ['c2', 'Pods', '10.4.0.0/17', 'link.json'],
+        ['c2', 'Services', '10.5.0.0/16', 'link.json'],
+        ['c2', 'IPAM', 'calico-blocks', 'link.json'],
+      ]),
+    );
+    expect(lines.filter((line) => line.startsWith(folder))).toEqual([
+      `${folder}/c1: nothing changes`,
+      `${folder}/c2: nothing changes`,
+    ]);
+    // A new cluster needs answers of its own.
+    const { code, stderr } = await again('--context=c3');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^semaphore: c3: .* set --server c3=/)]);
+    await again('--no-pod-cidr', '--no-ipam', '--server=c2=https://lb.c2.example');
+    expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({
+      remotes: [{ remoteAPIURL: 'https://lb.c2.example', podSubnet: '10.4.0.0/16' }],
+    });
+    expect(await configOf(folder, 'c2', 'link')).toEqual({
+      answers: { server: 'https://lb.c2.example', podCidrs: false, serviceCidrs: ['10.5.0.0/16'], ipam: false },
+    });
+  });
+
   it('adds a third cluster without a change of the others, or of what a user added', async () => {
     const folder = await newFolder();
     await link(folder, ['c1', 'c2']);

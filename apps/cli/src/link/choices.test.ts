@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { GivenAnswers } from './answers.ts';
 import { type Choices, choicesOf, choicesText, flagsOf } from './choices.ts';
 
 const folder = 'mesh/c1';
+const noAnswers: GivenAnswers = { name: undefined };
 
 /** A cluster that was linked with these choices. */
 const linked = (choices: Choices) => ({
@@ -10,8 +12,9 @@ const linked = (choices: Choices) => ({
     ['link.json', choicesText(choices, folder) ?? '{}'],
   ]),
   folder,
+  answers: noAnswers,
 });
-const fresh = { files: new Map<string, string>(), folder: 'mesh/c9' };
+const fresh = { files: new Map<string, string>(), folder: 'mesh/c9', answers: noAnswers };
 
 describe('the choices of clusters', () => {
   it.each<{ name: string; clusters: readonly ReturnType<typeof linked>[]; given?: Choices; want: readonly Choices[] }>([
@@ -27,6 +30,21 @@ describe('the choices of clusters', () => {
       name: 'of a new cluster are those of the others, of the first one if they differ',
       clusters: [fresh, linked({ userspace: true, registry: 'a' }), linked({ registry: 'b' })],
       want: [{ userspace: true, registry: 'a' }, { userspace: true, registry: 'a' }, { registry: 'b' }],
+    },
+    {
+      name: 'have answers of one cluster only, until another answer or none',
+      clusters: [
+        { ...linked({ answers: { server: 'https://a', ipam: 'podCIDRs' } }), answers: { name: 'c1', ipam: false } },
+        { ...linked({ answers: { podCidrs: ['10.2.0.0/16'] } }), answers: { name: 'c2', podCidrs: ['10.4.0.0/16'] } },
+        { ...linked({ answers: { server: 'https://c' } }), answers: { name: 'c3', server: false } },
+        fresh,
+      ],
+      want: [
+        { answers: { server: 'https://a', ipam: false } },
+        { answers: { podCidrs: ['10.4.0.0/16'] } },
+        { answers: { server: false } },
+        {},
+      ],
     },
     {
       name: 'follow the flags',

@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { answersSchema, type GivenAnswers } from './answers.ts';
 import type { Files } from './folder.ts';
 
 const flag = z.optional(z.boolean());
@@ -20,6 +21,8 @@ const schema = z.strictObject({
   coredns: flag,
   /** The manifests: a URL, or a folder as the one of the overlay names it. */
   deploy: z.optional(z.string()),
+  /** What was said of this cluster, and of no other. */
+  answers: z.optional(answersSchema),
 });
 
 /** What flags choose for a cluster. Its overlay keeps them, and further runs without these flags do the same. */
@@ -34,15 +37,18 @@ export const choicesIn = (files: Files): Choices => schema.parse(JSON.parse(file
 /**
  * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
  * those of the others. Both ends of a link need tunnels, NetworkPolicies and MCS, so one cluster with them decides.
+ * Answers are those that are given; else its own.
  */
 export function choicesOf(
-  clusters: readonly { readonly files: Files; readonly folder: string }[],
+  clusters: readonly { readonly files: Files; readonly folder: string; readonly answers: GivenAnswers }[],
   given: Choices,
 ): readonly Choices[] {
-  const kept = clusters.map(({ files, folder }) => {
-    const { deploy, ...others } = choicesIn(files);
+  const kept = clusters.map(({ files, folder, answers: now }) => {
+    const { deploy, answers: earlier, ...others } = choicesIn(files);
     const choices = { ...others, ...located(deploy, (path) => join(folder, path)) };
-    return { isNew: !files.has('service-mirror.json'), choices };
+    const answers = { ...earlier, ...defined({ ...now, name: undefined }) };
+    const own = Object.keys(answers).length > 0 && { answers };
+    return { isNew: !files.has('service-mirror.json'), choices, own };
   });
   const linked = kept.filter(({ isNew }) => !isNew).map(({ choices }) => choices);
   const inherited: Choices = Object.assign({}, ...linked.toReversed());
@@ -54,8 +60,8 @@ export function choicesOf(
     ...(linked.some(({ mcs }) => mcs === true) && { mcs: true }),
   };
   // The schema sorts them.
-  return kept.map(({ isNew, choices }) =>
-    schema.parse({ ...(isNew ? inherited : choices), ...shared, ...defined(given) }),
+  return kept.map(({ isNew, choices, own }) =>
+    schema.parse({ ...(isNew ? inherited : choices), ...shared, ...defined(given), ...own }),
   );
 }
 
@@ -65,22 +71,24 @@ export function choicesText({ deploy, ...choices }: Choices, folder: string): st
   return Object.keys(kept).length === 0 ? undefined : `${JSON.stringify(kept, undefined, 2)}\n`;
 }
 
-/** The flags that say the same as these choices, without those that are given. */
-export const flagsOf = (choices: Choices, given: Choices): readonly string[] =>
-  Object.entries(choices)
+/** The flags that say the same as these choices, without answers and those that are given. */
+export function flagsOf(choices: Choices, given: Choices): readonly string[] {
+  const { answers: _answers, ...flags } = choices;
+  return Object.entries(flags)
     .filter(([key]) => given[key as keyof Choices] === undefined)
     .map(([key, value]) => {
       const name = key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       if (typeof value === 'boolean') return `--${value ? '' : 'no-'}${name}`;
       return `--${name}=${typeof value === 'number' ? durationText(value) : value}`;
     });
+}
 
 /** As `--bound-tokens` takes it. */
 const durationText = (ms: number): string =>
   ms % 3_600_000 === 0 ? `${ms / 3_600_000}h` : ms % 60_000 === 0 ? `${ms / 60_000}m` : `${ms / 1_000}s`;
 
-const defined = (choices: Choices): Choices =>
-  Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined));
+const defined = (values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
 function located(deploy: string | undefined, place: (path: string) => string): Choices {
   if (deploy === undefined) return {};

@@ -47,7 +47,11 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   const names = contexts.map((context, i) => ({ name: answers[i]!.name ?? context.name }));
   const { existing, known } = await readFolders(names, options.output);
   const chosen = choicesOf(
-    names.map((each) => ({ files: existing.get(each.name)!, folder: join(options.output, each.name) })),
+    names.map((each, i) => ({
+      files: existing.get(each.name)!,
+      folder: join(options.output, each.name),
+      answers: answers[i]!,
+    })),
     given,
   );
   if (renew && !chosen.some((choices) => typeof choices.boundTokens === 'number'))

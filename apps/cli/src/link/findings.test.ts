@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answers } from './answers.ts';
+import type { Answers, GivenAnswers } from './answers.ts';
 import { findingsOf } from './findings.ts';
 import type { Observed } from './observe.ts';
 
@@ -24,19 +24,20 @@ const observed: Observed = {
   dnsImage: 'registry.k8s.io/coredns/coredns:v1.12.2',
 };
 
-const noAnswers: Answers = { name: undefined, server: undefined, podCidrs: [], serviceCidrs: [], ipam: undefined };
-
-const find = (change: Partial<Observed> = {}, answers: Partial<Answers> = {}, wireguard = true) =>
-  findingsOf({ ...observed, ...change }, { ...noAnswers, ...answers }, { wireguard });
+const find = (
+  change: Partial<Observed> = {},
+  { name, ...answers }: Answers & Partial<Pick<GivenAnswers, 'name'>> = {},
+  wireguard = true,
+) => findingsOf({ ...observed, ...change }, { name, ...answers }, { wireguard, answers });
 
 /** What is found of CoreDNS before it gets a zone for ServiceImports. */
 const findDns = (dnsImage: string | undefined, choices: object = {}) => {
-  const all = findingsOf({ ...observed, dnsImage }, noAnswers, { mcs: true, apply: true, ...choices });
+  const all = findingsOf({ ...observed, dnsImage }, { name: undefined }, { mcs: true, apply: true, ...choices });
   return [...all.findings.filter(({ what }) => what === 'CoreDNS').map(({ found }) => found), ...all.problems];
 };
 
 /** What was found, as `VALUE from SOURCE`. */
-const foundAs = (what: string, change: Partial<Observed>, answers: Partial<Answers> = {}) =>
+const foundAs = (what: string, change: Partial<Observed>, answers: Parameters<typeof find>[1] = {}) =>
   find(change, answers)
     .findings.filter((each) => each.what === what)
     .map(({ found, source }) => `${found} from ${source}`)

@@ -9,8 +9,8 @@ import {
   parseIp,
 } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
-import type { Answers } from './answers.ts';
-import type { Choices } from './choices.ts';
+import type { Answers, GivenAnswers } from './answers.ts';
+import { type Choices, CHOICES_FILE } from './choices.ts';
 import type { Observed } from './observe.ts';
 
 /** Where Pods get their addresses from, as `allowedIPsFrom` of semaphore-wireguard calls it. */
@@ -51,11 +51,22 @@ export type Findings = {
 
 type Found<T> = { readonly value: T; readonly source: string };
 
-/** Decides what a cluster is like, as far as the choices need it. With `apply`, its CoreDNS will change. */
+/**
+ * Decides what a cluster is like, as far as the choices need it.
+ *
+ * @param given which of its answers are of this run
+ * @param apply its CoreDNS will change
+ */
 export function findingsOf(
   observed: Observed,
-  answers: Answers,
-  { wireguard = true, mcs = false, coredns = true, apply = false }: Choices & { readonly apply?: boolean },
+  given: GivenAnswers,
+  {
+    wireguard = true,
+    mcs = false,
+    coredns = true,
+    answers = {},
+    apply = false,
+  }: Choices & { readonly apply?: boolean },
 ): Findings {
   const { context, version, groups, nodes } = observed;
   const problems: string[] = [];
@@ -113,9 +124,9 @@ export function findingsOf(
 
   function nameOf(): Found<string> | undefined {
     const found =
-      answers.name === undefined
+      given.name === undefined
         ? { value: context, source: 'the context' }
-        : { value: answers.name, source: '--cluster-name' };
+        : { value: given.name, source: '--cluster-name' };
     const { value } = found;
     if (value === 'global' || value === 'gl' || value.startsWith('gl-'))
       return problem(`the name "${value}" is reserved for global Services: set --cluster-name ${context}=NAME`);
@@ -128,13 +139,18 @@ export function findingsOf(
     return found;
   }
 
+  /** Of this run or an earlier one. */
+  function answerOf<T>(answer: T | false | undefined, key: keyof Answers, flag: string): Found<T> | undefined {
+    if (answer === undefined || answer === false) return undefined;
+    return { value: answer, source: given[key] === undefined ? CHOICES_FILE : flag };
+  }
+
   function serverOf(): Found<string> | undefined {
     const advice = `set --server ${context}=https://HOST:PORT, as Pods of the other clusters reach it`;
-    if (answers.server !== undefined) {
-      const isUrl = URL.canParse(answers.server) && new URL(answers.server).protocol === 'https:';
-      return isUrl
-        ? { value: answers.server, source: '--server' }
-        : problem(`${answers.server} is not a valid https URL: ${advice}`);
+    const answer = answerOf(answers.server, 'server', '--server');
+    if (answer !== undefined) {
+      const isUrl = URL.canParse(answer.value) && new URL(answer.value).protocol === 'https:';
+      return isUrl ? answer : problem(`${answer.value} is not a valid https URL: ${advice}`);
     }
     const candidates = [
       ...(observed.joinServer === undefined
@@ -154,7 +170,7 @@ export function findingsOf(
     const some =
       own.length === 0 ? '' : ` (its Nodes have ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''})`;
     return firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
-      { value: answers.podCidrs, source: '--pod-cidr' },
+      answerOf(answers.podCidrs, 'podCidrs', '--pod-cidr'),
       { value: pools, source: "Calico's IPPools" },
       { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
@@ -162,7 +178,7 @@ export function findingsOf(
 
   function serviceCidrsOf(): Found<readonly Cidr[]> | undefined {
     return firstOf('--service-cidr', 'the range of Services is not known', [
-      { value: answers.serviceCidrs, source: '--service-cidr' },
+      answerOf(answers.serviceCidrs, 'serviceCidrs', '--service-cidr'),
       { value: observed.serviceCidrs ?? [], source: 'ServiceCIDRs' },
       { value: observed.serviceSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
@@ -171,9 +187,9 @@ export function findingsOf(
   function firstOf(
     flag: string,
     missing: string,
-    candidates: readonly Found<readonly string[]>[],
+    candidates: readonly (Found<readonly string[]> | undefined)[],
   ): Found<readonly Cidr[]> | undefined {
-    const found = candidates.find(({ value }) => value.length > 0);
+    const found = candidates.find((each) => each !== undefined && each.value.length > 0);
     if (found === undefined) return problem(`${missing}: set ${flag} ${context}=CIDR`);
     const parsed = found.value.map((raw) => parseCidr(raw.trim()));
     const bad = parsed.find(({ ok }) => !ok);
@@ -184,10 +200,11 @@ export function findingsOf(
 
   function ipamOf(): Found<Ipam> | undefined {
     const advice = `set --ipam ${context}=podCIDRs or --ipam ${context}=calico-blocks, or use --no-wireguard`;
-    if (answers.ipam !== undefined)
-      return answers.ipam === 'podCIDRs' || answers.ipam === 'calico-blocks'
-        ? { value: answers.ipam, source: '--ipam' }
-        : problem(`--ipam ${context}=${answers.ipam} is not known: ${advice}`);
+    const answer = answerOf(answers.ipam, 'ipam', '--ipam');
+    if (answer !== undefined)
+      return answer.value === 'podCIDRs' || answer.value === 'calico-blocks'
+        ? { value: answer.value, source: answer.source }
+        : problem(`--ipam ${context}=${answer.value} is not known: ${advice}`);
     const { ipamType, hasBlocks } = observed;
     const installation = 'Installation default';
     if (ipamType === 'Calico') return { value: 'calico-blocks', source: installation };
