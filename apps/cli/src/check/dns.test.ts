@@ -51,6 +51,6 @@ it.each([
   { name: 'it started before the last change', metrics: started(1_000), changedMs: 1_001_000, want: false },
   { name: 'the last change is unknown', metrics: started(1_000), changedMs: -Infinity, want: undefined },
   { name: 'it tells neither', metrics: '', changedMs: 0, want: undefined },
-])('says whether CoreDNS uses a Corefile: $name', ({ metrics, corefile = COREFILE, changedMs = 0, want }) => {
-  expect(isCurrent(metrics, { corefile, changedMs })).toBe(want);
+])('says whether CoreDNS uses a Corefile: $name', ({ metrics, corefile: text = COREFILE, changedMs = 0, want }) => {
+  expect(isCurrent(metrics, { text, changedMs })).toBe(want);
 });

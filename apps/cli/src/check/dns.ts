@@ -1,7 +1,6 @@
 import { podOnNodeKind } from '@kube-semaphore/kube-objects';
-import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Read, readAs, type Run } from '../clusters/objects.ts';
+import { allOf, type Corefile, listObjects, type Read, type Run } from '../clusters/objects.ts';
 import { isReady, portOf } from '../clusters/report.ts';
 import { get } from '../clusters/request.ts';
 import { corefileHashes } from './corefile-hash.ts';
@@ -22,37 +21,26 @@ const METRICS_PORT = 9153;
 
 const TIMEOUT_MS = 10_000;
 
-const configMap = z.object({
-  metadata: z.object({
-    managedFields: z.optional(z.array(z.object({ time: z.optional(z.string()), fieldsV1: z.unknown() }))),
-  }),
-  data: z.nullish(z.record(z.string(), z.string())),
-});
-
 /** Where kubeadm and others put them; none for another DNS server. */
-export async function readDns(context: Context, run: Run): Promise<Read<readonly DnsPod[]>> {
+export async function readDns(
+  context: Context,
+  stored: Promise<Read<Corefile | undefined>>,
+  run: Run,
+): Promise<Read<readonly DnsPod[]>> {
   const selected = { namespace: NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
-  const [pods, stored] = await Promise.all([
-    listObjects(context, podOnNodeKind, selected, run),
-    readAs(context, `/api/v1/namespaces/${NAMESPACE}/configmaps/coredns`, configMap, run),
-  ]);
-  const both = allOf({ pods, stored });
+  const both = allOf({ pods: await listObjects(context, podOnNodeKind, selected, run), corefile: await stored });
   if (!both.known) return both;
-  const corefile = both.value.stored?.data?.['Corefile'];
-  const writes = (both.value.stored?.metadata.managedFields ?? []).filter(({ fieldsV1 }) =>
-    JSON.stringify(fieldsV1 ?? {}).includes('"f:Corefile"'),
-  );
-  const changedMs = Math.max(...writes.map(({ time = '' }) => Date.parse(time)));
+  const { corefile } = both.value;
   const found = both.value.pods.map(async (pod): Promise<DnsPod> => {
     const name = `${NAMESPACE}/${pod.metadata.name}`;
     const ready = isReady(pod);
-    if (!ready || corefile === undefined || !/^\s*prometheus\b/m.test(corefile))
+    if (!ready || corefile === undefined || !/^\s*prometheus\b/m.test(corefile.text))
       return { name, ready, isCurrent: { known: true, value: undefined } };
     const port = portOf(pod.spec, 'metrics') ?? METRICS_PORT;
     const path = `/api/v1/namespaces/${NAMESPACE}/pods/${pod.metadata.name}:${port}/proxy/metrics`;
     try {
       const metrics = await get(context, path, { ...run, timeoutMs: TIMEOUT_MS });
-      return { name, ready, isCurrent: { known: true, value: isCurrent(metrics, { corefile, changedMs }) } };
+      return { name, ready, isCurrent: { known: true, value: isCurrent(metrics, corefile) } };
     } catch (error) {
       run.signal.throwIfAborted();
       const why = `${context.name}: ${name} doesn't tell its metrics: ${(error as Error).message}`;
@@ -62,16 +50,13 @@ export async function readDns(context: Context, run: Run): Promise<Read<readonly
   return { known: true, value: await Promise.all(found) };
 }
 
-/** @param changedMs when the Corefile was last written; -Infinity or NaN if unknown @returns undefined if that can't be known */
-export function isCurrent(
-  metrics: string,
-  { corefile, changedMs }: { readonly corefile: string; readonly changedMs: number },
-): boolean | undefined {
+/** @returns undefined if that can't be known */
+export function isCurrent(metrics: string, { text, changedMs }: Corefile): boolean | undefined {
   const [, hash] = /^coredns_reload_version_info\{.*\bvalue="([^"]+)"/m.exec(metrics) ?? [];
   if (hash !== undefined) {
     const hasFailed = /^coredns_reload_failed_total [1-9]/m.test(metrics);
     // A release that makes the hash in another way isn't wrong for that.
-    return corefileHashes(corefile)?.has(hash) || (hasFailed ? false : undefined);
+    return corefileHashes(text)?.has(hash) || (hasFailed ? false : undefined);
   }
   // It didn't load another Corefile since it started.
   const [, startSeconds] = /^process_start_time_seconds (\S+)$/m.exec(metrics) ?? [];

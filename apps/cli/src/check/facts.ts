@@ -84,13 +84,14 @@ const TIMEOUT_MS = 10_000;
 export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
   if (failure !== undefined) return unknown({ known: false, why: failure });
   const ofGroups = withGroups(context, run);
+  const corefile = readCorefile(context, run);
   const reads: { readonly [K in keyof Facts]: Promise<Facts[K]> } = {
     server: known(context, run, () => readServer(context, run)),
     nodes: readNodes(context, run),
     pools: ofGroups((groups) => readPools(context, groups, run)),
     emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
-    corefile: readCorefile(context, run),
-    dns: readDns(context, run),
+    corefile: corefile.then((read) => mapRead(read, (found) => found?.text)),
+    dns: readDns(context, corefile, run),
     workloads: readWorkloads(context, run),
     otherMeshes: readOtherMeshes(context, run),
     mirrors: readMirrors(context, run),

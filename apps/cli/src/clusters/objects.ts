@@ -133,7 +133,12 @@ export function withGroups(context: Context, run: Run) {
   };
 }
 
-const configMap = z.object({ data: z.nullish(z.record(z.string(), z.string())) });
+const configMap = z.object({
+  metadata: z.object({
+    managedFields: z._default(z.array(z.object({ time: z.optional(z.string()), fieldsV1: z.unknown() })), []),
+  }),
+  data: z.nullish(z.record(z.string(), z.string())),
+});
 
 /** One key of a ConfigMap; undefined without it. */
 export async function readConfigMap(
@@ -147,9 +152,25 @@ export async function readConfigMap(
   return mapRead(await readAs(context, path, configMap, run), (found) => found?.data?.[key]);
 }
 
-/** Of CoreDNS, where kubeadm and others put it. */
-export const readCorefile = (context: Context, run: Run): Promise<Read<string | undefined>> =>
-  readConfigMap(context, 'kube-system/coredns', 'Corefile', run);
+/** What CoreDNS is to use. */
+export type Corefile = {
+  readonly text: string;
+  /** When it was last written; -Infinity or NaN if unknown. */
+  readonly changedMs: number;
+};
+
+/** Of CoreDNS, where kubeadm and others put it; undefined without it. */
+export async function readCorefile(context: Context, run: Run): Promise<Read<Corefile | undefined>> {
+  const path = '/api/v1/namespaces/kube-system/configmaps/coredns';
+  return mapRead(await readAs(context, path, configMap, run), (found) => {
+    const text = found?.data?.['Corefile'];
+    if (found === undefined || text === undefined) return undefined;
+    const writes = found.metadata.managedFields.filter(({ fieldsV1 }) =>
+      JSON.stringify(fieldsV1 ?? {}).includes('"f:Corefile"'),
+    );
+    return { text, changedMs: Math.max(...writes.map(({ time = '' }) => Date.parse(time))) };
+  });
+}
 
 /** A Node, as far as pod addresses and tunnels need it. */
 export type NodeFacts = {

@@ -13,7 +13,16 @@ import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import { readClusterPolicies } from '../clusters/cluster-policies.ts';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, type Read, readCorefile, readObject, type Run, withGroups } from '../clusters/objects.ts';
+import {
+  allOf,
+  listObjects,
+  mapRead,
+  type Read,
+  readCorefile,
+  readObject,
+  type Run,
+  withGroups,
+} from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import { readServices } from '../clusters/services.ts';
 import type { Facts, SideFacts } from './facts.ts';
@@ -28,7 +37,7 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
   const [hereFacts, thereFacts, corefile, services, serviceImport, service, ownSlices] = await Promise.all([
     readSide(here, from, run),
     readSide(there, to, run),
-    readCorefile(here, run),
+    readCorefile(here, run).then((read) => mapRead(read, (found) => found?.text)),
     readServices(here, run),
     readObject(here, serviceImportKind, at, run),
     readObject(there, serviceKind, at, run),
