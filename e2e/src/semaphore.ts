@@ -15,10 +15,11 @@ export async function semaphore(
   const clusters = sides.map(({ cluster }) => cluster);
   const env = {
     PATH: [kubectlFolder, process.env['PATH']].join(delimiter),
+    NODE_OPTIONS: process.env['NODE_OPTIONS'],
     HOME: '/dev/null',
     KUBECONFIG: clusters.map(({ adminKubeconfig }) => adminKubeconfig).join(delimiter),
   };
-  // The ends of a path name their contexts.
-  const contexts = command === 'explain' ? [] : clusters.map(({ name }) => `--context=${name}`);
+  // The ends of a path name their contexts, and an export has its own.
+  const contexts = ['explain', 'export'].includes(command) ? [] : clusters.map(({ name }) => `--context=${name}`);
   return (await promisify(execFile)(process.execPath, [launcher, command, ...contexts, ...flags], { env })).stdout;
 }

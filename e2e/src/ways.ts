@@ -287,6 +287,18 @@ export const ways: readonly Way[] = [
     ...remote('c1', 'wireguard', { wgDeviceMTU: 1300 }),
   },
   {
+    what: 'another program takes the devices of a cluster',
+    checks: ['devices-set-up', 'keys-agree'],
+    hop: 'tunnel-out',
+    breaks: kubectl(
+      'c1',
+      `${of('wireguard')} get pods -l app=semaphore-wireguard -o name | xargs -I{} kubectl ${of('wireguard')} exec {} -- sh -c '
+        wg genkey | wg set wireguard.c2 private-key /dev/stdin && ip link set wireguard.c2 alias other'`,
+    ),
+    // wireguard-go takes its device with it.
+    mends: kubectl('c1', restart('wireguard')),
+  },
+  {
     what: 'a cluster calls itself otherwise',
     checks: ['both-ways'],
     hop: 'tunnel-in',
@@ -338,6 +350,16 @@ export const ways: readonly Way[] = [
     what: 'any address is allowed',
     checks: ['addresses-restricted'],
     ...remote('c1', 'policy', { allowedPodCIDRs: undefined }),
+  },
+  {
+    what: 'the clock of this machine is wrong',
+    checks: ['clocks-agree'],
+    breaks: () => {
+      const late = 'const { now } = Date; Date.now = () => now() - 60_000;';
+      process.env['NODE_OPTIONS'] = `--import=data:text/javascript,${encodeURIComponent(late)}`;
+      return Promise.resolve();
+    },
+    mends: () => Promise.resolve(delete process.env['NODE_OPTIONS']),
   },
   // Pods of the apps, nodes and API servers
   {
