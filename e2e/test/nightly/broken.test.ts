@@ -55,6 +55,20 @@ it.each(ways)(
   },
 );
 
+it('imports a Service of the other cluster, if the same command adds Multi-Cluster Services', async () => {
+  const { c1, sides } = system;
+  const exported = ['web', `--namespace=${SHOP}`, '--context=c2', '--importer=c1', '--wait=5m'];
+  await system.semaphore('link', `--output=${system.overlays}`, '--shared-service-cidrs', '--apply', '--mcs');
+  await Promise.all(sides.map((side) => side.ready()));
+  await system.semaphore('export', ...exported);
+  const url = `http://web.${SHOP}.svc.clusterset.local/`;
+  const program = `fetch("${url}").then((answer) => answer.text()).then(console.log, (error) => console.log(error.cause))`;
+  const call = () => c1.kubectl(`-n ${SHOP} exec checkout-0 -- /usr/local/bin/node -e '${program}'`);
+  await eventually(call, (answer) => answer.startsWith('{"by":"web-'), { ...slowly, what: `an answer of ${url}` });
+  await eventually(seen, fine, slowly);
+  await system.semaphore('export', ...exported, '--remove');
+});
+
 it('unlinks them to nothing', async () => {
   await system.semaphore('test');
   await system.c1.kubectl(`-n ${SHOP} delete pod checkout-0`);

@@ -1,8 +1,9 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { findBinaries, recipe } from '@kube-semaphore/testkit';
 import { fileImage, type ImageSource } from './image-source.ts';
 
-const IMAGE = 'localhost/coredns:1';
+/** The tag is its version, as installers have it: `semaphore link --mcs` reads it. */
+const IMAGE = `localhost/coredns:${recipe('coredns').version}`;
 
 const labels = { 'k8s-app': 'kube-dns' };
 const name = 'coredns';
