@@ -134,14 +134,11 @@ export function calicoMember(policy: CalicoPolicy, ends: Ends): Member {
   return memberOf(
     { policy, subject: calicoSubject(policy), tier: tier || DEFAULT_TIER, order: orderOf({ order }) },
     applies,
-    {
-      rules: () =>
-        rules.flatMap((rule, i) => {
-          const { action } = rule;
-          return action === 'Log' ? [] : [{ action, number: i + 1, match: matchesRule(rule, ends, policy.namespace) }];
-        }),
-      otherwise: 'none',
-    },
+    () =>
+      rules.flatMap((rule, i) => {
+        const { action } = rule;
+        return action === 'Log' ? [] : [{ action, number: i + 1, match: matchesRule(rule, ends, policy.namespace) }];
+      }),
   );
 }
 

@@ -37,7 +37,10 @@ function verdict({ policies, kubernetes = silent, objects, ...given }: Given): s
         name: 'cart',
         labels: { app: 'cart' },
         namespaceLabels: { team: 'a' },
-        namedPorts: [{ name: 'http', protocol: 'TCP', port: 8080 }],
+        namedPorts: [
+          { name: 'http', protocol: 'TCP', port: 8080 },
+          { name: 'metrics', protocol: 'TCP', port: 9090 },
+        ],
         hostNetwork,
         finished: false,
         ip: '10.2.0.7',
@@ -259,6 +262,11 @@ describe('the verdict of policies for the whole cluster', () => {
       want: 'unknown AdminNetworkPolicy a, rule 1: its peer 1 is not evaluated',
     },
     {
+      name: 'peers for which a network may ignore the rule',
+      policies: [admin('a', 1, rule('Allow', there, nodes)), baseline(deny)],
+      want: 'unknown AdminNetworkPolicy a, rule 1: its peer 2 is not evaluated',
+    },
+    {
       name: 'peers that only others are allowed by',
       policies: [admin('a', 1, { ...rule('Allow', nodes), ports: [{ portNumber: { port: 1 } }] })],
       want: BY_NONE,
@@ -276,7 +284,7 @@ describe('the verdict of policies for the whole cluster', () => {
     {
       name: 'two versions of the API of which one is about other packets',
       policies: [admin('a', 1, rule('Deny', { namespaces: {} })), cluster('b', 'Admin', accept)],
-      want: 'allowed by no policy',
+      want: BY_NONE,
     },
   ])('is unknown only by what matters: $name', ({ policies, want }) => {
     expect(verdict({ policies })).toBe(want);

@@ -31,7 +31,7 @@ function tierOf({ version, tier }: NamedClusterPolicy, { objects, clusterPolicie
   return hasTier(name) ? name : undefined;
 }
 
-/** What a policy for the whole cluster says about a packet. What none of its rules is about, it leaves to the others. */
+/** What a policy for the whole cluster says about a packet. */
 export function clusterMember(policy: NamedClusterPolicy, ends: Ends): Member {
   const { resource, kind, name, spec } = policy;
   const { flow } = ends;
@@ -47,7 +47,7 @@ export function clusterMember(policy: NamedClusterPolicy, ends: Ends): Member {
       order: spec.priority,
     },
     isSubject(spec.subject, flow),
-    { rules: () => rules.flatMap((rule, i) => decisionsOf({ ...rule, number: i + 1 }, ends)), otherwise: 'absent' },
+    () => rules.flatMap((rule, i) => decisionsOf({ ...rule, number: i + 1 }, ends)),
   );
 }
 

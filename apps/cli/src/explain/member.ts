@@ -21,7 +21,7 @@ export const every = (terms: readonly Match[]): Match =>
 export const some = (terms: readonly Match[]): Match =>
   terms.includes(true) || (terms.find((term) => term !== false) ?? false);
 
-/** `none`: no rule matches. `absent`: it doesn't matter for this packet. */
+/** `none`: no rule matches. `absent`: it doesn't select the Pod for this direction. */
 type Outcome = 'Allow' | 'Deny' | 'Pass' | 'none' | 'absent';
 
 /** A policy in the order of all. */
@@ -46,12 +46,11 @@ export type MemberRule = { readonly action: 'Allow' | 'Deny' | 'Pass'; readonly 
 /**
  * @param applies whether it selects the Pod for this direction
  * @param rules in their order
- * @param otherwise what it is without a rule that matches
  */
 export function memberOf(
   of: Omit<Member, 'outcomes' | 'doubts'>,
   applies: Match,
-  { rules, otherwise }: { readonly rules: () => Iterable<MemberRule>; readonly otherwise: 'none' | 'absent' },
+  rules: () => Iterable<MemberRule>,
 ): Member {
   const { subject } = of;
   const outcomes = new Map<Outcome, number>();
@@ -66,6 +65,6 @@ export function memberOf(
     if (match === true) return member;
     doubts.push(`${subject}, rule ${number}: ${match} is not evaluated`);
   }
-  outcomes.set(otherwise, 0);
+  outcomes.set('none', 0);
   return member;
 }

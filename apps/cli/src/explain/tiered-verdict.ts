@@ -29,7 +29,7 @@ export function tieredVerdict(flow: PolicyFlow, kubernetes: SideVerdict): Tiered
     ({ outcomes }) => outcomes.size > 1 || !outcomes.has('absent'),
   );
   const tiers = tiersOf(objects);
-  const unsure = members.filter(({ tier }) => tier === undefined);
+  const unsure = members.filter((member) => member.tier === undefined && decisionsOf(member).length > 0);
   const lost = members.filter(({ tier }) => tier !== undefined && tiers.every(({ name }) => name !== tier));
   const doubts = [
     ...ofHosts.map((policy) => `${calicoSubject(policy)}: host endpoints are not evaluated`),
