@@ -6,11 +6,16 @@ import type { ExplainedFlow, Explanation, Side } from './explain.ts';
 export function explainText({ flows, otherPolicies }: Explanation): string {
   const ignored = otherPolicies.map(({ cluster, groups }) => `${cluster} has ${groups.join(', ')}`);
   const groups = ignored.length === 0 ? '' : ` (${ignored.join('; ')})`;
+  const elsewhere = BY_SEMAPHORE.filter((group) => otherPolicies.some((each) => each.groups.includes(group)));
   return pageOf([
     ...flows.flatMap((flow) => [...flowLines(flow), '']),
     `not considered: other kinds of policies${groups}, and whether the CNI enforces NetworkPolicies`,
+    ...(elsewhere.length === 0 ? [] : [`semaphore explain also considers policies of ${elsewhere.join(', ')}`]),
   ]);
 }
+
+/** API groups whose policies the program `semaphore` evaluates. */
+const BY_SEMAPHORE = ['crd.projectcalico.org', 'policy.networking.k8s.io', 'projectcalico.org'];
 
 function flowLines({ from, to, port, sides, verdict }: ExplainedFlow): readonly string[] {
   return [`${printable(from)} -> ${printable(to)}, ${port}: ${verdict}`, ...sides.flatMap(sideLines)];

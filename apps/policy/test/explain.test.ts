@@ -59,6 +59,7 @@ describe('explain', () => {
       /^into c1: allowed by alpha\/db, rule 1, peer 1\n {2}its companion alpha\/db-c2-ingress-\S+ has /m,
     );
     expect(stdout).toMatch(/^not considered: other kinds of policies \(c1 has crd\.projectcalico\.org\), /m);
+    expect(stdout).toContain('\nsemaphore explain also considers policies of crd.projectcalico.org\n');
     expect(code).toBe(0);
     const other = await ask([...WORDS.slice(0, 3), '5433/TCP'], { o: 'json' });
     expect(other.code).toBe(1);
