@@ -1,6 +1,6 @@
-import { contains, parseCidr } from '@kube-semaphore/net';
 import { parseCalicoSelector } from '@kube-semaphore/policy/calico';
 import type { CalicoEntity, CalicoObjects, CalicoPolicy, CalicoRule } from '../clusters/calico.ts';
+import { isIn } from './facts.ts';
 import { every, type Match, type Member, memberOf, type PolicyFlow, some } from './member.ts';
 
 const not = (term: Match): Match => (typeof term === 'string' ? term : !term);
@@ -76,11 +76,6 @@ function endOf(ip: string, { sets }: CalicoObjects, pods: readonly Labelled[]): 
       ),
     ],
   };
-}
-
-export function isIn(net: string, ip: string): boolean {
-  const cidr = parseCidr(net.includes('/') ? net : `${net}/${ip.includes(':') ? 128 : 32}`);
-  return cidr.ok && contains(cidr.value, ip);
 }
 
 function isEnd(

@@ -1,7 +1,8 @@
 import { selects } from '@kube-semaphore/policy/verdict';
 import type { ClusterPolicy } from '@kube-semaphore/kube-objects';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
-import { type Ends, isIn, isSet } from './calico-policies.ts';
+import { type Ends, isSet } from './calico-policies.ts';
+import { isIn } from './facts.ts';
 import { every, type Match, type Member, memberOf, type MemberRule, type PolicyFlow, some } from './member.ts';
 
 type Spec = ClusterPolicy['spec'];

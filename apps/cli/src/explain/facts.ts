@@ -6,6 +6,7 @@ import type {
   Service,
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
+import { contains, parseCidr } from '@kube-semaphore/net';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects, Pool } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
@@ -79,6 +80,12 @@ export function remoteOf(
 ): RemoteStatus | undefined {
   const names = namesOf(other);
   return remotes.find(({ name }) => names.includes(name)) ?? remotes.find(({ name }) => name === other.cluster);
+}
+
+/** @param net a CIDR, or one address */
+export function isIn(net: string, ip: string): boolean {
+  const cidr = parseCidr(net.includes('/') ? net : `${net}/${ip.includes(':') ? 128 : 32}`);
+  return cidr.ok && contains(cidr.value, ip);
 }
 
 /** A command to copy. Names of another cluster may be anything, so they are quoted. */

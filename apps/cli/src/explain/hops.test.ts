@@ -309,6 +309,18 @@ Every hop is fine.
       fix: /logs/,
     },
     {
+      name: 'no route to the Pod',
+      change: { here: here({ agent: { unrouted: ['10.9.0.0/16', '10.4.0.0/16'] } }) },
+      want: 'tunnel-out',
+      fix: /logs/,
+    },
+    {
+      name: 'no route back',
+      change: { there: there({ agent: { unrouted: ['10.2.0.0/16'] } }) },
+      want: 'tunnel-in',
+      fix: /logs/,
+    },
+    {
       name: 'no agent on the node',
       change: { here: side('c1', pod('cart', '10.2.0.7', { node: 'n2' })) },
       want: 'tunnel-out',

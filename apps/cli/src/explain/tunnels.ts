@@ -2,6 +2,7 @@ import { contains, parseCidr } from '@kube-semaphore/net';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
 import {
+  isIn,
   kubectl,
   namesOf,
   ok,
@@ -54,10 +55,12 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
   const logs = kubectl(cluster, '-n', agent.namespace, 'logs', agent.name);
   const remote = remoteOf(agent.status, other);
   if (remote === undefined) return wrong(`the config of ${place} does not have ${namesOf(other).join(' or ')}`, logs);
-  const { deviceName = 'the device', device, deviceError, missing = [] } = remote;
+  const { deviceName = 'the device', device, deviceError, missing = [], unrouted = [] } = remote;
   if (deviceError !== undefined) return unknown(`${place} can't observe the devices of ${node.value}: ${deviceError}`);
   if (!device) return wrong(`${deviceName} does not exist on ${node.value}`, logs);
   if (!device.marked) return wrong(`${deviceName} on ${node.value} belongs to another program`, logs);
+  const lost = unrouted.find((subnet) => isIn(subnet, address.value));
+  if (lost !== undefined) return wrong(`${node.value} has no route to ${lost} through ${deviceName}`, logs);
   const peer = peerFor(remote, address.value);
   if (peer === undefined) {
     const waits = otherNode.known && missing.includes(otherNode.value);
