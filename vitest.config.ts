@@ -13,7 +13,11 @@ const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
  * CI runs a failed test once more, with new fixtures. `test-counts` names each test that passes only then, and allows one.
  * Unit tests get no second try, and neither do tests on a developer's machine.
  */
-const retry = process.env['CI'] === 'true' ? 1 : 0;
+const retried = {
+  retry: process.env['CI'] === 'true' ? 1 : 0,
+  // The message is all that is left of a failed first try: by default, it shows 40 characters of a value.
+  chaiConfig: { truncateThreshold: 2_000 },
+};
 
 /** All timeouts are multiplied by it. Workers inherit the variable. Other tools that load this file measure nothing. */
 const slowdown = await measuredOnce();
@@ -94,7 +98,7 @@ export default defineConfig({
         test: {
           name: 'process',
           setupFiles,
-          retry,
+          ...retried,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/{real,net,images,nightly}/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
@@ -107,7 +111,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
-          retry,
+          ...retried,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/{net,images,nightly}/**', ...sameOnRealServers],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
@@ -119,7 +123,7 @@ export default defineConfig({
       {
         test: {
           name: 'net',
-          retry,
+          ...retried,
           include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000 * slowdown,
@@ -131,7 +135,7 @@ export default defineConfig({
       {
         test: {
           name: 'images',
-          retry,
+          ...retried,
           include: ['{e2e,{apps,packages,tools}/*}/test/images/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000 * slowdown,
