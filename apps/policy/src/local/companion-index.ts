@@ -26,7 +26,7 @@ export class CompanionIndex {
   }
 
   has(source: string, object: ObservedCompanion): boolean {
-    return this.#bySource.get(source)?.has(idOf(object.resource, object.object.metadata)) === true;
+    return this.#bySource.get(source)?.has(idOf(object)) === true;
   }
 
   /** @returns the sources whose companions changed */
@@ -36,19 +36,24 @@ export class CompanionIndex {
       const source = sourceKeyOf(previous);
       sources.add(source);
       const objects = this.#bySource.get(source);
-      objects?.delete(idOf(previous.resource, previous.object.metadata));
+      objects?.delete(idOf(previous));
       if (objects?.size === 0) this.#bySource.delete(source);
     }
     if (current !== undefined) {
       const source = sourceKeyOf(current);
       sources.add(source);
       const objects = this.#bySource.get(source) ?? new Map<string, ObservedCompanion>();
-      this.#bySource.set(source, objects.set(idOf(current.resource, current.object.metadata), current));
+      this.#bySource.set(source, objects.set(idOf(current), current));
     }
     return sources;
   }
 }
 
-/** Of an object of any sink. */
-export const idOf = ({ plural, group }: Kind, { namespace = '', name }: Pick<WrittenMetadata, 'namespace' | 'name'>) =>
-  `${plural}.${group}/${namespace}/${name}`;
+/** Tells objects of all sinks apart: a group of Calico or Cilium is in no namespace. */
+export const idOf = ({ resource, object }: Identified): string =>
+  `${resource.plural}.${resource.group}/${object.metadata.namespace ?? ''}/${object.metadata.name}`;
+
+type Identified = {
+  readonly resource: Kind;
+  readonly object: { readonly metadata: Pick<WrittenMetadata, 'namespace' | 'name'> };
+};

@@ -189,7 +189,7 @@ export class LocalNetworkPolicies {
     if (orphan !== undefined) this.#countOrphan(orphan, +1);
     const sources = this.companions.replace(previous, current);
     for (const source of sources) this.#count(source);
-    if (this.ownWrites.explain(previous, current)) return;
+    if (this.ownWrites.caused(previous, current)) return;
     for (const source of sources) this.#options.onChange(source, { isSource: false });
   }
 

@@ -8,9 +8,7 @@ export class OwnWrites {
 
   /** Sends a change, whose answer or event may come first. */
   async send<T>(change: CompanionChange, send: () => Promise<T>): Promise<T> {
-    const { resource, metadata } =
-      change.kind === 'delete' ? { ...change.from, ...change.from.object } : { ...change, ...change.to };
-    const id = idOf(resource, metadata);
+    const id = idOf(change.kind === 'delete' ? change.from : { resource: change.resource, object: change.to });
     this.#changes.set(id, change);
     try {
       return await send();
@@ -19,11 +17,11 @@ export class OwnWrites {
     }
   }
 
-  /** Whether an object became what such a write makes of it; undefined: it is gone. */
-  explain(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): boolean {
+  /** Whether such a write made an object what it is now; undefined: it is gone. */
+  caused(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): boolean {
     const observed = current ?? previous;
     if (observed === undefined) return false;
-    const change = this.#changes.get(idOf(observed.resource, observed.object.metadata));
+    const change = this.#changes.get(idOf(observed));
     if (change === undefined || change.kind === 'delete') return change !== undefined && current === undefined;
     return current !== undefined && isWritten(change.to, current.object);
   }

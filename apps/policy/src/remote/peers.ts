@@ -234,7 +234,7 @@ export class RemotePeers {
 
   #report(subject: string, diagnostics: Parameters<RemoteState['skipped']['replace']>[1]): void {
     if (diagnostics.length > 0) this.#subjects.add(subject);
-    // Most servers have none, and looking for one costs more than storing the Pod.
+    // Most clusters have none, and looking for one costs more than storing the Pod.
     else if (this.#subjects.size === 0 || !this.#subjects.delete(subject)) return;
     this.#options.state.skipped.replace(subject, diagnostics);
   }

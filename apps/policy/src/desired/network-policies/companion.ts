@@ -178,18 +178,14 @@ function canonicalText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
   const object = asRecord(value);
-  let first = '';
-  let all: string[] | undefined;
+  const fields: string[] = [];
   for (const key in object) {
     const inner = object[key];
     const text = inner === undefined ? '' : canonicalText(inner);
-    if (text.length <= 2 && ZEROS.has(text)) continue;
-    const field = `${JSON.stringify(key)}:${text},`;
-    if (first === '') first = field;
-    else (all ??= [first]).push(field);
+    if (text.length > 2 || !ZEROS.has(text)) fields.push(`${JSON.stringify(key)}:${text},`);
   }
   // Most objects have one such field.
-  return `{${all?.sort().join('') ?? first}}`;
+  return `{${fields.length > 1 ? fields.sort().join('') : (fields[0] ?? '')}}`;
 }
 
 const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
