@@ -88,13 +88,9 @@ export function outHop(end: TunnelEnd, caller: Read<string>): Verdict {
   const { at, address } = end;
   if (tunnel.result !== 'ok' || !caller.known || !address.known) return tunnel;
   if (!at.pools.known) return unknown(at.pools.why);
-  const pools = at.pools.value.flatMap(({ cidr: text, natOutgoing }) => {
-    const cidr = parseCidr(text);
-    return cidr.ok ? [{ cidr: cidr.value, natOutgoing }] : [];
-  });
   const isReplaced =
-    pools.some(({ cidr, natOutgoing }) => natOutgoing === true && contains(cidr, caller.value)) &&
-    !pools.some(({ cidr }) => contains(cidr, address.value));
+    at.pools.value.some(({ cidr, natOutgoing }) => natOutgoing === true && isIn(cidr, caller.value)) &&
+    !at.pools.value.some(({ cidr }) => isIn(cidr, address.value));
   if (!isReplaced) return tunnel;
   return wrong(
     `no IPPool of ${at.cluster} has ${address.value}, so packets get the address of the node, which peers refuse`,
