@@ -61,12 +61,12 @@ describe('Controller', () => {
       now: () => ms,
       reconcile: async () => {
         runsOfTurns[runsOfTurns.length - 1]!++;
-        ms += 4;
+        ms += 1.5;
         return { wrote: false };
       },
     });
     for (let key = 0; key < 100; key++) controller.enqueue(`set ${key}`);
-    while (ms < 400) {
+    while (ms < 150) {
       await new Promise((resolve) => setImmediate(resolve));
       runsOfTurns.push(0);
     }

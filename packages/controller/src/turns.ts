@@ -1,7 +1,7 @@
 import type { Now } from './workqueue.ts';
 
 /** How long work may hold up the event loop: watches, and requests to our health server, wait meanwhile. */
-const LONGEST_MS = 5;
+const LONGEST_MS = 2;
 
 /** Work that waits for nothing is done in turns, between which sockets and timers get theirs. */
 export class Turns {

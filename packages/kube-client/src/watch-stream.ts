@@ -22,7 +22,7 @@ const MAX_FRAME_BYTES = { protobuf: 4 * 1024 * 1024, json: 10 * 1024 * 1024 };
 /** So many events are handled without a look at the clock. */
 const BATCH = 4;
 /** How long events may hold up the event loop. A socket may have some megabytes of them, which Node.js reads in one turn. */
-const LONGEST_TURN_MS = 5;
+const LONGEST_TURN_MS = 2;
 
 /**
  * An open watch. Iterate it once: it yields the events that each chunk of the stream completes, a few at a time. It ends
