@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { clusterSetLabel, companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
@@ -15,6 +14,7 @@ import { CHANGES_PER_SECOND } from '../phases/propagation.ts';
 import { whenComplete } from '../phases/when-complete.ts';
 import { type PolicyBench, send } from './bench.ts';
 import { expectedNets, type Fleet, setOf } from './fleet.ts';
+import type { LongestAnswers, Probed } from './health-probe.ts';
 import { ROLLOUT } from './roll-out.ts';
 
 /** Each NetworkPolicy admits the Pods of one workload from namespaces with the label `stage: open`. */
@@ -104,8 +104,8 @@ export async function bareWrites(bench: PolicyBench, changes: number): Promise<B
 export type Reevaluation = {
   /** From the labels of the remote namespaces until all companions were seen again. */
   readonly seconds: number;
-  /** The longest answer of /healthz meanwhile, in ms: the event loop was held up for almost that long. */
-  readonly longestAnswerMs: number;
+  /** Of /healthz meanwhile: the event loop was held up for almost that long. */
+  readonly answers: LongestAnswers;
 };
 
 /** Takes a label from all remote namespaces, and gives it back. */
@@ -113,7 +113,11 @@ export async function reevaluation(bench: PolicyBench, program: Program, port: n
   const { remote, fleet, watch } = bench;
   const expected = expectedNets(fleet.members);
   const signal = within(program);
-  const done = new AbortController();
+  const probe = new Worker(new URL('./health-probe.ts', import.meta.url), {
+    workerData: { pid: program.pid, port } satisfies Probed,
+  });
+  const answered = once(probe, 'message', { signal });
+  await once(probe, 'online', { signal });
   const closeAndOpen = async (): Promise<number> => {
     const gone = whenComplete(watch, new Map(Array.from(expected.keys(), (key) => [key, new Set()])), { signal });
     await Promise.all([gone, relabel(remote, fleet, CLOSED)]);
@@ -122,11 +126,11 @@ export async function reevaluation(bench: PolicyBench, program: Program, port: n
     const [{ allAtMs }] = await Promise.all([complete, relabel(remote, fleet, OPEN)]);
     return (allAtMs - startMs) / 1000;
   };
-  const [seconds, longestAnswerMs] = await Promise.all([
-    closeAndOpen().finally(() => done.abort()),
-    longestAnswer(port, done.signal),
+  const [seconds, [answers]] = await Promise.all([
+    closeAndOpen().finally(() => probe.postMessage('end')),
+    answered as Promise<[LongestAnswers]>,
   ]);
-  return { seconds, longestAnswerMs };
+  return { seconds, answers };
 }
 
 async function relabel(remote: BenchCluster, { namespaces }: Fleet, stage: string): Promise<void> {
@@ -134,22 +138,6 @@ async function relabel(remote: BenchCluster, { namespaces }: Fleet, stage: strin
   await inParallel(namespaces, CONNECTIONS, (name) =>
     send(remote, 'PATCH', `/api/v1/namespaces/${name}`, { metadata }),
   );
-}
-
-/** Short beside what is measured, and little work for the program. */
-const PROBE_INTERVAL_MS = 5;
-
-/** Asks again and again, until `signal` is aborted. */
-async function longestAnswer(port: number, signal: AbortSignal): Promise<number> {
-  let longestMs = 0;
-  while (!signal.aborted) {
-    const askedAtMs = performance.now();
-    const [response] = await once(request({ port, path: '/healthz' }).end(), 'response');
-    await once(response.resume(), 'end');
-    longestMs = Math.max(longestMs, performance.now() - askedAtMs);
-    await delay(PROBE_INTERVAL_MS);
-  }
-  return longestMs;
 }
 
 function networkPolicy(metadata: KubeObject['metadata'], from: readonly object[]): KubeObject {
