@@ -12,13 +12,14 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const targets = () => ({ local: '/l', remotes: [{ name: 'c2', kubeconfig: '/r' }], dir });
 
-it('gives ours the flags of the Go program', async () => {
-  expect(await mirrorFlags(targets())).toEqual({
+it('gives ours the flags of the Go program, and room for one more service', async () => {
+  expect(await mirrorFlags(5000)(targets())).toEqual({
     'kube-config': '/l',
     'target-kube-config': '/r',
     'svc-prefix': 'c2',
     'label-selector': 'bench.example/mirror=true',
     'mirror-ns': 'sys-semaphore',
+    'max-remote-services': '5001',
   });
 });
 

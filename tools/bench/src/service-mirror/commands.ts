@@ -4,17 +4,20 @@ import { clusterValues, type Targets, type Texts } from '../measure/contender.ts
 import { MIRRORS } from './mirrors.ts';
 import { selector } from './source-objects.ts';
 
-/** Ours: flags for one remote. */
-export const mirrorFlags: Texts = (targets) => {
-  const { local, remote, cluster } = clusterValues(targets);
-  return Promise.resolve({
-    'kube-config': local,
-    'target-kube-config': remote,
-    'svc-prefix': cluster,
-    'label-selector': selector,
-    'mirror-ns': MIRRORS,
-  });
-};
+/** Ours: flags for one remote with this number of services, and that of the rollout. */
+export const mirrorFlags =
+  (services: number): Texts =>
+  (targets) => {
+    const { local, remote, cluster } = clusterValues(targets);
+    return Promise.resolve({
+      'kube-config': local,
+      'target-kube-config': remote,
+      'svc-prefix': cluster,
+      'label-selector': selector,
+      'mirror-ns': MIRRORS,
+      'max-remote-services': String(services + 1),
+    });
+  };
 
 /** The values in a peer's command: for flags, or for a config file, as in the last releases of the Go program. */
 export const mirrorValues: Texts = async (targets) => {

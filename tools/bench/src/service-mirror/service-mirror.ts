@@ -65,7 +65,7 @@ export async function benchServiceMirror(
       measure: (trial) => measureMirror(bench, source, trial, options),
     });
     const entrants = [
-      { contender: ours(launcher, encoding, mirrorFlags), ...entrant(slices) },
+      { contender: ours(launcher, encoding, mirrorFlags(options.services)), ...entrant(slices) },
       ...peers.map((command) => ({ contender: peer(command, mirrorValues), ...entrant(peersSource) })),
     ];
     const columns = await runAll(entrants, bench, {
