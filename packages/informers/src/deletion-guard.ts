@@ -33,7 +33,8 @@ export type Holding<V> = {
 export class HeldObjects<V> {
   readonly #claimsOf: (value: V) => readonly string[];
   readonly #claimed = new Map<string, readonly string[]>();
-  readonly #byClaim = new Map<string, Set<string>>();
+  /** Nearly all claims have one key, and a set of one takes 200 bytes: the Services of a remote may have half a million. */
+  readonly #byClaim = new Map<string, string | Set<string>>();
 
   constructor(claimsOf: (value: V) => readonly string[]) {
     this.#claimsOf = claimsOf;
@@ -52,24 +53,27 @@ export class HeldObjects<V> {
     const claims = this.#claimsOf(value);
     this.#claimed.set(key, claims);
     for (const claim of claims) {
-      const keys = this.#byClaim.get(claim) ?? new Set<string>();
-      this.#byClaim.set(claim, keys.add(key));
+      const keys = this.#byClaim.get(claim);
+      if (keys === undefined) this.#byClaim.set(claim, key);
+      else if (typeof keys !== 'string') keys.add(key);
+      else if (keys !== key) this.#byClaim.set(claim, new Set([keys, key]));
     }
   }
 
   release(key: string): void {
     for (const claim of this.#claimed.get(key) ?? []) {
       const keys = this.#byClaim.get(claim);
-      keys?.delete(key);
-      if (keys?.size === 0) this.#byClaim.delete(claim);
+      const isLast = typeof keys === 'string' ? keys === key : keys?.delete(key) === true && keys.size === 0;
+      if (isLast) this.#byClaim.delete(claim);
     }
     this.#claimed.delete(key);
   }
 
   /** The held objects that share a claim with `value`, one entry for each shared claim. */
   rivals(value: V): readonly { readonly key: string; readonly claim: string }[] {
-    return this.#claimsOf(value).flatMap((claim) =>
-      Array.from(this.#byClaim.get(claim) ?? [], (key) => ({ key, claim })),
-    );
+    return this.#claimsOf(value).flatMap((claim) => {
+      const keys = this.#byClaim.get(claim) ?? [];
+      return Array.from(typeof keys === 'string' ? [keys] : keys, (key) => ({ key, claim }));
+    });
   }
 }
