@@ -68,6 +68,11 @@ export class Store<V extends Stored> {
     return this.#held.size;
   }
 
+  /** The last known version of an object, also before the first list is complete: to share memory, never to decide. */
+  last(key: string): V | undefined {
+    return this.#objects.get(key);
+  }
+
   /** Whether it has this version of an object: the watch reports each of our writes once more. */
   has(key: string, { uid, resourceVersion }: Stored): boolean {
     const known = this.#objects.get(key);

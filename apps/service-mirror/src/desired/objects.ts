@@ -17,6 +17,12 @@ export function isSameEndpoints(a: readonly Endpoint[], b: readonly Endpoint[]):
   return a === b || (a.length === b.length && a.every((endpoint, i) => isSameEndpoint(endpoint, b[i]!)));
 }
 
+/** The known endpoints if they are the same, so that both have one copy: a remote may have half a million. */
+export const sharedEndpoints = (
+  known: readonly Endpoint[] | undefined,
+  endpoints: readonly Endpoint[],
+): readonly Endpoint[] => (known !== undefined && isSameEndpoints(known, endpoints) ? known : endpoints);
+
 const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
   isSameTexts(a.addresses, b.addresses) &&
   (a.conditions === b.conditions || isDeepStrictEqual(a.conditions, b.conditions)) &&

@@ -1,7 +1,7 @@
 import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
 import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
 import { familiesOf, isFamily } from '../desired/families.ts';
-import { isSameEndpoints } from '../desired/objects.ts';
+import { sharedEndpoints } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { servicePortOf, slicePortOf } from '../desired/ports.ts';
 import type { Endpoint } from '../desired/source.ts';
@@ -48,8 +48,7 @@ export function observedService({ metadata, spec }: Service): ObservedService {
 /**
  * One of our EndpointSlices; undefined for an address family that we never write.
  *
- * @param written the endpoints that were written to it. If it has the same, it shares them: a source and its mirror may
- *   have half a million
+ * @param written the endpoints that were written to it; if it has the same, it shares them
  */
 export function observedSlice(
   { metadata, addressType, ports, endpoints: raw }: EndpointSlice,
@@ -68,7 +67,7 @@ export function observedSlice(
     owners: ownerReferences.map((owner) => owner.uid),
     family: addressType,
     ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
-    endpoints: written !== undefined && isSameEndpoints(written, endpoints) ? written : endpoints,
+    endpoints: sharedEndpoints(written, endpoints),
   };
 }
 

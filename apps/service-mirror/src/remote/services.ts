@@ -98,7 +98,10 @@ export class ServiceSource {
         ...this.#common('slices'),
         kind: endpointSliceKind,
         store: this.#slices,
-        project: (slice) => ({ uid: slice.metadata.uid, ...readSlice(slice, rules) }),
+        project: (slice) => {
+          const { uid, namespace, name } = slice.metadata;
+          return { uid, ...readSlice(slice, rules, this.#slices.last(`${namespace}/${name}`)?.value?.endpoints) };
+        },
       }),
     ];
   }

@@ -90,7 +90,10 @@ export class ExportedServices {
         ...common,
         kind: endpointSliceKind,
         store: this.#slices,
-        project: (slice) => storedSlice(slice, rules),
+        project: (slice) => {
+          const { namespace, name } = slice.metadata;
+          return storedSlice(slice, rules, this.#slices.last(`${namespace}/${name}`));
+        },
         projectTooLarge: (slice): StoredSlice => ({
           ...readTooLarge(slice),
           namespace: slice.metadata.namespace,
@@ -142,8 +145,8 @@ export class ExportedServices {
 }
 
 /** Undefined for a slice that isn't of a Service, or that is ours. */
-function storedSlice(slice: EndpointSlice, rules: SliceRules): StoredSlice | undefined {
-  const { value, skipped } = readSlice(slice, { ...rules, isAnonymous: true });
+function storedSlice(slice: EndpointSlice, rules: SliceRules, known: StoredSlice | undefined): StoredSlice | undefined {
+  const { value, skipped } = readSlice(slice, { ...rules, isAnonymous: true }, known?.value?.endpoints);
   const { uid, namespace, labels } = slice.metadata;
   if (value === undefined && skipped.length === 0) return undefined;
   return { uid, namespace, service: labels[serviceNameLabel] ?? '', value, skipped };

@@ -160,6 +160,20 @@ describe('the targetRef of an endpoint', () => {
   });
 });
 
+describe('the endpoints of a slice', () => {
+  const known = readSlice(sliceOf({ addresses: ['10.4.0.1', '10.4.0.2'] }), rules).value!.endpoints;
+
+  it('are the known ones if they are the same', () => {
+    const again = readSlice(sliceOf({ addresses: ['10.4.0.2', '10.4.0.1'] }), rules, known);
+    expect(again.value!.endpoints).toBe(known);
+  });
+
+  it('are its own if one differs', () => {
+    const { value } = readSlice(sliceOf({ addresses: ['10.4.0.1', '10.4.0.3'] }), rules, known);
+    expect(value!.endpoints.map(({ addresses }) => addresses)).toEqual([['10.4.0.1'], ['10.4.0.3']]);
+  });
+});
+
 describe('the ports of a slice', () => {
   it.each([
     { name: 'above 65535', port: { ...http, name: 'bad', port: 65_536 } },

@@ -7,6 +7,7 @@ import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from 
 import { isFamily } from '../../desired/families.ts';
 import { skip } from './service.ts';
 import { isOwnProduct } from '../../desired/own-product.ts';
+import { sharedEndpoints } from '../../desired/objects.ts';
 import { MAX_PORTS, portProblem, slicePortOf } from '../../desired/ports.ts';
 import type { Endpoint, Family, Reading, SlicePort, SourceSlice } from '../../desired/source.ts';
 
@@ -32,8 +33,10 @@ const UNUSED: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
  * Reads an EndpointSlice. The remote is only partly trusted: an address that is invalid, that the API server would refuse,
  * or that the remote may not announce is skipped, and the others stay. So is an invalid port: kube-apiserver accepts any
  * number, but kube-proxy would fail for all Services.
+ *
+ * @param known the endpoints that it had; if it has the same, it shares them. After a start, they are those of its mirror
  */
-export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<SourceSlice> {
+export function readSlice(slice: EndpointSlice, rules: SliceRules, known?: readonly Endpoint[]): Reading<SourceSlice> {
   const { uid, namespace, name, labels } = slice.metadata;
   const service = labels[serviceNameLabel] ?? '';
   // Only slices of Services are sources, and never our own.
@@ -54,8 +57,9 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules): Reading<Sour
   const context = { ...rules, family, skipped, shared: sharedTexts() };
   const endpoints = slice.endpoints
     .map((endpoint) => readEndpoint(endpoint, context))
-    .filter((endpoint) => endpoint !== undefined);
-  const value = { uid, namespace, name, service, family, ports, endpoints: endpoints.toSorted(byAddress) };
+    .filter((endpoint) => endpoint !== undefined)
+    .toSorted(byAddress);
+  const value = { uid, namespace, name, service, family, ports, endpoints: sharedEndpoints(known, endpoints) };
   return { value, skipped };
 }
 
