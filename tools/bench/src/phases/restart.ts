@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Program, within } from '../measure/program.ts';
 import { since, type VerbCounts, writesIn } from '../measure/requests.ts';
+import { usageOf } from '../measure/usage.ts';
 import { type Bench, type Change, whenSeen } from './bench.ts';
 import { requestsOf } from './requests-of.ts';
 
@@ -8,6 +9,7 @@ import { requestsOf } from './requests-of.ts';
 export type Restart = {
   /** From exec until the change was seen in the local cluster. */
   readonly seconds: number;
+  readonly peakMb: number;
   /** Further writes; the present state needs none. */
   readonly otherWrites: number;
   /** All requests to the local cluster, until the program has settled. */
@@ -29,5 +31,6 @@ export async function restart(
   await delay(settleSeconds * 1000, undefined, { signal });
   const { local: now } = await requestsOf(bench, account);
   const requests = since(before.local, now);
-  return { seconds: (seenAtMs - program.startedAtMs) / 1000, otherWrites: writesIn(requests) - 1, requests };
+  const { peakMb } = await usageOf(program.pid);
+  return { seconds: (seenAtMs - program.startedAtMs) / 1000, peakMb, otherWrites: writesIn(requests) - 1, requests };
 }

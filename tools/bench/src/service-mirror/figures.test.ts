@@ -14,6 +14,7 @@ it('has the targets of 1,000 services of 10 endpoints', () => {
     'cold sync: peak memory': 70,
     'cold sync: local requests without lists and watches': 2002,
     'restart: other writes': 0,
+    'restart: peak memory': 70,
     '20 changes/s: requests per written slice': 1,
     'rollout: writes per second': 6.2,
     'idle: CPU of one core': 0.5,
