@@ -39,7 +39,10 @@ it('measures companions of NetworkPolicies beside bare writes', async ({ signal 
         expect.objectContaining({
           steady: expect.objectContaining({ changes: 10, writes: 10, requests: { update: 10 } }),
           rollout: expect.objectContaining({ pods: 20 }),
-          reevaluation: { seconds: expect.any(Number), longestAnswerMs: expect.any(Number) },
+          reevaluation: {
+            seconds: expect.any(Number),
+            answers: { longestMs: expect.any(Number), longestRunningMs: expect.any(Number) },
+          },
         }),
       ],
     },
