@@ -105,12 +105,12 @@ export class Scenarios {
     });
   }
 
-  /** Drains a node of c2 with Pods of the app. */
+  /** Drains the first node of c2 with Pods of the app; another one each time, as they leave it. */
   drainApp(): Promise<Tally> {
     const { c2 } = this.system;
     return this.#during(async () => {
-      const node = c2.node('c2-n1');
-      await this.shop.podOn(node.name);
+      const [name = ''] = (await this.shop.pods()).flatMap(({ spec }) => spec.nodeName ?? []).toSorted();
+      const node = c2.node(name);
       await c2.drain(node);
       await this.shop.settled();
       await c2.uncordon(node);
