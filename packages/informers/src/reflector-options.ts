@@ -32,8 +32,12 @@ export type ReflectorOptions<K extends Kind, V extends Stored> = {
   readonly fieldSelector?: string;
   /** `never` for an aggregated API: Calico's accepts `sendInitialEvents` and never ends them (projectcalico/calico#11114). */
   readonly watchList: 'auto' | 'never';
-  /** What the store keeps of an object. Undefined: nothing, as if the object didn't exist. */
-  readonly project: (object: KubeObject<K>) => V | undefined;
+  /**
+   * What the store keeps of an object. Undefined: nothing, as if the object didn't exist.
+   *
+   * @param known what it keeps of the last version, to share memory with; never to decide
+   */
+  readonly project: (object: KubeObject<K>, known: V | undefined) => V | undefined;
   /** The same for an object that is too large to be read. Default: nothing. */
   readonly projectTooLarge?: (object: TooLarge) => V | undefined;
   readonly store: Store<V>;

@@ -9,8 +9,6 @@ type Options<K extends Kind, V extends Stored> = Pick<
   'project' | 'projectTooLarge' | 'store' | 'budget'
 >;
 
-type Metadata = { readonly namespace: string; readonly name: string };
-
 /** Puts what a server says about objects into the store, as projections and within the remote's budget. */
 export class StoreWriter<K extends Kind, V extends Stored> {
   readonly #options: Options<K, V>;
@@ -58,17 +56,18 @@ export class StoreWriter<K extends Kind, V extends Stored> {
   /** As `apply`. */
   put(object: KubeObject<K>, listing?: Listing): void {
     const { metadata } = object as KubeObject<Kind>;
-    if (listing === undefined && this.#options.store.has(keyOf(metadata), metadata)) return;
-    this.#put(metadata, this.#options.project(object), listing);
+    const { store, project } = this.#options;
+    const key = keyOf(metadata);
+    if (listing === undefined && store.has(key, metadata)) return;
+    this.#put(key, project(object, store.last(key)), listing);
   }
 
   /** As `apply`. */
   putTooLarge(object: TooLarge, listing?: Listing): void {
-    this.#put(object.metadata, this.#options.projectTooLarge?.(object), listing);
+    this.#put(keyOf(object.metadata), this.#options.projectTooLarge?.(object), listing);
   }
 
-  #put(metadata: Metadata, value: V | undefined, listing: Listing | undefined): void {
-    const key = keyOf(metadata);
+  #put(key: string, value: V | undefined, listing: Listing | undefined): void {
     const { store } = this.#options;
     if (value === undefined) {
       listing?.delete(key);
@@ -84,4 +83,5 @@ export class StoreWriter<K extends Kind, V extends Stored> {
 }
 
 /** `namespace/name`, or the name alone. */
-const keyOf = ({ namespace, name }: Metadata): string => (namespace === '' ? name : `${namespace}/${name}`);
+const keyOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
+  namespace === '' ? name : `${namespace}/${name}`;

@@ -1,6 +1,8 @@
+import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Change, entryBytes, Store } from './store.ts';
+import { StoreWriter } from './store-writer.ts';
 
 /** Finishes a list of these keys, and believes it. */
 const finish = (store: Store<Thing>, listed: ReadonlySet<string>) =>
@@ -125,5 +127,22 @@ describe('Store', () => {
         expect(new Map([...view.objects].map(([name, { value }]) => [name, value]))).toEqual(replica);
       }),
     );
+  });
+});
+
+describe('StoreWriter', () => {
+  it('shows the projection what is kept of the last version, also of a seed', () => {
+    const { store } = storeOf();
+    const shown: (Thing | undefined)[] = [];
+    const project = ({ metadata: { uid } }: Node, known: Thing | undefined): Thing => {
+      shown.push(known);
+      return { uid, value: `version ${shown.length}` };
+    };
+    const writer = new StoreWriter<typeof nodeKind, Thing>({ store, project });
+    const codec = new Codec(nodeKind);
+    store.seed('n1', { uid: '', value: 'a seed' });
+    for (const name of ['n1', 'n1', 'n2'])
+      writer.put(codec.objectFromJson({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: 'u' } }));
+    expect(shown).toEqual([{ uid: '', value: 'a seed' }, { uid: 'u', value: 'version 1' }, undefined]);
   });
 });

@@ -68,7 +68,7 @@ export class Store<V extends Stored> {
     return this.#held.size;
   }
 
-  /** The last known version of an object, also before the first list is complete: to share memory, never to decide. */
+  /** The last known version of an object, also before the first list is complete: for `project`, never to decide. */
   last(key: string): V | undefined {
     return this.#objects.get(key);
   }

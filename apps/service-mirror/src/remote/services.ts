@@ -98,10 +98,10 @@ export class ServiceSource {
         ...this.#common('slices'),
         kind: endpointSliceKind,
         store: this.#slices,
-        project: (slice) => {
-          const { uid, namespace, name } = slice.metadata;
-          return { uid, ...readSlice(slice, rules, this.#slices.last(`${namespace}/${name}`)?.value?.endpoints) };
-        },
+        project: (slice, known) => ({
+          uid: slice.metadata.uid,
+          ...readSlice(slice, rules, known?.value?.endpoints),
+        }),
       }),
     ];
   }

@@ -90,10 +90,7 @@ export class ExportedServices {
         ...common,
         kind: endpointSliceKind,
         store: this.#slices,
-        project: (slice) => {
-          const { namespace, name } = slice.metadata;
-          return storedSlice(slice, rules, this.#slices.last(`${namespace}/${name}`));
-        },
+        project: (slice, known) => storedSlice(slice, rules, known),
         projectTooLarge: (slice): StoredSlice => ({
           ...readTooLarge(slice),
           namespace: slice.metadata.namespace,
