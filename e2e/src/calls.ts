@@ -12,8 +12,9 @@ export type Call = {
   /** The Pod that answered, and the caller's address as that Pod saw it. */
   readonly by?: string;
   readonly seen?: string;
-  /** Why there was no answer. */
+  /** Why there was no answer, and where the call led to: a Service's own address if it had no endpoints. */
   readonly error?: string;
+  readonly to?: string | undefined;
 };
 
 /** The results of the calls that began in a window of time. */

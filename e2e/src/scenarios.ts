@@ -24,18 +24,21 @@ export class Scenarios {
   readonly shop: Shop;
   readonly caller: Caller;
   readonly calls: Calls;
+  readonly #destinationOf: (port: number) => string | undefined;
 
-  private constructor(system: System, shop: Shop, caller: Caller) {
+  private constructor(system: System, shop: Shop, caller: Caller, destinationOf: (port: number) => string | undefined) {
     this.system = system;
     this.shop = shop;
     this.caller = caller;
     this.calls = caller.calls;
+    this.#destinationOf = destinationOf;
   }
 
   /** Deploys the app and its caller. Resolves when calls are answered. */
   static async start(system: System): Promise<Scenarios> {
     const shop = await system.openShop();
-    const scenarios = new Scenarios(system, shop, await system.startCaller());
+    const caller = await system.startCaller();
+    const scenarios = new Scenarios(system, shop, caller, await watchDestinations(caller.node.machine));
     await scenarios.calls.answered(WELL);
     return scenarios;
   }
@@ -65,20 +68,12 @@ export class Scenarios {
     return { ...tally, ...(await added.promise) };
   }
 
-  /**
-   * Unplugs a node of c2. Resolves when calls are answered again, as Kubernetes has noticed.
-   *
-   * @returns the results, and the destinations of failed calls
-   */
-  async loseNode(node: RealNode): Promise<Tally & { readonly ledTo: ReadonlySet<string | undefined> }> {
-    const destinations = await watchDestinations(this.caller.node.machine, 'wireguard.c2');
-    const tally = await this.#during(async () => {
+  /** Unplugs a node of c2. Resolves when calls are answered again, as Kubernetes has noticed. */
+  loseNode(node: RealNode): Promise<Tally> {
+    return this.#during(async () => {
       await node.unplug(this.system.network.underlay);
       await eventually(() => node.isReady(), false, { what: `the loss of ${node.name}` });
     });
-    const ledTo = new Set(tally.failed.map(({ port }) => destinations.of(port)));
-    await destinations.stop();
-    return { ...tally, ledTo };
   }
 
   /** Starts a lost node of c2 again. Resolves when the app's Pod on it answers. */
@@ -187,11 +182,12 @@ export class Scenarios {
   }
 
   /** The calls during a change, until the mirror is right and calls are answered. */
-  #during(change: () => Promise<unknown>): Promise<Tally> {
-    return this.calls.during(async () => {
+  async #during(change: () => Promise<unknown>): Promise<Tally> {
+    const tally = await this.calls.during(async () => {
       await change();
       await this.system.mirrored(this.shop);
       await this.calls.answered(WELL);
     });
+    return { ...tally, failed: tally.failed.map((call) => ({ ...call, to: this.#destinationOf(call.port) })) };
   }
 }

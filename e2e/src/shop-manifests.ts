@@ -55,7 +55,10 @@ export function deployment(namespace: string, name: string, { port, member = fal
   };
 }
 
-/** A usual app: each Pod runs for some seconds after its deletion, until it gets no more calls. */
+/**
+ * A usual app: each Pod runs for some seconds after its deletion, until it gets no more calls. Controllers that restart under
+ * load need more than five seconds to take it out of its slice.
+ */
 export const webDeployment = (replicas: number) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
@@ -75,13 +78,21 @@ export const webDeployment = (replicas: number) => ({
             ...container('web'),
             env: [podName],
             readinessProbe: { httpGet: { port: 8080, path: '/' }, periodSeconds: 1 },
-            lifecycle: { preStop: { sleep: { seconds: 5 } } },
+            lifecycle: { preStop: { sleep: { seconds: 10 } } },
           },
         ],
       },
     },
   },
 });
+
+/** A drain moves one of its Pods after the other. */
+export const webBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'web', namespace: SHOP },
+  spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
+};
 
 /** Its Service, with the label that deploy/overlays/example mirrors. */
 export const webService = {
@@ -91,20 +102,24 @@ export const webService = {
   spec: { selector: labels, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
 };
 
+/** The labels of its caller, by which the other cluster knows it. */
+export const callerLabels = { [nameLabel(labelDomains[0])]: 'checkout' };
+
 /**
- * Its caller in the other cluster, with the label of a set. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports that
+ * Its caller in the other cluster. It calls twenty times a second, and waits for an answer until a busy machine has sent the
+ * first packet three times (TCP: after one and three seconds). It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports that
  * were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
  */
 export const callerPod = (nodeName: string, url: string) => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name: 'checkout-0', namespace: SHOP, labels: { [nameLabel(labelDomains[0])]: 'checkout' } },
+  metadata: { name: 'checkout-0', namespace: SHOP, labels: callerLabels },
   spec: {
     nodeName,
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 1,
     dnsConfig: { options: [{ name: 'use-vc' }] },
     volumes,
-    containers: [{ ...container('caller', [url]), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] }],
+    containers: [{ ...container('caller', [url, '50', '5000']), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] }],
   },
 });

@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { shopPolicy } from './calico.ts';
-import { SHOP, webDeployment, webService } from './shop-manifests.ts';
+import { SHOP, webBudget, webDeployment, webService } from './shop-manifests.ts';
 import { isReady, type Pod, type Side } from './side.ts';
 
 /** An app of a cluster with a Service. */
@@ -15,7 +15,7 @@ export class Shop {
 
   /** Deploys it on all nodes. Resolves when all Pods are ready. */
   static async start(side: Side, replicas: number): Promise<Shop> {
-    await side.apply([shopPolicy, webDeployment(replicas), webService]);
+    await side.apply([shopPolicy, webDeployment(replicas), webBudget, webService]);
     const shop = new Shop(side, replicas);
     await shop.settled();
     return shop;

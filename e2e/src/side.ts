@@ -14,7 +14,7 @@ import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@
 import type { Network } from '@kube-semaphore/testnet';
 import { Calls, outputIn } from './calls.ts';
 import { type App, workloads } from './manifests.ts';
-import { SHOP } from './shop-manifests.ts';
+import { callerLabels, SHOP } from './shop-manifests.ts';
 
 /** The usual address of a cluster's DNS. */
 const CLUSTER_DNS = '10.96.0.10';
@@ -181,9 +181,12 @@ export class Side {
     await this.rolledOut(app);
   }
 
-  /** Moves all Pods away from a node, but for those of DaemonSets. Resolves when others replace them. */
+  /** Moves all Pods away from a node, but for those of DaemonSets and the caller. Resolves when others replace them. */
   async drain({ name }: RealNode): Promise<void> {
-    await this.kubectl(`drain ${name} --ignore-daemonsets --delete-emptydir-data --timeout=120s`);
+    const others = Object.entries(callerLabels).map(([label, value]) => `${label}!=${value}`);
+    await this.kubectl(
+      `drain ${name} --ignore-daemonsets --delete-emptydir-data --pod-selector='${others.join()}' --timeout=120s`,
+    );
     await this.ready();
     await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
   }

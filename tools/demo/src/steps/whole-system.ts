@@ -40,7 +40,8 @@ export const wholeSystem: Step = async (demo) => {
     some calls still go there, also within the cluster.`);
   const lost = await scenarios.loseNode(added.node);
   const { podIP = '' } = added.pod.status;
-  if (lost.ledTo.size !== 1 || !lost.ledTo.has(podIP)) throw new Error(`calls to ${[...lost.ledTo].join(', ')} failed`);
+  const ledTo = new Set(lost.failed.map(({ to }) => to));
+  if (ledTo.size !== 1 || !ledTo.has(podIP)) throw new Error(`calls to ${[...ledTo].join(', ')} failed`);
   report('A node is lost', lost);
   out.say(`By tcpdump, all failed calls went to the pod on the lost node, ${podIP}.`);
   report('The node is back', await scenarios.returnNode(added.node));
