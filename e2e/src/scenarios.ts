@@ -24,14 +24,14 @@ export class Scenarios {
   readonly shop: Shop;
   readonly caller: Caller;
   readonly calls: Calls;
-  readonly #destinationOf: (port: number) => string | undefined;
+  readonly #destinations: () => ReadonlyMap<number, string>;
 
-  private constructor(system: System, shop: Shop, caller: Caller, destinationOf: (port: number) => string | undefined) {
+  private constructor(system: System, shop: Shop, caller: Caller, destinations: () => ReadonlyMap<number, string>) {
     this.system = system;
     this.shop = shop;
     this.caller = caller;
     this.calls = caller.calls;
-    this.#destinationOf = destinationOf;
+    this.#destinations = destinations;
   }
 
   /** Deploys the app and its caller. Resolves when calls are answered. */
@@ -188,6 +188,7 @@ export class Scenarios {
       await this.system.mirrored(this.shop);
       await this.calls.answered(WELL);
     });
-    return { ...tally, failed: tally.failed.map((call) => ({ ...call, to: this.#destinationOf(call.port) })) };
+    const destinations = this.#destinations();
+    return { ...tally, failed: tally.failed.map((call) => ({ ...call, to: destinations.get(call.port) })) };
   }
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Place } from './namespace.ts';
 import { readPcap } from './pcap.ts';
@@ -12,11 +13,28 @@ export interface Capture {
 /** Resolves when tcpdump records. @throws {Error} with its message if it fails */
 export async function startCapture(place: Place, link: string): Promise<Capture> {
   // Keeps root, which it needs to capture. Writes each packet at once, so that the last ones aren't lost.
-  const args = ['-i', link, '-n', '-Z', 'root', '--immediate-mode', '-U', '-w', '-'];
-  const tcpdump = place.spawn('tcpdump', args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const { output, stop } = await startTcpdump(place, ['-i', link, '-Z', 'root', '-U', '-w', '-']);
+  const file = buffer(output);
+  return {
+    stop: async () => {
+      await stop();
+      return readPcap(await file);
+    },
+  };
+}
+
+/**
+ * Resolves when tcpdump records. It ends with the place.
+ *
+ * @throws {Error} with its message if it fails
+ */
+export async function startTcpdump(
+  place: Place,
+  args: readonly string[],
+): Promise<{ readonly output: Readable; readonly stop: () => Promise<void> }> {
+  const tcpdump = place.spawn('tcpdump', ['-n', '--immediate-mode', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = tcpdump;
   if (stdout === null || stderr === null) throw new Error('no pipes');
-  const file = buffer(stdout);
   const ended = once(tcpdump, 'close');
   let words = '';
   const listening = new Promise<void>((resolve) => {
@@ -32,10 +50,10 @@ export async function startCapture(place: Place, link: string): Promise<Capture>
   // From here on, its exit is expected.
   failed.catch(() => {});
   return {
+    output: stdout,
     stop: async () => {
       tcpdump.kill('SIGINT');
       await ended;
-      return readPcap(await file);
     },
   };
 }

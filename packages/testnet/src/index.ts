@@ -1,4 +1,5 @@
 export { ask } from './ask.ts';
+export { startTcpdump } from './capture.ts';
 export { expose } from './expose.ts';
 export { forward } from './forward.ts';
 export type { Place } from './namespace.ts';
