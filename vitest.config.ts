@@ -3,21 +3,15 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { measureSlowdown, SLOWDOWN } from './packages/eventually/src/slowdown.ts';
 import { readProjects, readRunner } from './tools/boundaries/src/workspace.ts';
+import { reportersInto } from './tools/test-runs/src/report.ts';
 
 const root = import.meta.dirname;
 
 /** CI's folder for reports. Each report is named after the npm script that runs the tests. */
 const { TEST_REPORTS: reports, npm_lifecycle_event: script } = process.env;
 
-/**
- * CI runs a failed test once more, with new fixtures. `test-counts` names each test that passes only then, and allows one.
- * Unit tests get no second try, and neither do tests on a developer's machine.
- */
-const retried = {
-  retry: process.env['CI'] === 'true' ? 1 : 0,
-  // The message is all that is left of a failed first try: by default, it shows 40 characters of a value.
-  chaiConfig: { truncateThreshold: 2_000 },
-};
+/** A failure's message is what the end of CI's log has of it: by default, it shows 40 characters of a value. */
+const chaiConfig = { truncateThreshold: 2_000 };
 
 /** All timeouts are multiplied by it. Workers inherit the variable. Other tools that load this file measure nothing. */
 const slowdown = await measuredOnce();
@@ -81,8 +75,7 @@ export default defineConfig({
   test: {
     provide: { workspace: { projects: readProjects(root), runner: readRunner(root) } },
     sequence: { sequencer: Sequencer },
-    reporters:
-      reports === undefined ? ['default'] : ['default', ['json', { outputFile: join(reports, `${script}.json`) }]],
+    reporters: ['default', ...(reports === undefined || script === undefined ? [] : reportersInto(reports, script))],
     projects: [
       {
         test: {
@@ -92,13 +85,15 @@ export default defineConfig({
           // A worker imports each module once: that is a third of the CPU. A test puts back what it changes for all.
           isolate: false,
           testTimeout: 30_000 * slowdown,
+          // After the processes, if both are asked for: vitest runs projects together only with the same number of workers.
+          sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
           name: 'process',
           setupFiles,
-          ...retried,
+          chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/{real,net,images,nightly}/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
@@ -111,7 +106,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
-          ...retried,
+          chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/{net,images,nightly}/**', ...sameOnRealServers],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
@@ -123,7 +118,7 @@ export default defineConfig({
       {
         test: {
           name: 'net',
-          ...retried,
+          chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           testTimeout: 60_000 * slowdown,
@@ -135,7 +130,7 @@ export default defineConfig({
       {
         test: {
           name: 'images',
-          ...retried,
+          chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/images/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           testTimeout: 120_000 * slowdown,

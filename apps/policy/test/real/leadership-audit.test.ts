@@ -31,9 +31,7 @@ const it = test
       await Promise.all(remotes.map((remote) => remote.stop()));
     });
     return async (remoteName: string, options?: Parameters<typeof PolicyPair.start>[2]) => {
-      // A second try finds the accounts and the Lease of the first one.
-      const name = `${remoteName}${'-again'.repeat(task.result?.retryCount ?? 0)}`;
-      const remote = await startEmbeddedCluster({ name });
+      const remote = await startEmbeddedCluster({ name: remoteName });
       remotes.push(remote);
       const pair = await PolicyPair.start(local, remote, options);
       pairs.push(pair);

@@ -30,9 +30,7 @@ const it = test
       await Promise.all(remotes.map((remote) => remote.stop()));
     });
     return async (remoteName: string, times?: LeaseTimes) => {
-      // A second try finds the accounts and the Lease of the first one.
-      const name = `${remoteName}${'-again'.repeat(task.result?.retryCount ?? 0)}`;
-      const remote = await startEmbeddedCluster({ name });
+      const remote = await startEmbeddedCluster({ name: remoteName });
       remotes.push(remote);
       const pair = await MirrorPair.start(local, remote, times);
       pairs.push(pair);
