@@ -1,4 +1,5 @@
 import { DecodeError, TooLargeError } from './errors.ts';
+import { sharedText } from './shared-text.ts';
 
 /** Wire types, https://protobuf.dev/programming-guides/encoding/#structure */
 export const VARINT = 0;
@@ -102,11 +103,16 @@ export class ProtobufReader {
 
   /** @throws TooLargeError beyond `atMost` bytes */
   string(end: number, atMost: number): string {
-    const until = this.length(end);
-    const bytes = until - this.#position;
-    if (bytes > atMost) throw new TooLargeError(`a text has more than ${atMost} bytes`);
-    this.spend(TEXT_BYTES + bytes);
+    const until = this.#text(end, atMost);
     const text = this.#bytes.toString('utf8', this.#position, until);
+    this.#position = until;
+    return text;
+  }
+
+  /** As `string`, for a text that many objects have. */
+  sharedString(end: number, atMost: number): string {
+    const until = this.#text(end, atMost);
+    const text = sharedText(this.#bytes, this.#position, until);
     this.#position = until;
     return text;
   }
@@ -133,6 +139,15 @@ export class ProtobufReader {
       default:
         throw new DecodeError(`protobuf: wire type ${tag & 7} is unknown`);
     }
+  }
+
+  /** Counts a text. @returns the end of its bytes; they begin at the reader's position */
+  #text(end: number, atMost: number): number {
+    const until = this.length(end);
+    const bytes = until - this.#position;
+    if (bytes > atMost) throw new TooLargeError(`a text has more than ${atMost} bytes`);
+    this.spend(TEXT_BYTES + bytes);
+    return until;
   }
 
   /** Whether nine continued bytes follow, and one with only bit 63. */

@@ -131,8 +131,8 @@ function readMapEntry(reader: ProtobufReader, end: number, map: Record<string, s
   let value = '';
   while (reader.position < end) {
     const tag = reader.tag(end);
-    if (tag === 0x0a) key = reader.string(end, LONGEST_TEXT);
-    else if (tag === 0x12) value = reader.string(end, LONGEST_MAP_VALUE);
+    if (tag === 0x0a) key = reader.sharedString(end, LONGEST_TEXT);
+    else if (tag === 0x12) value = reader.sharedString(end, LONGEST_MAP_VALUE);
     else reader.skip(tag, end);
   }
   setEntry(map, key, value);
