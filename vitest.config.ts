@@ -63,7 +63,7 @@ const sameOnRealServers = [
   'packages/informers/test/{aborted-watch,faults,hostile-server,watch-list-fallback}.test.ts',
   'packages/testkit/test/*.test.ts',
   'tools/demo/test/interrupted.test.ts',
-  'tools/{binaries,images,manifests}/test/*.test.ts',
+  'tools/{binaries,images,manifests,test-runs}/test/*.test.ts',
 ];
 
 /**
