@@ -30,7 +30,7 @@ it('counts a file whose cleanup failed after its tests passed as one failure', (
 });
 
 it('counts an error that belongs to no test as one failure', () => {
-  expect(countsOf({ ...report, errors: ['Error: nobody waited for this'] })).toEqual({ passed: 2, failed: 2 });
+  expect(countsOf({ ...report, errors: ['Error: too late'] })).toEqual({ passed: 2, failed: 2 });
 });
 
 it('adds up counts', () => {

@@ -50,9 +50,9 @@ it('omits tests that passed', () => {
 });
 
 it('names an error that belongs to no test', () => {
-  expect(
-    failuresOf({ testResults: [], errors: ['Error: nobody waited for this\n    at node:internal'] }, '/checkout'),
-  ).toEqual(['an error that belongs to no test\n  Error: nobody waited for this']);
+  expect(failuresOf({ testResults: [], errors: ['Error: too late\n    at node:internal'] }, '/checkout')).toEqual([
+    'an error that belongs to no test\n  Error: too late',
+  ]);
 });
 
 describe('a second try', () => {
@@ -106,8 +106,8 @@ describe('a second try', () => {
 
   it('keeps an error that belongs to no test', () => {
     const second = report({ ...file, status: 'passed', assertionResults: [passing, other] });
-    expect(failuresOf(lastTry({ ...first, errors: ['Error: of nobody'] }, second), '/checkout')).toEqual([
-      'an error that belongs to no test\n  Error: of nobody',
+    expect(failuresOf(lastTry({ ...first, errors: ['Error: too late'] }, second), '/checkout')).toEqual([
+      'an error that belongs to no test\n  Error: too late',
     ]);
   });
 });

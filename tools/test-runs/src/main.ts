@@ -1,10 +1,13 @@
 import { join } from 'node:path';
 import { countsOf, sum } from './counts.ts';
 import { failuresOf, flakesOf, MAX_FLAKY } from './failures.ts';
-import { lastTry, readReport, SECOND_TRY } from './report.ts';
+import { lastTry, readReport, type Report, SECOND_TRY } from './report.ts';
 
 /** The npm scripts that leave a report in the folder TEST_REPORTS; `vitest.config.ts` names the reports after them. */
 const SCRIPTS = ['unit', 'process', 'real', 'net', 'test:images'];
+
+/** A second try that was not needed. */
+const NO_TRY: Report = { testResults: [], errors: [] };
 
 const folder = process.env['TEST_REPORTS'];
 if (folder === undefined) {
@@ -16,13 +19,13 @@ const runs = SCRIPTS.map((script) => {
   const first = readReport(folder, script);
   if (first === undefined)
     return { script: `${script} (interrupted)`, counts: { passed: 0, failed: 1 }, failures: [], flakes: [] };
-  const second = readReport(join(folder, SECOND_TRY), script);
-  const report = second === undefined ? first : lastTry(first, second);
+  const second = readReport(join(folder, SECOND_TRY), script) ?? NO_TRY;
+  const report = lastTry(first, second);
   return {
     script,
     counts: countsOf(report),
     failures: failuresOf(report, root),
-    flakes: second === undefined ? [] : flakesOf(first, second, root),
+    flakes: flakesOf(first, second, root),
   };
 });
 for (const { script, flakes } of runs)
