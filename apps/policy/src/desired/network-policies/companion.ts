@@ -171,24 +171,28 @@ export function isWritten({ metadata, spec }: WrittenObject, observed: Companion
   );
 }
 
-const digestOf = (value: unknown): string => hash('sha256', canonicalText(value), 'base64');
+const digestOf = (value: unknown): string => hash('sha256', JSON.stringify([normal(value)]), 'base64');
 
-/** Equal for values that differ in the order of keys, or in fields that are absent or empty: these mean the same in a spec. */
-function canonicalText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join()}]`;
+/**
+ * The same for values that differ in the order of keys, or in fields that are absent or empty: these mean the same in a spec.
+ *
+ * @returns undefined for what is absent or empty
+ */
+function normal(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value === '' || value === 0 ? undefined : value;
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((each) => normal(each) ?? each);
   const object = asRecord(value);
-  const fields: string[] = [];
-  for (const key in object) {
-    const inner = object[key];
-    const text = inner === undefined ? '' : canonicalText(inner);
-    if (text.length > 2 || !ZEROS.has(text)) fields.push(`${JSON.stringify(key)}:${text},`);
+  const keys = Object.keys(object);
+  let result: Record<string, unknown> | undefined;
+  // Most are sorted, and a sort makes garbage.
+  for (const key of isSorted(keys) ? keys : keys.sort()) {
+    const inner = normal(object[key]);
+    if (inner !== undefined) (result ??= {})[key] = inner;
   }
-  // Most objects have one such field.
-  return `{${fields.length > 1 ? fields.sort().join('') : (fields[0] ?? '')}}`;
+  return result;
 }
 
-const ZEROS: ReadonlySet<string> = new Set(['', '0', '""', '[]', '{}']);
+const isSorted = (keys: readonly string[]): boolean => keys.every((key, i) => i === 0 || keys[i - 1]! < key);
 
 /** The metadata of a companion, or of its policy. */
 export function companionMetadata(

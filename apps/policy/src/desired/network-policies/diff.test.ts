@@ -1,6 +1,6 @@
 import { Codec, networkPolicyKind, type NetworkPolicy, type WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { type Companion, isCompanion, observedCompanion, type Source } from './companion.ts';
+import { type Companion, isCompanion, keptObject, observedCompanion, type Source } from './companion.ts';
 import { ciliumSink } from './cilium-sink.ts';
 import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent, withoutSource } from './diff.ts';
 import { wholeCompanions } from './grouped-sink.ts';
@@ -125,6 +125,25 @@ describe('diffCompanions', () => {
   it('refuses to write a rule without peers, which lets everybody in', () => {
     expect(() => diffCompanions(SOURCE, [], [companion('a', rule())])).toThrow('without peers');
   });
+});
+
+describe('the digest of a spec', () => {
+  const { metadata } = written(companion('a', rule('10.0.0.1/32')))[0]!;
+  const digestOf = (spec: unknown) => keptObject({ metadata, spec }).digest;
+  const spec = { ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.1/32' } }], ports: [{ port: 1, protocol: 'TCP' }] }] };
+
+  it.each<[string, object]>([
+    ['other orders of keys', { ingress: [{ ports: [{ protocol: 'TCP', port: 1 }], from: spec.ingress[0]!.from }] }],
+    ['absent and empty fields', { ...spec, egress: [], podSelector: { matchLabels: {} }, a: '', b: 0, c: undefined }],
+  ])('is equal for %s', (_, other) => expect(digestOf(other)).toBe(digestOf(spec)));
+
+  it.each<[string, object, object]>([
+    ['the order of a list', { a: ['b', 'c'] }, { a: ['c', 'b'] }],
+    ['an empty text in a list', { a: ['b', ''] }, { a: ['b'] }],
+    ['a number and its text', { a: 1 }, { a: '1' }],
+    ['false and absent', { a: false }, {}],
+    ['an empty object and an empty list in a list', { a: [{}] }, { a: [[]] }],
+  ])('tells apart %s', (_, one, other) => expect(digestOf(one)).not.toBe(digestOf(other)));
 });
 
 describe('diffCompanions with groups of addresses', () => {
