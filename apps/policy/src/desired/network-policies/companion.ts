@@ -20,7 +20,7 @@ import {
   companionSourceKey,
 } from '../../names.ts';
 import type { Direction } from './cross-cluster-rules.ts';
-import type { Labels } from './selector.ts';
+import { type Labels, sortedByKey } from './selector.ts';
 
 export const MANAGER = 'semaphore-policy';
 
@@ -171,6 +171,7 @@ export function isWritten({ metadata, spec }: WrittenObject, observed: Companion
   );
 }
 
+/** In a list, as an empty value has no JSON. */
 const digestOf = (value: unknown): string => hash('sha256', JSON.stringify([normal(value)]), 'base64');
 
 /**
@@ -181,18 +182,14 @@ const digestOf = (value: unknown): string => hash('sha256', JSON.stringify([norm
 function normal(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value === '' || value === 0 ? undefined : value;
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((each) => normal(each) ?? each);
-  const object = asRecord(value);
-  const keys = Object.keys(object);
+  const fields = sortedByKey(asRecord(value));
   let result: Record<string, unknown> | undefined;
-  // Most are sorted, and a sort makes garbage.
-  for (const key of isSorted(keys) ? keys : keys.sort()) {
-    const inner = normal(object[key]);
+  for (const key in fields) {
+    const inner = normal(fields[key]);
     if (inner !== undefined) (result ??= {})[key] = inner;
   }
   return result;
 }
-
-const isSorted = (keys: readonly string[]): boolean => keys.every((key, i) => i === 0 || keys[i - 1]! < key);
 
 /** The metadata of a companion, or of its policy. */
 export function companionMetadata(

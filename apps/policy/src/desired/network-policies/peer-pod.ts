@@ -5,7 +5,7 @@ import { addressRefusal, type AddressRules, hostCidr, parseIp } from '@kube-sema
 import { quoted } from '@kube-semaphore/text';
 import { isFinished, type PodDiagnostic } from '../member.ts';
 import type { NamedPort } from './ports.ts';
-import type { Labels } from './selector.ts';
+import { type Labels, sortedByKey } from './selector.ts';
 
 /** What selectors and named ports can tell of a Pod. Pods of one ReplicaSet share it. */
 export type PodIdentity = {
@@ -70,16 +70,6 @@ export function podIdentity(namespace: string, labels: Labels, namedPorts: reado
   // The labels again would take as much memory as the labels.
   const text = hash('sha256', JSON.stringify([sortedByKey(labels), namedPorts]), 'base64');
   return { namespace, labels, namedPorts, text };
-}
-
-/** The same labels if they are sorted, as API servers send them. */
-function sortedByKey(labels: Labels): Labels {
-  let previous = '';
-  for (const key in labels) {
-    if (key < previous) return Object.fromEntries(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-    previous = key;
-  }
-  return labels;
 }
 
 /**

@@ -37,3 +37,13 @@ function holds({ key, operator, values }: Requirement, labels: Labels): boolean 
       return false;
   }
 }
+
+/** The same object if its keys are sorted, as those of labels from API servers are. */
+export function sortedByKey<T>(fields: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  let previous = '';
+  for (const key in fields) {
+    if (key < previous) return Object.fromEntries(Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    previous = key;
+  }
+  return fields;
+}
