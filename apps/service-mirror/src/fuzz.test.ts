@@ -5,6 +5,7 @@ import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service 
 import { expect, it } from 'vitest';
 import { parseMirrorFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
+import { addressesOf } from './desired/compact.ts';
 import { readService } from './remote/read/service.ts';
 import { readSlice } from './remote/read/slice.ts';
 
@@ -81,7 +82,7 @@ function expectLegalPorts(
 
 function legal(reading: ReturnType<typeof readSlice>): ReturnType<typeof readSlice> {
   expectLegalPorts(reading.value?.ports ?? []);
-  const addresses = reading.value?.endpoints.flatMap((endpoint) => endpoint.addresses) ?? [];
+  const addresses = reading.value?.endpoints.flatMap(addressesOf) ?? [];
   for (const address of addresses)
     if (isIP(address) !== (reading.value?.family === 'IPv6' ? 6 : 4)) throw new Error(`the address ${address}`);
   return reading;

@@ -15,7 +15,8 @@ const service = {
   },
 } as const;
 const endpoint = {
-  addresses: ['10.4.0.1'],
+  address: '10.4.0.1',
+  otherAddresses: undefined,
   conditions: { ready: true, serving: undefined, terminating: undefined },
   hostname: undefined,
   target: undefined,

@@ -11,7 +11,8 @@ const name = 'c2-ns-73736d-web';
 const key = 'c2/ns/web';
 const conditions = { ready: true, serving: undefined, terminating: undefined };
 const endpoint = {
-  addresses: ['10.4.0.1'],
+  address: '10.4.0.1',
+  otherAddresses: undefined,
   conditions,
   hostname: undefined,
   target: undefined,

@@ -43,9 +43,11 @@ export const definition: fc.Arbitrary<Definition> = fc.record({
   publishNotReadyAddresses: fc.boolean(),
 });
 
-const endpointOf = (of: Family): fc.Arbitrary<Endpoint> =>
-  fc.record({
-    addresses: fc.integer({ min: 1, max: 9 }).map((n) => [of === 'IPv4' ? `10.4.0.${n}` : `fd00::${n}`]),
+const endpointOf = (of: Family): fc.Arbitrary<Endpoint> => {
+  const address = fc.integer({ min: 1, max: 9 }).map((n) => (of === 'IPv4' ? `10.4.0.${n}` : `fd00::${n}`));
+  return fc.record({
+    address,
+    otherAddresses: fc.option(fc.array(address, { minLength: 1, maxLength: 2 }), { nil: undefined }),
     conditions: fc.record({
       ready: fc.constantFrom(true, false, undefined),
       serving: fc.constantFrom(true, false, undefined),
@@ -57,6 +59,7 @@ const endpointOf = (of: Family): fc.Arbitrary<Endpoint> =>
     zone: fc.constant(undefined),
     zones: fc.constant(undefined),
   });
+};
 
 const slicePorts: fc.Arbitrary<SlicePort[]> = fc.uniqueArray(
   fc.record({
@@ -77,7 +80,7 @@ export const slice = ({ namespace, service }: { namespace: string; service: stri
       service: fc.constant(service),
       family: fc.constant(of),
       ports: slicePorts,
-      endpoints: fc.uniqueArray(endpointOf(of), { selector: ({ addresses }) => addresses[0], maxLength: 4 }),
+      endpoints: fc.uniqueArray(endpointOf(of), { selector: ({ address }) => address, maxLength: 4 }),
     }),
   );
 

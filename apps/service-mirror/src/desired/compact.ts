@@ -33,5 +33,18 @@ export function sharedTarget(
   return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
 }
 
+/** How an endpoint holds its addresses. */
+type HeldAddresses = Pick<Endpoint, 'address' | 'otherAddresses'>;
+
+/** All addresses but the first; undefined for none. */
+export const othersOf = (addresses: readonly string[]): HeldAddresses['otherAddresses'] =>
+  addresses.length > 1 ? addresses.slice(1) : undefined;
+
+/** All addresses of an endpoint; never empty. */
+export const addressesOf = ({ address, otherAddresses: others = [] }: HeldAddresses): readonly string[] => [
+  address,
+  ...others,
+];
+
 /** A copy without the spare room for 16 elements that V8 adds to a growing array: most of these have one element. */
 export const tight = <T>(items: readonly T[]): readonly T[] => items.slice();

@@ -24,7 +24,8 @@ export const sharedEndpoints = (
 ): readonly Endpoint[] => (known !== undefined && isSameEndpoints(known, endpoints) ? known : endpoints);
 
 const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
-  isSameTexts(a.addresses, b.addresses) &&
+  a.address === b.address &&
+  isSameTexts(a.otherAddresses, b.otherAddresses) &&
   (a.conditions === b.conditions || isDeepStrictEqual(a.conditions, b.conditions)) &&
   a.hostname === b.hostname &&
   a.target?.kind === b.target?.kind &&

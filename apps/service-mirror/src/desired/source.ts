@@ -60,8 +60,10 @@ type Conditions = {
 
 /** An endpoint. Only local ones have `nodeName` and `zone`: those of other clusters would mislead local consumers. */
 export type Endpoint = {
-  /** Usually one; canonical text of the slice's family. */
-  readonly addresses: readonly string[];
+  /** Canonical text of the slice's family. */
+  readonly address: string;
+  /** More addresses of the same endpoint; undefined for none, as is usual: no array then, for each of half a million. */
+  readonly otherAddresses: readonly string[] | undefined;
   readonly conditions: Conditions;
   readonly hostname: string | undefined;
   readonly target: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;

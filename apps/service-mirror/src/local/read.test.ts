@@ -1,6 +1,9 @@
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { slice } from '../../test/arbitraries.ts';
 import { observedSlice } from './read.ts';
+import { writtenSlice } from './written.ts';
 
 const sliceWith = (addresses: readonly string[], zone?: string) =>
   new Codec(endpointSliceKind).objectFromJson({
@@ -30,5 +33,22 @@ describe('observedSlice', () => {
     { name: 'a hint', slice: sliceWith(['10.4.0.1', '10.4.0.2'], 'eu-west-1a') },
   ])('has its own endpoints if another program changed $name', ({ slice }) => {
     expect(observedSlice(slice, written)).toEqual(observedSlice(slice));
+  });
+
+  it('is what was written, with all addresses of each endpoint', () => {
+    const codec = new Codec(endpointSliceKind);
+    const owner = { namespace: 'mirrors', apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'u' };
+    fc.assert(
+      fc.property(slice({ namespace: 'shop', service: 'web' }), ({ name, family, ports, endpoints }) => {
+        const to = { name, labels: {}, annotations: {}, family, ports, endpoints };
+        const written = {
+          apiVersion: 'discovery.k8s.io/v1',
+          kind: 'EndpointSlice',
+          ...writtenSlice(to, undefined, owner),
+        };
+        const read = observedSlice(codec.objectFromJson(JSON.parse(JSON.stringify(written))));
+        expect(read).toMatchObject({ family, ports, endpoints });
+      }),
+    );
   });
 });

@@ -1,5 +1,5 @@
 import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
-import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
+import { othersOf, type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
 import { familiesOf, isFamily } from '../desired/families.ts';
 import { sharedEndpoints } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
@@ -88,7 +88,8 @@ function observedEndpoint(
 ): Endpoint {
   const { forZones } = hints;
   return {
-    addresses: tight(addresses),
+    address: addresses[0] ?? '',
+    otherAddresses: othersOf(addresses),
     conditions: sharedConditions(conditions),
     hostname: hostname || undefined,
     target: sharedTarget(targetRef, shared),

@@ -1,6 +1,7 @@
 import type { WrittenEndpoint, WrittenEndpointSlice, WrittenService } from '@kube-semaphore/kube-objects';
 import { annotationsOf } from '../desired/diff/service.ts';
 import { familySpec } from '../desired/families.ts';
+import { addressesOf } from '../desired/compact.ts';
 import type { DesiredService, DesiredSlice } from '../desired/objects.ts';
 import type { ObservedService, ObservedSlice } from '../desired/observed.ts';
 import type { Endpoint } from '../desired/source.ts';
@@ -69,8 +70,19 @@ export function writtenSlice(
 }
 
 /** The API server refuses empty texts. */
-const writtenEndpoint = ({ target, zones, ...endpoint }: Endpoint): WrittenEndpoint => ({
-  ...endpoint,
-  targetRef: target && { kind: target.kind || undefined, namespace: target.namespace || undefined, name: target.name },
-  hints: zones && { forZones: zones.map((name) => ({ name })) },
-});
+function writtenEndpoint(endpoint: Endpoint): WrittenEndpoint {
+  const { conditions, hostname, target, nodeName, zone, zones } = endpoint;
+  return {
+    addresses: addressesOf(endpoint),
+    conditions,
+    hostname,
+    nodeName,
+    zone,
+    targetRef: target && {
+      kind: target.kind || undefined,
+      namespace: target.namespace || undefined,
+      name: target.name,
+    },
+    hints: zones && { forZones: zones.map((name) => ({ name })) },
+  };
+}

@@ -1,4 +1,5 @@
 import type { TooLarge } from '@kube-semaphore/kube-objects';
+import { addressesOf } from '../desired/compact.ts';
 import { type Reading, type SourceSlice, YOUNGEST } from '../desired/source.ts';
 
 /** What the store of a source keeps of an object. */
@@ -16,11 +17,10 @@ export function asYoungest<S extends Reading<{ readonly createdAt: number }>>(st
 /** How a store holds slices: without the addresses that another slice has, until no endpoint remains. */
 export const heldSlices = {
   hold: <S>(slice: S): S => slice,
-  claims: ({ value }: Reading<SourceSlice>): readonly string[] =>
-    value?.endpoints.flatMap(({ addresses }) => addresses) ?? [],
+  claims: ({ value }: Reading<SourceSlice>): readonly string[] => value?.endpoints.flatMap(addressesOf) ?? [],
   withoutClaim: <S extends Reading<SourceSlice>>(stored: S, address: string): S | undefined => {
     if (stored.value === undefined) return undefined;
-    const endpoints = stored.value.endpoints.filter(({ addresses }) => !addresses.includes(address));
+    const endpoints = stored.value.endpoints.filter((endpoint) => !addressesOf(endpoint).includes(address));
     return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
   },
 };

@@ -32,7 +32,8 @@ export const sliceOf = (name: string, more: Partial<SourceSlice> = {}): SourceSl
   ports: [{ name: 'http', protocol: 'TCP', port: 8080, appProtocol: undefined }],
   endpoints: [
     {
-      addresses: ['10.4.0.1'],
+      address: '10.4.0.1',
+      otherAddresses: undefined,
       conditions: { ready: true, serving: true, terminating: false },
       hostname: undefined,
       target: undefined,

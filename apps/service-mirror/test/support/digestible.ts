@@ -1,4 +1,6 @@
+import { isIP } from 'node:net';
 import type { Change } from '../../src/desired/diff/change.ts';
+import { addressesOf } from '../../src/desired/compact.ts';
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -33,10 +35,9 @@ export function indigestible(change: Change, namespace: string): readonly string
           ...unless(port.name === '' || LABEL.test(port.name), `the port name ${port.name}`),
           ...unless(['TCP', 'UDP', 'SCTP'].includes(port.protocol), `the protocol ${port.protocol}`),
         ]),
-        ...endpoints.flatMap(({ addresses, hostname, target, nodeName, zone }) => [
-          ...unless(
-            addresses.length > 0 && addresses.every((address) => address.includes(':') === (family === 'IPv6')),
-            `the addresses ${addresses.join(' ')}`,
+        ...endpoints.flatMap(({ hostname, target, nodeName, zone, ...endpoint }) => [
+          ...addressesOf(endpoint).flatMap((address) =>
+            unless(isIP(address) === (family === 'IPv6' ? 6 : 4), `the address ${address}`),
           ),
           ...unless(hostname === undefined || LABEL.test(hostname), `the hostname ${hostname}`),
           // CoreDNS' endpoint_pod_names makes a label of it.

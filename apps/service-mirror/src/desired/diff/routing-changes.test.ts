@@ -12,7 +12,8 @@ const slice = (service: string, zones: readonly string[] | undefined, name = `${
   ports: [],
   endpoints: [
     {
-      addresses: ['10.4.0.1'],
+      address: '10.4.0.1',
+      otherAddresses: undefined,
       conditions: { ready: true, serving: undefined, terminating: undefined },
       hostname: undefined,
       target: undefined,

@@ -20,7 +20,8 @@ const web: Definition = {
   publishNotReadyAddresses: false,
 };
 const pod: Endpoint = {
-  addresses: ['10.4.0.1'],
+  address: '10.4.0.1',
+  otherAddresses: undefined,
   conditions: { ready: true, serving: true, terminating: false },
   hostname: 'web-0',
   target: { kind: 'Pod', namespace: 'shop', name: 'web-0' },

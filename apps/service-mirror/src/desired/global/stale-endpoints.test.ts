@@ -22,7 +22,8 @@ function slice({ name, ready = true, ports = ['http'], family = 'IPv4' }: SliceP
     ports: ports.map((port) => ({ name: port, protocol: 'TCP', port: 80, appProtocol: undefined })),
     endpoints: [
       {
-        addresses: ['10.4.0.1'],
+        address: '10.4.0.1',
+        otherAddresses: undefined,
         conditions,
         hostname: undefined,
         target: undefined,

@@ -4,6 +4,7 @@ import { slice } from '../../../test/arbitraries.ts';
 import { oneExport } from '../../../test/mcs/arbitraries.ts';
 import { mergedByRules } from '../../../test/mcs/rules.ts';
 import { SetSimulation } from '../../../test/mcs/set-simulation.ts';
+import { addressesOf } from '../compact.ts';
 import { conflictReasons } from './conditions.ts';
 
 const NAMES = ['c1', 'c2', 'c3'];
@@ -87,7 +88,7 @@ it('an import and its slices of a lost cluster stay, whatever the others do', ()
         set
           .at('c1')
           .objects.slices.filter(({ labels }) => labels['multicluster.kubernetes.io/source-cluster'] === 'c3')
-          .flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses));
+          .flatMap(({ endpoints }) => endpoints.flatMap(addressesOf));
       const before = ofC3();
       const isPart = set.at('c1').objects.serviceImport?.clusters.includes('c3') === true;
       set.at('c1').lost.add('c3');

@@ -4,7 +4,8 @@ import type { Endpoint, SourceSlice } from '../source.ts';
 import { importSlices } from './slices.ts';
 
 const endpoint: Endpoint = {
-  addresses: ['10.4.0.1'],
+  address: '10.4.0.1',
+  otherAddresses: undefined,
   conditions: { ready: false, serving: true, terminating: true },
   hostname: 'web-0',
   target: undefined,

@@ -1,6 +1,7 @@
 import { type EndpointSlice, endpointSliceKind, Codec, type Service, serviceKind } from '@kube-semaphore/kube-objects';
 import { parseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
+import { addressesOf } from '../../desired/compact.ts';
 import { readService } from './service.ts';
 import { readSlice } from './slice.ts';
 
@@ -93,7 +94,7 @@ describe('readSlice', () => {
     );
     expect(reasons(skipped)).toEqual(want);
     const kept = want.length === 0 ? [[address], ['10.4.0.9']] : [['10.4.0.9']];
-    expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual(kept);
+    expect(value?.endpoints.map(addressesOf)).toEqual(kept);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
+import { addressesOf } from '../../desired/compact.ts';
 import { readSlice } from './slice.ts';
 
 const codec = new Codec(endpointSliceKind);
@@ -62,7 +63,7 @@ describe('an endpoint of a remote slice', () => {
   ])('is skipped alone if it is $address ($addressType)', ({ address, addressType = 'IPv4', reason }) => {
     const good = addressType === 'IPv4' ? '10.4.0.1' : 'fd00::7';
     const { value, skipped } = readSlice(sliceOf({ addressType, addresses: [address, good] }), rules);
-    expect(value?.endpoints.map(({ addresses }) => addresses)).toEqual([[good]]);
+    expect(value?.endpoints.map(addressesOf)).toEqual([[good]]);
     expect(skipped).toMatchObject([{ kind: 'problem', reason }]);
   });
 
@@ -156,11 +157,17 @@ describe('the targetRef of an endpoint', () => {
   it('is not read for ServiceImports', () => {
     const endpoints = [{ addresses: ['10.4.0.1'], targetRef: { kind: 'Pod', name: 'web-1' } }];
     const reading = readSlice(sliceOf({ endpoints }), { ...rules, isAnonymous: true });
-    expect(reading.value!.endpoints).toMatchObject([{ addresses: ['10.4.0.1'], target: undefined }]);
+    expect(reading.value!.endpoints).toMatchObject([{ address: '10.4.0.1', target: undefined }]);
   });
 });
 
 describe('the endpoints of a slice', () => {
+  it('have all their addresses that are valid, in order', () => {
+    const endpoints = [{ addresses: ['127.0.0.1', '10.4.0.2', '10.4.9.1', '10.4.0.3', '10.4.0.1'] }];
+    const { value } = readSlice(sliceOf({ endpoints }), rules);
+    expect(value!.endpoints.map(addressesOf)).toEqual([['10.4.0.2', '10.4.0.3', '10.4.0.1']]);
+  });
+
   const known = readSlice(sliceOf({ addresses: ['10.4.0.1', '10.4.0.2'] }), rules).value!.endpoints;
 
   it('are the known ones if they are the same', () => {
@@ -170,7 +177,7 @@ describe('the endpoints of a slice', () => {
 
   it('are its own if one differs', () => {
     const { value } = readSlice(sliceOf({ addresses: ['10.4.0.1', '10.4.0.3'] }), rules, known);
-    expect(value!.endpoints.map(({ addresses }) => addresses)).toEqual([['10.4.0.1'], ['10.4.0.3']]);
+    expect(value!.endpoints.map(addressesOf)).toEqual([['10.4.0.1'], ['10.4.0.3']]);
   });
 });
 

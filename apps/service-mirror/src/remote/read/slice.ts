@@ -3,7 +3,7 @@ import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { compareText, isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import { serviceNameLabel } from '../../names.ts';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
-import { type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../../desired/compact.ts';
+import { othersOf, type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../../desired/compact.ts';
 import { isFamily } from '../../desired/families.ts';
 import { skip } from './service.ts';
 import { isOwnProduct } from '../../desired/own-product.ts';
@@ -106,14 +106,16 @@ function readEndpoint(
 ): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
-    const address = readAddress(raw, { isLocal, ...rules });
-    if (typeof address === 'string') addresses.push(address);
-    else skipped.push(address);
+    const ip = readAddress(raw, { isLocal, ...rules });
+    if (typeof ip === 'string') addresses.push(ip);
+    else skipped.push(ip);
   }
-  if (addresses.length === 0) return undefined;
+  const [address] = addresses;
+  if (address === undefined) return undefined;
   const { targetRef, nodeName, zone, conditions } = endpoint;
   return {
-    addresses: tight(addresses),
+    address,
+    otherAddresses: othersOf(addresses),
     conditions: sharedConditions(conditions),
     hostname: readHostname(endpoint.hostname, { addresses, skipped }),
     target: isAnonymous ? undefined : targetOf(targetRef, { isLocal, shared }),
@@ -162,4 +164,4 @@ function readAddress(
 
 const problem = (reason: string, detail: string): Diagnostic => ({ kind: 'problem', reason, detail });
 
-const byAddress = (a: Endpoint, b: Endpoint): number => compareText(a.addresses[0] ?? '', b.addresses[0] ?? '');
+const byAddress = (a: Endpoint, b: Endpoint): number => compareText(a.address, b.address);
