@@ -1,5 +1,5 @@
 import { pageOf, printable } from '@kube-semaphore/text';
-import type { AllowedBy } from './desired/network-policies/verdict.ts';
+import { type AllowedBy, companionText, ruleText } from './desired/network-policies/verdict.ts';
 import type { ExplainedFlow, Explanation, Side } from './explain.ts';
 
 /** For people. Ends in a line break. */
@@ -25,29 +25,27 @@ function sideLines(side: Side): readonly string[] {
   const title = `${side.direction === 'egress' ? 'out of' : 'into'} ${side.cluster}`;
   if (!side.known) return [`${title}: unknown: ${printable(side.failure)}`];
   const { allowed, by, isolatedBy, misses } = side;
-  if (by !== undefined) return [`${title}: allowed by ${ruleText(by)}`, ...companionLine(by)];
+  const isolating = `isolated by ${isolatedBy.length === 0 ? 'a companion whose NetworkPolicy is gone' : namesText(isolatedBy)}`;
+  if (by !== undefined)
+    return [`${title}: allowed by ${printable(ruleText(by))}`, `  the Pod is ${isolating}`, ...companionLines(by)];
   if (allowed) {
     const why = isolatedBy.length === 0 ? `no NetworkPolicy selects the Pod for ${side.direction}` : HOST_NETWORK;
     return [`${title}: allowed: ${why}`];
   }
-  const isolating =
-    isolatedBy.length === 0
-      ? 'a companion whose NetworkPolicy is gone'
-      : isolatedBy.map((name) => printable(name)).join(', ');
   return [
-    `${title}: denied: isolated by ${isolating}`,
+    `${title}: denied: ${isolating}`,
     ...misses.map(({ networkPolicy, detail }) => `  ${printable(networkPolicy)}: ${printable(detail)}`),
   ];
 }
 
 const HOST_NETWORK = 'the Pod uses the network of its node, where CNIs ignore NetworkPolicies';
 
-const ruleText = ({ networkPolicy, rule, peer }: AllowedBy): string =>
-  `${printable(networkPolicy)}, rule ${rule}${peer === undefined ? ', for everybody' : `, peer ${peer}`}`;
+const namesText = (names: readonly string[]): string => names.map((name) => printable(name)).join(', ');
 
-function companionLine({ companion, companionWrittenAt: at }: AllowedBy): readonly string[] {
+function companionLines({ networkPolicy, detail, companion }: AllowedBy): readonly string[] {
   if (companion === undefined) return [];
   return [
-    `  its companion ${printable(companion)} has the address${at === undefined ? '' : `, last written at ${at}`}`,
+    ...(detail === undefined ? [] : [`  ${printable(networkPolicy)}: ${printable(detail)}`]),
+    `  ${printable(companionText(companion))}`,
   ];
 }

@@ -56,7 +56,7 @@ describe('explain', () => {
     const { code, stdout } = await ask(WORDS, { 'local-cluster-name': 'c1' });
     expect(stdout).toContain('-> c1/alpha/db 10.2.0.10, 5432/TCP: allowed\n');
     expect(stdout).toMatch(
-      /^into c1: allowed by alpha\/db, rule 1, peer 1\n {2}its companion alpha\/db-c2-ingress-\S+ has /m,
+      /^into c1: allowed by alpha\/db, rule 1, peer 1\n {2}the Pod is isolated by alpha\/db, alpha\/deny\n {2}its companion alpha\/db-c2-ingress-\S+ has the address: generation 1 of 1$/m,
     );
     expect(stdout).toMatch(/^not considered: other kinds of policies \(c1 has crd\.projectcalico\.org\), /m);
     expect(stdout).toContain('\nsemaphore explain also considers policies of crd.projectcalico.org\n');

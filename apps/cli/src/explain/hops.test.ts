@@ -11,7 +11,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
+import { companionGenerationAnnotation, companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
@@ -435,21 +435,21 @@ Every hop is fine.
     );
   });
 
-  it('has when the companion was last written that allows the packet', () => {
+  it('says of a companion that allows the packet when it was written, and whether the policy still says so', () => {
     const companion = object(
       networkPolicyWithTimesKind,
       {
         namespace: 'shop',
         name: 'none-c2',
         labels: { [companionLabel]: 'semaphore-policy' },
-        annotations: { [companionSourceKey]: 'none' },
+        annotations: { [companionSourceKey]: 'none', [companionGenerationAnnotation]: '2' },
         managedFields: [{ time: '2026-01-01T00:00:00Z' }],
       },
       { spec: { podSelector: {}, policyTypes: ['Egress'], egress: [{ to: [{ ipBlock: { cidr: '10.4.0.9/32' } }] }] } },
     );
     const { hops } = explain({ ...facts, here: { ...here(), policies: known([policy('Egress'), companion]) } });
     expect(hops[4]?.detail).toBe(
-      'egress on 8080/TCP is allowed by shop/none, rule 1; its companion shop/none-c2 was last written at 2026-01-01T00:00:00.000Z',
+      'egress on 8080/TCP is allowed by a companion alone, and not by shop/none: it has no rule for egress; its companion shop/none-c2 has the address: generation 2 of 0, written at 2026-01-01T00:00:00.000Z',
     );
   });
 

@@ -1,7 +1,14 @@
 import { addressRefusal, parseCidr } from '@kube-semaphore/net';
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
 import { clusterSetLabel } from '@kube-semaphore/policy/names';
-import { flowPodOf, type FlowPort, remotePeer, sideVerdict } from '@kube-semaphore/policy/verdict';
+import {
+  companionText,
+  flowPodOf,
+  type FlowPort,
+  remotePeer,
+  ruleText,
+  sideVerdict,
+} from '@kube-semaphore/policy/verdict';
 import { allOf, type Read } from '../clusters/objects.ts';
 import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
 import { tieredVerdict } from './tiered-verdict.ts';
@@ -83,9 +90,11 @@ export function policyHop(
   }
   if (isAllowed && by === undefined) return ok(`no policy denies ${flow}`);
   if (isAllowed && by !== undefined) {
-    const { networkPolicy, rule, companion, companionWrittenAt } = by;
-    const written = companionWrittenAt && `; its companion ${companion} was last written at ${companionWrittenAt}`;
-    return ok(`${flow} is allowed by ${networkPolicy}, rule ${rule}${written ?? ''}`);
+    const { detail, companion } = by;
+    const parts = [ruleText(by), ...(detail === undefined ? [] : [detail])];
+    return ok(
+      `${flow} is allowed by ${[parts.join(': '), ...(companion ? [companionText(companion)] : [])].join('; ')}`,
+    );
   }
   const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
   const [first = ''] = isolatedBy;

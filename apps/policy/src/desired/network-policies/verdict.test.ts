@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { calicoSink } from './calico-sink.ts';
 import { ciliumSink } from './cilium-sink.ts';
 import { sourceOf, writtenCompanion } from './companion.ts';
-import { companionsAsPolicies, type FlowPod, type SideInput, sideVerdict } from './verdict.ts';
+import { companionsAsPolicies, type FlowPod, ruleText, type SideInput, sideVerdict } from './verdict.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const codec = new Codec(networkPolicyWithTimesKind);
@@ -93,8 +93,12 @@ describe('sideVerdict', () => {
         networkPolicy: 'alpha/db',
         rule: 1,
         peer: 1,
-        companion: 'alpha/db-c2',
-        companionWrittenAt: '1970-01-01T00:00:02.000Z',
+        companion: {
+          name: 'alpha/db-c2',
+          generation: '3',
+          generationNow: '3',
+          writtenAt: '1970-01-01T00:00:02.000Z',
+        },
       },
       misses: [],
     });
@@ -124,12 +128,47 @@ describe('sideVerdict', () => {
     const companions = companionsAsPolicies(policies, objects);
     expect(verdict({ policies: [...policies, ...companions] })).toMatchObject({
       allowed: true,
-      by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: `alpha/${sink.policyName('db-c2')}` },
+      by: { networkPolicy: 'alpha/db', rule: 1, peer: 1, companion: { name: `alpha/${sink.policyName('db-c2')}` } },
     });
     expect(verdict({ policies: [...policies, ...companions], port: { port: 5433, protocol: 'TCP' } }).allowed).toBe(
       false,
     );
     expect(companionsAsPolicies([], objects)).toEqual([]);
+  });
+
+  it.each<{ name: string; policies: SideInput['policies']; peer?: Partial<SideInput['peer']>; want: object }>([
+    {
+      name: 'the policy was tightened, and its companion is behind',
+      policies: [policy('db', allow(selector, 'api')), companion('db', ip, { generation: 2 })],
+      want: { detail: 'rule 1, peer 1: the labels of the Pod do not match app=api', companion: { generation: '2' } },
+    },
+    {
+      name: 'the labels of the Pod changed a moment ago',
+      policies: [policy('db', allow()), companion('db', ip)],
+      peer: { pod: { ...web, labels: { app: 'api' } } },
+      want: { detail: 'rule 1, peer 1: the labels of the Pod do not match app=web', companion: { generation: '3' } },
+    },
+    {
+      name: 'the policy has no rule any more',
+      policies: [policy('db', {}), companion('db', ip)],
+      want: { detail: 'it has no rule for ingress' },
+    },
+    {
+      name: 'the policy is gone',
+      policies: [companion('db', ip)],
+      want: { detail: 'it is gone', companion: { generation: '3', generationNow: undefined } },
+    },
+    {
+      name: 'the address is of no known Pod',
+      policies: [policy('db', allow()), companion('db', ip)],
+      peer: { pod: undefined, remote: undefined },
+      want: { detail: 'which of its rules means 10.2.0.20 is not known' },
+    },
+  ])('names no rule of the user if only a companion allows a flow: $name', ({ policies, peer, want }) => {
+    const found = verdict({ policies, peer: { ...input.peer, ...peer } });
+    expect(found).toMatchObject({ allowed: true, by: { networkPolicy: 'alpha/db', ...want } });
+    expect(found.by?.rule).toBe(undefined);
+    expect(ruleText(found.by!)).toBe('a companion alone, and not by alpha/db');
   });
 
   it('names a rule for everybody, without a peer', () => {
