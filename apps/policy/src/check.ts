@@ -1,5 +1,5 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { calicoPolicyKind, Codec, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import { calicoPolicyKind, Codec, globalNetworkSetKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
 import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicluster';
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { PolicyOptions } from './config/options.ts';
@@ -7,6 +7,7 @@ import { clusterIdsOf, type Settings } from './config/settings.ts';
 import { accidentalRules, type SelectingPolicy, selectingPolicy } from './desired/accidental-selectors.ts';
 import { readOwner } from './desired/labels.ts';
 import { observedSet } from './desired/sets/network-set.ts';
+import { servedGroups } from './local/api-groups.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { listClusterPolicies } from './local/cluster-policies.ts';
 import { companionLabel, labelDomains } from './names.ts';
@@ -14,9 +15,10 @@ import { asSelectingPolicies, notExtended } from './desired/network-policies/clu
 import { MANAGER } from './desired/network-policies/companion.ts';
 import { sinkOf } from './desired/network-policies/sinks.ts';
 import { type Check, checkOf, type RuleCheck } from './desired/network-policies/check.ts';
+import { openTexts, ruleTitle } from './desired/network-policies/local-half.ts';
 import type { StringMap } from './desired/string-map.ts';
 import type { PolicyInput } from './policy.ts';
-import { listPods, listPolicies, readInTime } from './remote/snapshot.ts';
+import { listPods, listPolicies, type Reading, readInTime } from './remote/snapshot.ts';
 
 /** What `check` found, and which remotes it is about. */
 export type CheckReport = Check & {
@@ -39,9 +41,10 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
   const { timeoutMs, remotePodSelector } = options;
   const inTime = { signal, timeoutMs };
   const selection = remotePodSelector === undefined ? {} : { labelSelector: remotePodSelector };
-  const [calico, cluster, here, ...readings] = await Promise.all([
+  const [calico, cluster, mesh, here, ...readings] = await Promise.all([
     readInTime((run) => calicoObjects(local, options, run), inTime),
     readInTime((run) => listClusterPolicies(local, run), inTime),
+    readInTime((run) => isInClusterMesh(local, run), inTime),
     readInTime(
       async (run) => ({
         ...(await listPolicies(local, run)),
@@ -83,6 +86,7 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
       ...accidental([...policies.map(selectingPolicy), ...asSelectingPolicies(ofCluster)], sets, settings),
       ...(calico.ok ? [] : [unread('policies of Calico', calico.failure)]),
       ...(cluster.ok ? [] : [unread('ClusterNetworkPolicies', cluster.failure)]),
+      ...clusterMesh(mesh),
     ],
     key: ids.key,
     remotes: settings.remotes.map(({ name }, i) => {
@@ -105,6 +109,31 @@ async function calicoObjects(client: KubeClient, { calicoApi }: PolicyOptions, {
     listAll(client, new Codec(calicoPolicyKind(api, 'NetworkPolicy')), { signal }),
   ]);
   return { policies: policies.flat(), sets: sets.map((set) => observedSet(set).labels) };
+}
+
+/** By the Pods of Cilium's `clustermesh-apiserver`. */
+async function isInClusterMesh(client: KubeClient, run: RunOptions): Promise<boolean> {
+  if (!(await servedGroups(client, run)).has('cilium.io')) return false;
+  const pods = await listAll(client, podCodec, { ...run, labelSelector: 'k8s-app=clustermesh-apiserver' });
+  return pods.length > 0;
+}
+
+const podCodec = new Codec(podWithPortsKind);
+
+function clusterMesh(mesh: Reading<boolean>) {
+  const subject = 'Cilium ClusterMesh';
+  if (!mesh.ok)
+    return [
+      {
+        kind: 'expected',
+        reason: 'not-read',
+        subject,
+        detail: `whether it is here is not known: ${mesh.failure ?? 'no answer'}`,
+      } as const,
+    ];
+  const detail =
+    'it is here, too: Cilium does not compare addresses with Pods that it knows, so no companion lets in Pods of its clusters';
+  return mesh.value ? [{ kind: 'expected', reason: 'cluster-mesh', subject, detail } as const] : [];
 }
 
 /** @param sets labels of each set of the cluster; those of companions are ours, too */
@@ -140,16 +169,15 @@ export function checkText({ key, rules, diagnostics, unlabelled, remotes }: Chec
   ]);
 }
 
-function ruleLines({ networkPolicy, direction, ports, isOpen, remotes }: RuleCheck): readonly string[] {
-  const rule = `${printable(networkPolicy)}: ${direction} ${ports === '' ? 'on all ports' : `on ${printable(ports)}`}`;
-  const side = direction === 'ingress' ? 'from' : 'to';
+function ruleLines(rule: RuleCheck): readonly string[] {
+  const title = printable(ruleTitle(rule));
   return [
-    ...remotes.map(({ cluster, pods }) =>
+    ...rule.remotes.map(({ cluster, pods }) =>
       pods === undefined
-        ? `unknown  ${rule} ${side} ${cluster}: it was not reached`
-        : `allow    ${rule} ${side} ${cluster}: ${some(pods, 'Pod')}`,
+        ? `unknown  ${title} ${cluster}: it was not reached`
+        : `allow    ${title} ${cluster}: ${some(pods, 'Pod')}`,
     ),
-    ...(isOpen ? [`open     ${rule} ${side} every remote that is added later`] : []),
+    ...openTexts(rule).map((text) => `open     ${printable(text)}`),
   ];
 }
 

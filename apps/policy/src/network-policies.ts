@@ -126,7 +126,7 @@ export class NetworkPolicies {
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */
-  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges'>): Plan {
+  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges' | 'openRules'>): Plan {
     const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
     const extended = remotes.map((remote) => {
       const companions = this.#options.local.policies.count(remote.cluster);
@@ -136,7 +136,7 @@ export class NetworkPolicies {
       const reached = remote.reached && peers.synced;
       return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
     });
-    return { ...plan, companionChanges, remotes: extended };
+    return { ...plan, companionChanges, openRules: this.#options.local.policies.openRules(), remotes: extended };
   }
 
   #sinkOf(source: Source): Sink {

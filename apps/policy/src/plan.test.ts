@@ -24,6 +24,8 @@ const c2: RemotePlan = {
   companions: 0,
 };
 
+const empty = { changes: [], companionChanges: [], openRules: [], skipped: [] } as const;
+
 const full: Plan = {
   changes: [
     { kind: 'create', to: { name: 'c2-ns-new', labels: {}, nets: ['10.0.0.1/32', 'fd00::1/128'] } },
@@ -37,6 +39,7 @@ const full: Plan = {
     { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
   ],
   companionChanges: [],
+  openRules: [],
   skipped: [],
   remotes: [
     {
@@ -112,7 +115,7 @@ describe('planText', () => {
   });
 
   it('shows companions beside sets', () => {
-    const text = planText({ changes: [], companionChanges, skipped: [], remotes: [{ ...c2, companions: 2 }] });
+    const text = planText({ ...empty, companionChanges, remotes: [{ ...c2, companions: 2 }] });
     expect(text).toBe(
       [
         'create  NetworkPolicy alpha/new  10.4.0.1/32 10.4.0.2/32',
@@ -124,7 +127,7 @@ describe('planText', () => {
         '',
       ].join('\n'),
     );
-    expect(planJson({ changes: [], companionChanges, skipped: [], remotes: [] })).toMatchObject({
+    expect(planJson({ ...empty, companionChanges, remotes: [] })).toMatchObject({
       networkPolicies: [
         {
           change: 'create',
@@ -141,16 +144,12 @@ describe('planText', () => {
   });
 
   it('reports that nothing would change', () => {
-    expect(planText({ changes: [], companionChanges: [], skipped: [], remotes: [c2] })).toBe(
-      'Nothing to change.\n\nc2: 1 set now\n',
-    );
+    expect(planText({ ...empty, remotes: [c2] })).toBe('Nothing to change.\n\nc2: 1 set now\n');
   });
 
   it('does not report that for a remote that was not reached', () => {
     const text = planText({
-      changes: [],
-      companionChanges: [],
-      skipped: [],
+      ...empty,
       remotes: [{ ...c2, reached: false, failure: 'list pods: 403: \u001b[2J' }],
     });
     expect(text).toBe(
@@ -166,15 +165,28 @@ describe('planText', () => {
   });
 });
 
-it('shows what is skipped of the local cluster', () => {
+it('shows what is open or skipped of the local cluster', () => {
   const skipped = [
     { subject: 'NetworkPolicy alpha/db', kind: 'problem', reason: 'x', detail: 'it is \u001b' },
   ] as const;
-  const plan = { changes: [], companionChanges: [], skipped, remotes: [c2] };
+  const openRules = [
+    { networkPolicy: 'alpha/db', direction: 'egress', ports: '53/UDP', isOpen: true, isOpenHere: true },
+  ] as const;
+  const plan = { ...empty, openRules, skipped, remotes: [c2] };
   expect(planText(plan)).toBe(
-    'Nothing to change.\n\nthe local cluster:\nskip!   NetworkPolicy alpha/db: it is \\u001b\n\nc2: 1 set now\n',
+    [
+      'Nothing to change.',
+      '',
+      'the local cluster:',
+      'open    alpha/db: egress on 53/UDP to every remote that is added later',
+      'open    alpha/db: egress on 53/UDP to local namespaces, too, with or without the label',
+      'skip!   NetworkPolicy alpha/db: it is \\u001b',
+      '',
+      'c2: 1 set now',
+      '',
+    ].join('\n'),
   );
-  expect(planJson(plan)).toMatchObject({ skipped });
+  expect(planJson(plan)).toMatchObject({ openRules, skipped });
 });
 
 it('prints the same facts as JSON', () => {
@@ -199,5 +211,5 @@ it('prints the same facts as JSON', () => {
 
 it('exits with 1 if a remote was not reached', () => {
   expect(exitCodeOf(full)).toBe(1);
-  expect(exitCodeOf({ changes: [], companionChanges: [], skipped: [], remotes: [c2] })).toBe(0);
+  expect(exitCodeOf({ ...empty, remotes: [c2] })).toBe(0);
 });

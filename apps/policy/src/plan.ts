@@ -3,6 +3,7 @@ import { pageOf, printable } from '@kube-semaphore/text';
 import { netChanges } from './desired/sets/change-facts.ts';
 import type { Change } from './desired/sets/change.ts';
 import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
+import { type OpenRule, openTexts } from './desired/network-policies/local-half.ts';
 import { isSameMap } from './desired/string-map.ts';
 
 type Skipped = Diagnostic & { readonly subject: string };
@@ -29,6 +30,8 @@ export type Plan = {
   /** Of sets. */
   readonly changes: readonly Change[];
   readonly companionChanges: readonly CompanionChange[];
+  /** Rules of NetworkPolicies that reach more than the clusters that they name. */
+  readonly openRules: readonly OpenRule[];
   /** Of the local cluster. */
   readonly skipped: readonly Skipped[];
   readonly remotes: readonly RemotePlan[];
@@ -38,20 +41,22 @@ export type Plan = {
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, companionChanges, skipped, remotes }: Plan): string {
+export function planText({ changes, companionChanges, openRules, skipped, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ cluster }) => cluster);
   const all = [...changes.map(changeLine), ...companionChanges.map(companionLine)];
   const lines = all.length === 0 ? [withoutChange(unreached)] : all;
-  if (skipped.length > 0) lines.push('', 'the local cluster:', ...skipped.map(skippedLine));
+  const open = openRules.flatMap(openTexts).map((text) => `open    ${printable(text)}`);
+  if (open.length + skipped.length > 0) lines.push('', 'the local cluster:', ...open, ...skipped.map(skippedLine));
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
   return pageOf(lines);
 }
 
 /** A plan for programs. */
-export function planJson({ changes, companionChanges, skipped, remotes }: Plan) {
+export function planJson({ changes, companionChanges, openRules, skipped, remotes }: Plan) {
   return {
     changes: changes.map(changeFacts),
     networkPolicies: companionChanges.map((change) => ({ change: change.kind, ...companionFacts(change) })),
+    openRules,
     skipped,
     remotes,
   };

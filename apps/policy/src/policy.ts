@@ -148,7 +148,7 @@ export class Policy {
         skipped: this.#local.skipped.all(),
         remotes: this.#remotes.all.map((remote) => remote.plan()),
       };
-      return this.#networkPolicies?.extendPlan(plan) ?? { ...plan, companionChanges: [] };
+      return this.#networkPolicies?.extendPlan(plan) ?? { ...plan, companionChanges: [], openRules: [] };
     });
   }
 

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { it } from './support/it-with-network-policies.ts';
 import { clusterPolicyCrds, permissiveCrd } from './support/permissive-crd.ts';
 import { labelsOf } from './support/sets.ts';
+import { Pods } from './support/pods.ts';
 import { fromApp, K } from './support/user-policies.ts';
 
 const CALICO = { group: 'crd.projectcalico.org', version: 'v1' };
@@ -32,6 +33,8 @@ describe('check', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('open     alpha/db: ingress on all ports from every remote that is added later\n');
     expect(stdout).toMatch(/^problem {2}NetworkPolicy alpha\/db: it excludes the cluster c1, but /m);
+    const plan = await ask(['plan'], { 'network-policies': 'true' });
+    expect(plan.stdout).toContain('open    alpha/db: ingress on all ports from every remote that is added later\n');
   });
 
   it('does not take an unreachable remote for an empty one', async ({ remote, accounts, policies, ask }) => {
@@ -79,6 +82,33 @@ describe('check', () => {
       /^problem {2}GlobalNetworkPolicy open: ingress rule 1 \(Allow\): its source also selects 1 of our sets: /m,
     );
     expect(code).toBe(1);
+  });
+
+  it('knows whether Cilium ClusterMesh is here, too', async ({ local, ask }) => {
+    await local.defineResource(
+      permissiveCrd({ group: 'cilium.io', version: 'v2', kind: 'CiliumNode', plural: 'ciliumnodes' }),
+    );
+    const reader = async (name: string, ...resources: string[]) => {
+      const { kubeconfig } = await local.account(name, [{ apiGroups: ['*'], resources, verbs: ['list'] }]);
+      return kubeconfig;
+    };
+    const others = ['namespaces', 'networkpolicies', 'globalnetworksets', 'servicecidrs'];
+    const [ofPods, ofOthers] = [await reader('of-pods', 'pods', ...others), await reader('of-others', ...others)];
+    const mesh = async (kubeconfig: string) => {
+      const { stdout } = await ask(['check'], { 'local-kube-config': kubeconfig });
+      return stdout.split('\n').filter((line) => line.includes('ClusterMesh'));
+    };
+    expect(await mesh(ofPods)).toEqual([]);
+    expect(await mesh(ofOthers)).toEqual([
+      expect.stringMatching(/^note {5}Cilium ClusterMesh: whether it is here is not known: .*pods is forbidden/),
+    ]);
+    const localPods = new Pods(local);
+    try {
+      await localPods.add({ ...WEB, name: 'mesh', namespace: 'alpha', labels: { 'k8s-app': 'clustermesh-apiserver' } });
+      expect(await mesh(ofPods)).toEqual([expect.stringMatching(/^note {5}Cilium ClusterMesh: it is here, too: /)]);
+    } finally {
+      await localPods.clear();
+    }
   });
 
   it('names policies for the whole cluster that name clusters in vain, as plan does', async ({ local, sets, ask }) => {

@@ -14,7 +14,12 @@ import {
   type CrossClusterRule,
   crossClusterRules,
 } from '../desired/network-policies/cross-cluster-rules.ts';
-import { localHalfDiagnostics, type LocalValues } from '../desired/network-policies/local-half.ts';
+import {
+  localHalfDiagnostics,
+  type LocalValues,
+  type OpenRule,
+  openRuleOf,
+} from '../desired/network-policies/local-half.ts';
 import {
   type PolicyDiagnostic,
   policyDiagnostics,
@@ -108,6 +113,14 @@ export class LocalNetworkPolicies {
   isUnread(key: string): boolean {
     const { view } = this.store;
     return !view.synced || view.objects.get(key)?.isUnread === true;
+  }
+
+  /** Rules that reach more than the clusters that they name, sorted by their policy. */
+  openRules(): readonly OpenRule[] {
+    return [...this.#sources]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([key, { rules }]) => rules.map((rule) => openRuleOf(key, rule, this.#options.ids)))
+      .filter(({ isOpen, isOpenHere }) => isOpen || isOpenHere);
   }
 
   /** How many companions a remote has. */

@@ -98,7 +98,7 @@ describe('checkOf', () => {
       open: true,
       bare: ['expected local-namespaces-unlabelled'],
     },
-    { name: 'all but a remote', selector: names('NotIn', 'c2'), want: ['c3'], open: true, bare: [] },
+    { name: 'all but a remote', selector: names('NotIn', 'c2'), want: ['c3'], open: true, openHere: true, bare: [] },
     {
       name: 'all but this cluster',
       selector: names('NotIn', 'c1'),
@@ -115,20 +115,24 @@ describe('checkOf', () => {
       open: false,
       bare: [],
     },
-  ])('says whom a peer lets in that names $name', ({ selector, want, open, bare, pods = ['beta/web'] }) => {
-    const found = checkOf(inputOf(from(selector)));
-    const reached = found.rules.flatMap(({ remotes }) => remotes.map(({ cluster }) => cluster));
-    expect(reached).toEqual(want);
-    expect(found.rules.some(({ isOpen }) => isOpen)).toBe(open);
-    for (const { remotes, ports } of found.rules) {
-      expect(ports).toBe('5432/TCP');
-      for (const each of remotes) expect(each.pods).toEqual(pods);
-    }
-    const reasons = ({ diagnostics }: typeof found) => diagnostics.map(({ kind, reason }) => `${kind} ${reason}`);
-    expect(reasons(found)).toEqual(bare);
-    const labelled = reasons(checkOf(inputOf(from(selector), { labelled: true })));
-    expect(labelled).toEqual(bare.filter((each) => !each.endsWith('local-namespaces-unlabelled')));
-  });
+  ])(
+    'says whom a peer lets in that names $name',
+    ({ selector, want, open, openHere = false, bare, pods = ['beta/web'] }) => {
+      const found = checkOf(inputOf(from(selector)));
+      const reached = found.rules.flatMap(({ remotes }) => remotes.map(({ cluster }) => cluster));
+      expect(reached).toEqual(want);
+      expect(found.rules.some(({ isOpen }) => isOpen)).toBe(open);
+      expect(found.rules.some(({ isOpenHere }) => isOpenHere)).toBe(openHere);
+      for (const { remotes, ports } of found.rules) {
+        expect(ports).toBe('5432/TCP');
+        for (const each of remotes) expect(each.pods).toEqual(pods);
+      }
+      const reasons = ({ diagnostics }: typeof found) => diagnostics.map(({ kind, reason }) => `${kind} ${reason}`);
+      expect(reasons(found)).toEqual(bare);
+      const labelled = reasons(checkOf(inputOf(from(selector), { labelled: true })));
+      expect(labelled).toEqual(bare.filter((each) => !each.endsWith('local-namespaces-unlabelled')));
+    },
+  );
 
   it('names a podSelector that selects nothing', () => {
     const { rules, diagnostics } = checkOf(inputOf(from({}, { matchLabels: { [K]: 'c2' } })));

@@ -6,15 +6,14 @@ import {
   type ClusterIds,
   type CrossClusterRule,
   crossClusterRules,
-  type Direction,
   namesCluster,
   remoteNamespaceLabels,
   selectsPod,
 } from './cross-cluster-rules.ts';
-import { isOpen, localHalfDiagnostics, namespaceDiagnostics } from './local-half.ts';
+import { localHalfDiagnostics, namespaceDiagnostics, type OpenRule, openRuleOf } from './local-half.ts';
 import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels } from './peer-pod.ts';
 import { policyDiagnostics, selectorDiagnostics, unknownClusters } from './policy-diagnostics.ts';
-import { portsText, type SelectedPod } from './ports.ts';
+import type { SelectedPod } from './ports.ts';
 import type { Labels } from './selector.ts';
 
 /** A remote of the config. */
@@ -49,13 +48,7 @@ type CheckDiagnostic = {
 };
 
 /** What one rule of a NetworkPolicy allows to other clusters. */
-export type RuleCheck = {
-  readonly networkPolicy: string;
-  readonly direction: Direction;
-  /** `5432/TCP`; empty: all. */
-  readonly ports: string;
-  /** Whether it also reaches every remote that is added later. */
-  readonly isOpen: boolean;
+export type RuleCheck = OpenRule & {
   /** The remotes that it names. */
   readonly remotes: readonly {
     readonly cluster: string;
@@ -104,10 +97,7 @@ export function checkOf({ ids, sink, policies, namespaces, remotes, ...limits }:
     ];
     return {
       rules: rules.map((rule): RuleCheck => ({
-        networkPolicy,
-        direction: rule.direction,
-        ports: portsText(rule.ports),
-        isOpen: rule.peers.some((peer) => isOpen(peer, ids.key)),
+        ...openRuleOf(networkPolicy, rule, ids),
         remotes: naming
           .filter((view) => view.rules.includes(rule))
           .map(({ name, select }) => ({ cluster: name, pods: select?.(rule).map((pod) => pod.name) })),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CrossClusterRule } from './cross-cluster-rules.ts';
-import { isOpen, localHalfDiagnostics, namespaceDiagnostics } from './local-half.ts';
+import { isOpen, localHalfDiagnostics, namespaceDiagnostics, openRuleOf, openTexts } from './local-half.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const none = { matchLabels: {}, matchExpressions: [] };
@@ -62,11 +62,32 @@ it.each([
   expect(isOpen(peerOf(operator, 'c2'), K)).toBe(want);
 });
 
+it.each<[string, Parameters<typeof peerOf>, string | undefined, boolean]>([
+  ['all but a remote', ['NotIn', 'c2'], 'c1', true],
+  ['all but two remotes, if the name of this cluster is not known', ['NotIn', 'c2', 'c3'], undefined, true],
+  ['all but this cluster', ['NotIn', 'c1'], 'c1', false],
+  ['all but this cluster, if its name is not known', ['NotIn', 'c1'], undefined, false],
+  ['any cluster', ['Exists'], 'c1', false],
+  ['this cluster only', ['DoesNotExist'], 'c1', false],
+  ['one remote', ['In', 'c2'], 'c1', false],
+])('a peer of %s also reaches local Pods, labelled or not: %s, %s', (_, peer, local, want) => {
+  const ids = { key: K, remotes: new Set(['c2', 'c3']), local };
+  const { isOpenHere, ...rule } = openRuleOf('alpha/db', ruleOf(...peer), ids);
+  expect(isOpenHere).toBe(want);
+  expect(openTexts({ ...rule, isOpen: false, isOpenHere })).toEqual(
+    want ? ['alpha/db: ingress on all ports from local namespaces, too, with or without the label'] : [],
+  );
+});
+
 it.each([
-  { value: 'c2', want: ['local-namespace-of-remote'] },
-  { value: 'c1', want: [] },
-  { value: undefined, want: [] },
-])('a local namespace with the label $value has the diagnostics $want', ({ value, want }) => {
-  const ids = { key: K, remotes: new Set(['c2']), local: undefined };
+  { value: 'c2', local: undefined, want: ['local-namespace-of-remote'] },
+  { value: 'c2', local: 'c1', want: ['local-namespace-of-remote'] },
+  { value: 'c1', local: undefined, want: [] },
+  { value: 'c1', local: 'c1', want: [] },
+  { value: 'c8', local: undefined, want: [] },
+  { value: 'c8', local: 'c1', want: ['wrong-cluster-label'] },
+  { value: undefined, local: 'c1', want: [] },
+])('a local namespace of $local with the label $value has the diagnostics $want', ({ value, local, want }) => {
+  const ids = { key: K, remotes: new Set(['c2']), local };
   expect(namespaceDiagnostics(value, ids).map(({ reason }) => reason)).toEqual(want);
 });

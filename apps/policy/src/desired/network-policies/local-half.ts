@@ -1,5 +1,7 @@
-import type { ClusterIds, ClusterKey, CrossClusterRule, RemotePeer } from './cross-cluster-rules.ts';
+import { quoted } from '@kube-semaphore/text';
+import type { ClusterIds, ClusterKey, CrossClusterRule, Direction, RemotePeer } from './cross-cluster-rules.ts';
 import type { PolicyDiagnostic } from './policy-diagnostics.ts';
+import { portsText } from './ports.ts';
 import { requirementsOn, selects } from './selector.ts';
 
 /** The values of the cluster label that local Namespaces have; undefined is in it if a Namespace has none. */
@@ -9,6 +11,47 @@ export type LocalValues = ReadonlySet<string | undefined>;
 export function isOpen(peer: RemotePeer, key: ClusterKey): boolean {
   const operators = new Set(requirementsOn(key, peer.namespaceSelector).map(({ operator }) => operator));
   return !operators.has('In') && !operators.has('DoesNotExist');
+}
+
+/**
+ * Whether a peer also selects local Namespaces, with or without the label: `NotIn` with the names of other clusters only.
+ * One that excludes this cluster may do so, too, which is a problem: `localHalfDiagnostics`.
+ */
+function isOpenHere(peer: RemotePeer, ids: ClusterIds): boolean {
+  return isOpen(peer, ids.key) && allowsValue(peer, ids.key, undefined) && excludedAsUs(peer, ids) === undefined;
+}
+
+/** What one rule of a NetworkPolicy reaches beyond the clusters that it names. */
+export type OpenRule = {
+  /** `namespace/name`. */
+  readonly networkPolicy: string;
+  readonly direction: Direction;
+  /** `5432/TCP`; empty: all. */
+  readonly ports: string;
+  /** Whether it also reaches every remote that is added later. */
+  readonly isOpen: boolean;
+  /** Whether it also reaches local Pods, whether their namespaces have the label or not. */
+  readonly isOpenHere: boolean;
+};
+
+export const openRuleOf = (networkPolicy: string, rule: CrossClusterRule, ids: ClusterIds): OpenRule => ({
+  networkPolicy,
+  direction: rule.direction,
+  ports: portsText(rule.ports),
+  isOpen: rule.peers.some((peer) => isOpen(peer, ids.key)),
+  isOpenHere: rule.peers.some((peer) => isOpenHere(peer, ids)),
+});
+
+/** For people: `alpha/db: ingress on 5432/TCP from`. */
+export const ruleTitle = ({ networkPolicy, direction, ports }: OpenRule): string =>
+  `${networkPolicy}: ${direction} on ${ports || 'all ports'} ${direction === 'ingress' ? 'from' : 'to'}`;
+
+/** For people: a line for everything that the rule reaches beyond what it names. */
+export function openTexts(rule: OpenRule): readonly string[] {
+  return [
+    ...(rule.isOpen ? [`${ruleTitle(rule)} every remote that is added later`] : []),
+    ...(rule.isOpenHere ? [`${ruleTitle(rule)} local namespaces, too, with or without the label`] : []),
+  ];
 }
 
 /**
@@ -24,18 +67,23 @@ export function localHalfDiagnostics(
   return [...new Map(found.map((each) => [each.detail, each])).values()];
 }
 
-function localHalf(peer: RemotePeer, { key, remotes, local }: ClusterIds, values: LocalValues) {
+function localHalf(peer: RemotePeer, ids: ClusterIds, values: LocalValues) {
+  const { key, local } = ids;
   if (allowsValue(peer, key, undefined)) {
     if (!values.has(undefined)) return undefined;
-    const excluded = requirementsOn(key, peer.namespaceSelector).flatMap((each) =>
-      each.operator === 'NotIn' ? each.values : [],
-    );
-    const us = excluded.find((id) => (local === undefined ? !remotes.has(id) : id === local));
+    const us = excludedAsUs(peer, ids);
     return us === undefined ? undefined : unlabelledToo(key, us);
   }
   const isForUs = local === undefined ? isOpen(peer, key) : allowsValue(peer, key, local);
   const isSelected = (value: string | undefined): boolean => value !== undefined && allowsValue(peer, key, value);
   return isForUs && ![...values].some(isSelected) ? noLocalPod(key, local) : undefined;
+}
+
+/** What a peer excludes that is this cluster, or may be. */
+function excludedAsUs({ namespaceSelector }: RemotePeer, { key, remotes, local }: ClusterIds): string | undefined {
+  return requirementsOn(key, namespaceSelector)
+    .flatMap(({ operator, values }) => (operator === 'NotIn' ? values : []))
+    .find((id) => (local === undefined ? !remotes.has(id) : id === local));
 }
 
 function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: string | undefined): boolean {
@@ -55,12 +103,22 @@ const noLocalPod = (key: ClusterKey, us = 'of this cluster'): PolicyDiagnostic =
   detail: `it selects no local Pod, as no local namespace has the label ${key} with the value ${us}`,
 });
 
-/** What is wrong with the cluster label of a local Namespace, whose Pods then pass for those of a remote. */
+/**
+ * What is wrong with the cluster label of a local Namespace. With the value of a remote, its Pods pass for those of it. Another
+ * one is wrong if we know how the local cluster is called.
+ */
 export function namespaceDiagnostics(
   value: string | undefined,
-  { key, remotes }: ClusterIds,
+  { key, remotes, local }: ClusterIds,
 ): readonly PolicyDiagnostic[] {
-  if (value === undefined || !remotes.has(value)) return [];
+  if (value === undefined || value === local) return [];
+  if (!remotes.has(value)) return local === undefined ? [] : [wrongClusterLabel(key, value, local)];
   const detail = `the label ${key} says that it is of the remote ${value}: what a NetworkPolicy allows to ${value}, it allows to its Pods`;
   return [{ kind: 'problem', reason: 'local-namespace-of-remote', detail }];
 }
+
+const wrongClusterLabel = (key: ClusterKey, value: string, local: string): PolicyDiagnostic => ({
+  kind: 'problem',
+  reason: 'wrong-cluster-label',
+  detail: `the label ${key} says ${quoted(value)}, and this cluster is ${local}: what names ${local} does not select its Pods`,
+});

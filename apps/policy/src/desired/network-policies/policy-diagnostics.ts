@@ -12,7 +12,8 @@ export type PolicyDiagnostic = {
     | 'local-namespace-of-remote'
     | 'local-namespaces-unlabelled'
     | 'not-extended'
-    | 'selector-too-long';
+    | 'selector-too-long'
+    | 'wrong-cluster-label';
   readonly detail: string;
 };
 
