@@ -11,7 +11,7 @@ import { type CompanionDiagnostic, desiredCompanions } from './desired/network-p
 import {
   type CompanionPhase,
   diffCompanions,
-  isOutdated,
+  independentOf,
   isReplaced,
   remoteOf,
   withoutSource,
@@ -92,8 +92,9 @@ export class NetworkPolicies {
     const all = this.plan(key);
     const phases = source === undefined ? all : this.#withoutReplaced(key, all, source);
     await carryOut(phases, {
-      // What the user took away goes, even if an addition is refused.
-      clustersOf: (change) => (source !== undefined && isOutdated(change, source) ? [] : [remoteOf(change)]),
+      clustersOf: (change) => [remoteOf(change)],
+      // What goes doesn't wait for an addition that is refused.
+      isIndependent: source && independentOf(all, source),
       write: (change) => local.write(change, context),
     });
     if (phases === all) this.#replacements.delete(key);

@@ -52,7 +52,7 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('ends a rest for an urgent event, and no backoff', async () => {
+  it('ends a rest and a backoff for an urgent event only', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
@@ -66,11 +66,12 @@ describe('Workqueue', () => {
     expect(queue.add('a', 2, { isUrgent: true })).toBe(false);
     expect(await next).toEqual({ key: 'a', since: 2 });
     queue.done('a', { restMs: 200, failed: true });
-    queue.add('a', 4, { isUrgent: true });
+    queue.add('a', 5);
     const retry = queue.take();
     expect(await settled(retry)).toBe(false);
-    vi.advanceTimersByTime(200);
+    queue.add('a', 4, { isUrgent: true });
     expect(await retry).toEqual({ key: 'a', since: 4 });
+    expect(queue.failures('a')).toBe(1);
     queue.done('a');
   });
 

@@ -6,7 +6,7 @@ type Entry = {
   due: boolean;
   /** Of the oldest event since the key was last taken. */
   since: number | undefined;
-  /** Whether it doesn't wait for the end of a rest, unless it failed. */
+  /** Whether it doesn't wait for the end of a rest. */
   urgent: boolean;
   working: boolean;
   failures: number;
@@ -16,7 +16,7 @@ type Entry = {
 };
 
 export type AddOptions = {
-  /** The key gives up a rest that paces writes, and no backoff. */
+  /** The key gives up its rest, also a backoff: for events of which a remote can't make many. */
   readonly isUrgent?: boolean;
 };
 
@@ -25,8 +25,8 @@ export type Now = () => number;
 
 /**
  * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
- * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. No event
- * shortens a backoff, so no stream of events can make a failing key spin.
+ * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. Only urgent
+ * events end a rest, so no stream of others can make a failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
@@ -127,8 +127,7 @@ export class Workqueue {
   }
 
   #schedule(key: string, entry: Entry): void {
-    const isPatient = !entry.urgent || entry.failures > 0;
-    if (isPatient && entry.notBefore > this.#now()) {
+    if (!entry.urgent && entry.notBefore > this.#now()) {
       this.#later(key, entry);
       return;
     }

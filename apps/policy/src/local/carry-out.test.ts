@@ -37,7 +37,9 @@ async function run(
     tried.push(`${change.kind} ${name}`);
     if (failing.includes(name)) throw busy;
   };
-  const failure = await carryOut(phases, { clustersOf: (change) => clustersOfSet(change, [domain]), write }).then(
+  const clustersOf = (change: Change) => clustersOfSet(change, [domain]);
+  const isIndependent = (change: Change) => change.kind === 'delete' && change.from.name.startsWith('independent');
+  const failure = await carryOut(phases, { clustersOf, isIndependent, write }).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -69,6 +71,12 @@ describe('carryOut', () => {
       phases: [[create('c2', 'a')], [pass('c2', 'c3', 'b')], [remove('c3', 'c')]],
       failing: ['a'],
       tried: ['create a'],
+    },
+    {
+      name: 'continues with what is independent, and blocks what waits for it',
+      phases: [[create('c2', 'a')], [remove('c2', 'independent-b')], [remove('c2', 'c')], [create('c3', 'd')]],
+      failing: ['a', 'independent-b'],
+      tried: ['create a', 'delete independent-b', 'create d'],
     },
     {
       name: 'tries all of a phase',

@@ -4,6 +4,8 @@ import { readOwner } from '../desired/labels.ts';
 export type CarryOutOptions<C> = {
   /** The clusters that a change is for. */
   readonly clustersOf: (change: C) => readonly string[];
+  /** Whether a change is written even if one before it failed. Asked only then. Default: none is. */
+  readonly isIndependent?: ((change: C) => boolean) | undefined;
   readonly write: (change: C) => Promise<void>;
 };
 
@@ -15,12 +17,13 @@ export type CarryOutOptions<C> = {
  */
 export async function carryOut<C>(
   phases: readonly (readonly C[])[],
-  { clustersOf, write }: CarryOutOptions<C>,
+  { clustersOf, isIndependent = () => false, write }: CarryOutOptions<C>,
 ): Promise<void> {
   const failed = new Set<string>();
   const failures: unknown[] = [];
   for (const phase of phases) {
-    const isBlocked = (change: C): boolean => clustersOf(change).some((cluster) => failed.has(cluster));
+    const isBlocked = (change: C): boolean =>
+      clustersOf(change).some((cluster) => failed.has(cluster)) && !isIndependent(change);
     const [blocked, next] = [phase.filter(isBlocked), phase.filter((change) => !isBlocked(change))];
     const unwritten = [...blocked];
     await Promise.all(

@@ -1,8 +1,24 @@
 import { Codec, networkPolicyKind, type NetworkPolicy, type WrittenNetworkPolicy } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { type Companion, isCompanion, keptObject, observedCompanion, type Source } from './companion.ts';
+import {
+  type Companion,
+  isCompanion,
+  keptObject,
+  networkPolicySink,
+  observedCompanion,
+  type Sink,
+  type Source,
+} from './companion.ts';
 import { ciliumSink } from './cilium-sink.ts';
-import { type CompanionChange, companionEvent, diffCompanions, isOutdated, isUrgent, withoutSource } from './diff.ts';
+import {
+  type CompanionChange,
+  companionEvent,
+  diffCompanions,
+  independentOf,
+  isOutdated,
+  isUrgent,
+  withoutSource,
+} from './diff.ts';
 import { wholeCompanions } from './grouped-sink.ts';
 
 const codec = new Codec(networkPolicyKind);
@@ -158,6 +174,10 @@ describe('diffCompanions with groups of addresses', () => {
     phases.map((phase) =>
       phase.map((change) => `${change.kind} ${(change.kind === 'delete' ? change.from : change).resource.kind}`),
     );
+  const observedOf = (companions: readonly Companion[], sink: Sink = networkPolicySink) =>
+    sink === networkPolicySink
+      ? written(...companions).map(observedCompanion)
+      : customResources(diffCompanions(SOURCE, [], companions, sink));
   const a = companion('a', rule('10.2.0.1/32'));
   const first = diffCompanions(SOURCE, [], [a], ciliumSink);
   const objects = customResources(first);
@@ -185,6 +205,68 @@ describe('diffCompanions with groups of addresses', () => {
       ['delete CiliumNetworkPolicy'],
       ['delete CiliumCIDRGroup'],
     ]);
+  });
+
+  it.each<{
+    name: string;
+    was?: Sink;
+    sink?: Sink;
+    before: Companion[];
+    after: Companion[];
+    generation?: number;
+    want: string[];
+  }>([
+    {
+      name: 'an address that goes',
+      before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32')), companion('gone', rule('10.2.0.3/32'))],
+      after: [companion('a', rule('10.2.0.2/32')), companion('new', rule('10.2.0.4/32'))],
+      want: ['update a', 'delete gone'],
+    },
+    {
+      name: 'an address that moves',
+      before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32')), companion('gone', rule('10.2.0.3/32'))],
+      after: [companion('a', rule('10.2.0.2/32')), companion('new', rule('10.2.0.1/32', '10.2.0.3/32'))],
+      want: [],
+    },
+    {
+      name: 'an address that moves, and one that goes from another companion',
+      before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32')), companion('b', rule('10.2.0.3/32', '10.2.0.5/32'))],
+      after: [
+        companion('a', rule('10.2.0.2/32')),
+        companion('b', rule('10.2.0.5/32')),
+        companion('new', rule('10.2.0.1/32')),
+      ],
+      want: ['update b'],
+    },
+    {
+      name: 'what an earlier spec allowed',
+      before: [companion('a', rule('10.2.0.1/32')), companion('gone', rule('10.2.0.3/32'))],
+      after: [companion('new', rule('10.2.0.1/32', '10.2.0.3/32'))],
+      generation: 4,
+      want: ['delete a', 'delete gone'],
+    },
+    {
+      name: 'an address that goes from a group, and no policy',
+      was: ciliumSink,
+      sink: ciliumSink,
+      before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32')), companion('gone', rule('10.2.0.3/32'))],
+      after: [companion('a', rule('10.2.0.2/32'), { text: 'p2', ports: [], cidrs: ['10.2.0.4/32'] })],
+      want: ['update a-', 'delete gone-'],
+    },
+    {
+      name: 'no group whose addresses another sink is to allow',
+      was: ciliumSink,
+      before: [companion('a', rule('10.2.0.1/32'))],
+      after: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32'))],
+      want: [],
+    },
+  ])('writes $name even if another write fails', ({ was, sink, before, after, generation = 3, want }) => {
+    const source = { ...SOURCE, generation };
+    const phases = diffCompanions(source, observedOf(before, was), after, sink);
+    const independent = phases.flat().filter(independentOf(phases, source));
+    expect(independent.map((change) => `${change.kind} ${nameOf(change).replace(/-[0-9a-f]{20}$/, '-')}`)).toEqual(
+      want,
+    );
   });
 
   it('waits for no group to replace an earlier spec, nor takes a group for one', () => {

@@ -88,6 +88,20 @@ export function isUrgent(change: CompanionChange): boolean {
 export const isOutdated = (change: CompanionChange, { generation }: Pick<Source, 'generation'>): boolean =>
   change.kind !== 'create' && change.from.part !== 'group' && generationOf(change.from) !== String(generation);
 
+/**
+ * Tells which changes of a source may be written even if others of it can't: what an earlier spec allowed goes, and so does an
+ * address that no other change adds, as it doesn't move. A policy waits for the groups that it refers to.
+ */
+export function independentOf(phases: readonly CompanionPhase[], source: Source): (change: CompanionChange) => boolean {
+  let added: ReadonlySet<string> | undefined;
+  return (change) => {
+    if (isOutdated(change, source)) return true;
+    if (change.kind === 'create' || change.from.part === 'policy') return false;
+    added ??= new Set(phases.flat().flatMap((each) => companionFacts(each).added));
+    return companionFacts(change).removed.every((address) => !added!.has(address));
+  };
+}
+
 /** Whether a change deletes what another sink wrote for the present spec of the source. @param sink that of the source */
 export function isReplaced(change: CompanionChange, source: Source, { resources }: Sink): boolean {
   const own: readonly Kind[] = resources.length === 0 ? [networkPolicyKind] : resources;
