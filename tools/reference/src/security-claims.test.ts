@@ -313,6 +313,9 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'write NetworkPolicies that let in anything but single addresses': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses one $name, new or changed'],
   ],
+  'write policies of Calico or Cilium that refer': [
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'neither creates nor makes %s'],
+  ],
   'change or delete NetworkPolicies of users': [
     [
       'apps/policy/test/real/own-objects-policy.test.ts',

@@ -316,6 +316,11 @@ describe('the policy for its own objects', () => {
         },
         { name: 'that only isolates', parts: () => ({ rules: [] }), why: 'of one direction' },
         {
+          name: 'that isolates another direction than it has rules for',
+          parts: () => ({ types: ['Egress'] }),
+          why: 'of one direction',
+        },
+        {
           name: 'that isolates the other direction, too',
           parts: () => ({ types: ['Ingress', 'Egress'] }),
           why: 'of one direction',
@@ -357,60 +362,191 @@ describe('the policy for its own objects', () => {
       const object = (kind: Kind, spec: object, extra: object = {}): object => ({
         apiVersion: kind === 'NetworkPolicy' ? 'crd.projectcalico.org/v1' : 'cilium.io/v2',
         kind,
-        metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' } },
+        metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' }, ownerReferences },
         spec,
         ...extra,
       });
-      const cilium = (rule: object) => ({ endpointSelector: {}, ingress: [rule] });
-      const group = { fromCIDRSet: [{ cidrGroupRef: 'own' }] };
-      const calico = (source?: object) => ({ ingress: [{ action: 'Allow', ...(source && { source }) }] });
-      const peer = { selector: `policy.semaphore.uw.io/peer == '${'a'.repeat(20)}'` };
+      let ownerReferences: readonly object[] = [];
+      const hash = 'a'.repeat(20);
+      const group = { fromCIDRSet: [{ cidrGroupRef: `own-${hash}` }] };
+      const cilium = (rule: object, spec: object = {}) => ({
+        endpointSelector: {},
+        enableDefaultDeny: { ingress: false, egress: false },
+        ingress: [rule],
+        ...spec,
+      });
+      const peer = { namespaceSelector: 'global()', selector: `policy.semaphore.uw.io/peer == '${hash}'` };
+      const calico = (rule: object, spec: object = {}) => ({
+        tier: 'default',
+        order: 1000,
+        selector: 'all()',
+        types: ['Ingress'],
+        ingress: [{ action: 'Allow', ...rule }],
+        ...spec,
+      });
       beforeAll(async () => {
         for (const crd of [...ciliumCrds(), ...calicoCrds('networkpolicies')]) await cluster.defineResource(crd);
+        const { apiVersion, kind, metadata } = await cluster.admin.create(
+          '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies',
+          { ...user, metadata: { name: 'owner-of-policies' } },
+        );
+        ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata['uid'] }];
       });
 
-      it.each<{ kind: Kind; spec: object }>([
-        { kind: 'CiliumNetworkPolicy', spec: cilium(group) },
-        { kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.2.0.20/32', 'fd02::20/128'] } },
-        { kind: 'NetworkPolicy', spec: calico(peer) },
-      ])('creates and deletes a $kind', async ({ kind, spec }) => {
+      const own: Readonly<Record<string, { readonly kind: Kind; readonly spec: object }>> = {
+        'a policy of Cilium': { kind: 'CiliumNetworkPolicy', spec: cilium(group) },
+        'a policy of Cilium with ports': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium({ ...group, toPorts: [{ ports: [{ port: '5432', protocol: 'TCP' }] }] }),
+        },
+        'a group of Cilium': { kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.2.0.20/32', 'fd02::20/128'] } },
+        'a policy of Calico': { kind: 'NetworkPolicy', spec: calico({ source: peer }) },
+        'a policy of Calico with ports': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer, protocol: 'TCP', destination: { ports: [5432] } }),
+        },
+        'a policy of Calico for egress': {
+          kind: 'NetworkPolicy',
+          spec: calico(
+            {},
+            { types: ['Egress'], ingress: [], egress: [{ action: 'Allow', destination: { ...peer, ports: [5432] } }] },
+          ),
+        },
+      };
+      it.each(Object.entries(own))('creates and deletes %s', async (_, { kind, spec }) => {
         expect(refusal(await account.request('POST', paths[kind], object(kind, spec)))).toMatch(/^201 /);
         expect(refusal(await account.request('DELETE', `${paths[kind]}/own`))).toMatch(/^200 /);
       });
 
-      it.each<{ name: string; kind: Kind; spec: object; extra?: object; why: string }>([
-        {
-          name: 'a CiliumNetworkPolicy of somebody else',
+      const [REFERS, CALICO, CILIUM, DIRECTION] = [
+        'all refer',
+        'of Calico that allow',
+        'isolate no Pod',
+        'one direction',
+      ];
+      const foreign: Readonly<Record<string, { kind: Kind; spec: object; extra?: object; why: string }>> = {
+        'a CiliumNetworkPolicy of somebody else': {
           kind: 'CiliumNetworkPolicy',
           spec: cilium(group),
           extra: { metadata: { name: 'own' } },
           why: 'its own objects',
         },
-        { name: 'a rule of Cilium for everybody', kind: 'CiliumNetworkPolicy', spec: cilium({}), why: 'all refer' },
-        {
-          name: 'a rule of Cilium with an address',
+        'a CiliumNetworkPolicy without an owner': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group),
+          extra: { metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' } } },
+          why: 'with one owner',
+        },
+        'a rule of Cilium for everybody': { kind: 'CiliumNetworkPolicy', spec: cilium({}), why: REFERS },
+        'a rule of Cilium with an address': {
           kind: 'CiliumNetworkPolicy',
           spec: cilium({ fromCIDRSet: [{ cidr: '0.0.0.0/0' }] }),
-          why: 'all refer',
+          why: REFERS,
         },
-        {
-          name: 'more specs of Cilium',
+        'a rule of Cilium with a group of somebody else': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium({ fromCIDRSet: [{ cidrGroupRef: 'internet' }] }),
+          why: REFERS,
+        },
+        'a rule of Cilium that has more': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium({ ...group, fromEntities: ['world'] }),
+          why: REFERS,
+        },
+        'a rule of Cilium that leads to a proxy': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium({ ...group, toPorts: [{ ports: [{ port: '80', protocol: 'TCP' }], rules: { http: [{}] } }] }),
+          why: REFERS,
+        },
+        'more specs of Cilium': {
           kind: 'CiliumNetworkPolicy',
           spec: cilium(group),
           extra: { specs: [cilium(group)] },
-          why: 'all refer',
+          why: CILIUM,
         },
-        { name: 'a range in a group', kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.0.0.0/8'] }, why: 'nets' },
-        { name: 'a rule of Calico for everybody', kind: 'NetworkPolicy', spec: calico(), why: 'all refer' },
-        {
-          name: 'a rule of Calico with another selector',
+        'a policy of Cilium that denies': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group, { ingressDeny: [{ fromEntities: ['all'] }] }),
+          why: CILIUM,
+        },
+        'a policy of Cilium that isolates': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group, { enableDefaultDeny: { ingress: false, egress: true } }),
+          why: CILIUM,
+        },
+        'a policy of Cilium that says nothing of isolation': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group, { enableDefaultDeny: undefined }),
+          why: CILIUM,
+        },
+        'a policy of Cilium without rules': {
+          kind: 'CiliumNetworkPolicy',
+          spec: cilium(group, { ingress: [] }),
+          why: DIRECTION,
+        },
+        'a range in a group': { kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.0.0.0/8'] }, why: 'nets' },
+        'a rule of Calico for everybody': { kind: 'NetworkPolicy', spec: calico({}), why: REFERS },
+        'a rule of Calico that refers to a group at its own end': {
           kind: 'NetworkPolicy',
-          spec: calico({ selector: `${peer.selector} || all()` }),
-          why: 'all refer',
+          spec: calico({ destination: peer }),
+          why: REFERS,
         },
-      ])('does not write $name', async ({ kind, spec, extra, why }) => {
-        const answer = await account.request('POST', paths[kind], object(kind, spec, extra));
-        expect(refusal(answer)).toMatch(new RegExp(`^403 .* semaphore-policy may write only .*${why}`));
+        'a rule of Calico with another selector': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: { ...peer, selector: `${peer.selector} || all()` } }),
+          why: REFERS,
+        },
+        'a rule of Calico that selects Pods by the label of groups': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: { ...peer, namespaceSelector: 'all()' } }),
+          why: REFERS,
+        },
+        'a rule of Calico that denies': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer, action: 'Deny' }),
+          why: CALICO,
+        },
+        'a rule of Calico that skips what comes later': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer, action: 'Pass' }),
+          why: CALICO,
+        },
+        'a policy of Calico in another tier': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer }, { tier: 'security' }),
+          why: CALICO,
+        },
+        'a policy of Calico before others': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer }, { order: 1 }),
+          why: CALICO,
+        },
+        'a policy of Calico without an order': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer }, { order: undefined }),
+          why: CALICO,
+        },
+        'a policy of Calico without rules': {
+          kind: 'NetworkPolicy',
+          spec: calico({}, { ingress: [] }),
+          why: DIRECTION,
+        },
+        'a policy of Calico that isolates the other direction, too': {
+          kind: 'NetworkPolicy',
+          spec: calico({ source: peer }, { types: ['Ingress', 'Egress'] }),
+          why: DIRECTION,
+        },
+      };
+      it.each(Object.entries(foreign))('neither creates nor makes %s', async (_, { kind, spec, extra, why }) => {
+        const refused = new RegExp(`^403 .* semaphore-policy may write only .*${why}`);
+        expect(refusal(await account.request('POST', paths[kind], object(kind, spec, extra)))).toMatch(refused);
+        const known = Object.values(own).find((each) => each.kind === kind)!;
+        const there = await cluster.admin.create(paths[kind], object(kind, known.spec) as KubeObject);
+        const { resourceVersion } = there.metadata;
+        const changed = object(kind, spec, extra) as KubeObject;
+        const metadata = { ...changed.metadata, resourceVersion };
+        expect(refusal(await account.request('PUT', `${paths[kind]}/own`, { ...changed, metadata }))).toMatch(refused);
+        await cluster.admin.request('DELETE', `${paths[kind]}/own`);
       });
     });
 
