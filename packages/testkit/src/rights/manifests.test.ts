@@ -9,6 +9,7 @@ const deployed = [
     'policy/components/network-policies',
     'policy/components/network-policies-cilium',
     'policy/components/network-policies-calico',
+    'policy/components/network-policies-calico-api',
   ],
   ['policy/remote', 'policy/components/remote-namespaces'],
   ['service-mirror/base', 'service-mirror/components/global', 'service-mirror/components/mcs'],

@@ -32,6 +32,14 @@ export const choices: readonly Choice[] = [
     folder: 'policy/base',
     components: ['policy/components/network-policies', 'policy/components/network-policies-calico'],
   },
+  {
+    folder: 'policy/base',
+    components: [
+      'policy/components/network-policies',
+      'policy/components/network-policies-calico',
+      'policy/components/network-policies-calico-api',
+    ],
+  },
   { folder: 'policy/remote', components: ['policy/components/remote-namespaces'] },
   { folder: 'service-mirror/base' },
   { folder: 'service-mirror/base', components: ['service-mirror/components/global'] },
