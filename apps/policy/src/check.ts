@@ -10,7 +10,7 @@ import { observedSet } from './desired/sets/network-set.ts';
 import { servedGroups } from './local/api-groups.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { listClusterPolicies } from './local/cluster-policies.ts';
-import { companionLabel, labelDomains } from './names.ts';
+import { companionLabel, companionPeerLabel, labelDomains } from './names.ts';
 import { asSelectingPolicies, notExtended } from './desired/network-policies/cluster-policies.ts';
 import { MANAGER } from './desired/network-policies/companion.ts';
 import { sinkOf } from './desired/network-policies/sinks.ts';
@@ -83,7 +83,7 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
     diagnostics: [
       ...found.diagnostics,
       ...notExtended(ofCluster, ids.key),
-      ...accidental([...policies.map(selectingPolicy), ...asSelectingPolicies(ofCluster)], sets, settings),
+      ...accidental([...policies.map(selectingPolicy), ...asSelectingPolicies(ofCluster)], sets, options, settings),
       ...(calico.ok ? [] : [unread('policies of Calico', calico.failure)]),
       ...(cluster.ok ? [] : [unread('ClusterNetworkPolicies', cluster.failure)]),
       ...clusterMesh(mesh),
@@ -137,13 +137,23 @@ function clusterMesh(mesh: Reading<boolean>) {
 }
 
 /** @param sets labels of each set of the cluster; those of companions are ours, too */
-function accidental(policies: readonly SelectingPolicy[], sets: readonly StringMap[], { remotes }: Settings) {
+function accidental(
+  policies: readonly SelectingPolicy[],
+  sets: readonly StringMap[],
+  { networkPolicySink }: PolicyOptions,
+  { remotes }: Settings,
+) {
   const names = new Set(remotes.map(({ name }) => name));
-  const ours = sets.filter(
-    (labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? '') || labels[companionLabel] === MANAGER,
+  const isGroup = (labels: StringMap): boolean => labels[companionLabel] === MANAGER;
+  const ours = sets.filter((labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? '') || isGroup(labels));
+  // The first group will come with a NetworkPolicy, when nobody thinks of Calico's policies.
+  const examples = networkPolicySink === 'calico' && !ours.some(isGroup) ? [GROUP_LABELS] : [];
+  return [...accidentalRules(policies, ours), ...accidentalRules(policies, examples, { areExamples: true })].map(
+    (rule) => ({ kind: 'problem', reason: 'selects-sets', ...rule }) as const,
   );
-  return accidentalRules(policies, ours).map((rule) => ({ kind: 'problem', reason: 'selects-sets', ...rule }) as const);
 }
+
+const GROUP_LABELS = { [companionLabel]: MANAGER, [companionPeerLabel]: 'example' };
 
 const unread = (subject: string, failure: string | undefined) =>
   ({

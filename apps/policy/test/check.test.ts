@@ -81,7 +81,12 @@ describe('check', () => {
     expect(stdout).toMatch(
       /^problem {2}GlobalNetworkPolicy open: ingress rule 1 \(Allow\): its source also selects 1 of our sets: /m,
     );
+    expect(stdout).not.toContain('would also select');
     expect(code).toBe(1);
+    const sink = { 'network-policy-sink': 'calico', 'calico-api': 'crd.projectcalico.org/v1' };
+    expect((await ask(['check'], { ...flags, ...sink })).stdout).toMatch(
+      /^problem {2}GlobalNetworkPolicy open: .*: its source would also select sets that we write: /m,
+    );
   });
 
   it('knows whether Cilium ClusterMesh is here, too', async ({ local, ask }) => {

@@ -42,16 +42,18 @@ export function selectingPolicy({ metadata: { namespace, name }, spec }: CalicoP
  * `app != 'x'` select it, as does `all()` in a GlobalNetworkPolicy. A rule that names a label of the set, or `global()`, means it.
  * What a rule selects: GetEntityRuleSelector in libcalico-go/lib/backend/syncersv1/updateprocessors/rules.go.
  *
- * @param sets labels of each set of ours
+ * @param sets labels of each set of ours; or examples of sets that we don't have yet
  */
 export function accidentalRules(
   policies: readonly SelectingPolicy[],
   sets: readonly StringMap[],
+  { areExamples = false } = {},
 ): readonly AccidentalRule[] {
   return policies.flatMap(({ subject, isGlobal, rules }) =>
     rules.flatMap((rule) => {
       const count = sets.filter((labels) => isHit(rule, isGlobal, labels)).length;
-      const detail = `${rule.where} also selects ${count} of our sets: name a label that has to be there`;
+      const selects = areExamples ? 'would also select sets that we write' : `also selects ${count} of our sets`;
+      const detail = `${rule.where} ${selects}: name a label that has to be there`;
       return count === 0 ? [] : [{ subject, detail }];
     }),
   );

@@ -24,6 +24,7 @@ import {
   type PolicyDiagnostic,
   policyDiagnostics,
   selectorDiagnostics,
+  type UnknownCluster,
   unknownClusters,
 } from '../desired/network-policies/policy-diagnostics.ts';
 import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
@@ -45,7 +46,7 @@ type LocalPolicy = {
   /** The cluster of a companion that isn't in the config. */
   readonly orphan?: string;
   /** Cluster ids that it names and that are not configured. */
-  readonly unknown?: readonly string[];
+  readonly unknown?: readonly UnknownCluster[];
   /** What it says in vain. */
   readonly diagnostics?: readonly PolicyDiagnostic[];
   /** Which version of the source it is. */
@@ -224,9 +225,9 @@ export class LocalNetworkPolicies {
     onDiagnostics(key, [...diagnostics, ...ofLocalHalf]);
   }
 
-  #countUnknown(clusters: readonly string[] = [], step: 1 | -1): void {
+  #countUnknown(clusters: readonly UnknownCluster[] = [], step: 1 | -1): void {
     if (clusters.length === 0) return;
-    for (const cluster of clusters) {
+    for (const { cluster } of clusters) {
       const count = (this.#unknown.get(cluster) ?? 0) + step;
       if (count === 0) this.#unknown.delete(cluster);
       else this.#unknown.set(cluster, count);

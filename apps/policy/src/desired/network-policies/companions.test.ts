@@ -174,6 +174,7 @@ describe('desiredCompanions', () => {
       const { companions, diagnostics } = desired({ policy: onlyNamed, views: [remote('c2', [pods[2]!])] });
       expect(companions).toEqual([]);
       expect(diagnostics).toMatchObject([{ reason: 'no-such-port', remote: 'c2' }]);
+      expect(desired({ policy: onlyNamed, views: [remote('c2', [])] })).toEqual({ companions: [], diagnostics: [] });
     });
 
     it('keeps the numbers while the remote is unknown, until the ports of the rule change', () => {

@@ -109,6 +109,11 @@ export function namedClusters({ namespaceSelector }: RemotePeer, key: ClusterKey
   return requirementsOn(key, namespaceSelector).flatMap(({ operator, values }) => (operator === 'In' ? values : []));
 }
 
+/** Cluster ids that a peer excludes one by one, with `NotIn`. */
+export function excludedClusters({ namespaceSelector }: RemotePeer, key: ClusterKey): readonly string[] {
+  return requirementsOn(key, namespaceSelector).flatMap(({ operator, values }) => (operator === 'NotIn' ? values : []));
+}
+
 /** Text with the same meaning for selectors that differ in the order of keys only. */
 export function peerText({ namespaceSelector, podSelector }: RemotePeer): string {
   return JSON.stringify([canonical(namespaceSelector), canonical(podSelector)]);

@@ -1,5 +1,12 @@
 import { quoted } from '@kube-semaphore/text';
-import type { ClusterIds, ClusterKey, CrossClusterRule, Direction, RemotePeer } from './cross-cluster-rules.ts';
+import {
+  type ClusterIds,
+  type ClusterKey,
+  type CrossClusterRule,
+  type Direction,
+  excludedClusters,
+  type RemotePeer,
+} from './cross-cluster-rules.ts';
 import type { PolicyDiagnostic } from './policy-diagnostics.ts';
 import { portsText } from './ports.ts';
 import { requirementsOn, selects } from './selector.ts';
@@ -72,7 +79,7 @@ function localHalf(peer: RemotePeer, ids: ClusterIds, values: LocalValues) {
   if (allowsValue(peer, key, undefined)) {
     if (!values.has(undefined)) return undefined;
     const us = excludedAsUs(peer, ids);
-    return us === undefined ? undefined : unlabelledToo(key, us);
+    return us === undefined ? undefined : unlabelledToo(key, us, local === undefined);
   }
   const isForUs = local === undefined ? isOpen(peer, key) : allowsValue(peer, key, local);
   const isSelected = (value: string | undefined): boolean => value !== undefined && allowsValue(peer, key, value);
@@ -80,10 +87,8 @@ function localHalf(peer: RemotePeer, ids: ClusterIds, values: LocalValues) {
 }
 
 /** What a peer excludes that is this cluster, or may be. */
-function excludedAsUs({ namespaceSelector }: RemotePeer, { key, remotes, local }: ClusterIds): string | undefined {
-  return requirementsOn(key, namespaceSelector)
-    .flatMap(({ operator, values }) => (operator === 'NotIn' ? values : []))
-    .find((id) => (local === undefined ? !remotes.has(id) : id === local));
+function excludedAsUs(peer: RemotePeer, { key, remotes, local }: ClusterIds): string | undefined {
+  return excludedClusters(peer, key).find((id) => (local === undefined ? !remotes.has(id) : id === local));
 }
 
 function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: string | undefined): boolean {
@@ -91,11 +96,14 @@ function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: 
   return selects(selector, value === undefined ? {} : { [key]: value });
 }
 
-const unlabelledToo = (key: ClusterKey, us: string): PolicyDiagnostic => ({
-  kind: 'problem',
-  reason: 'local-namespaces-unlabelled',
-  detail: `it excludes the cluster ${us}, but also selects every local namespace without the label ${key}: label them`,
-});
+const unlabelledToo = (key: ClusterKey, us: string, isGuess: boolean): PolicyDiagnostic => {
+  const hint = isGuess ? `label them, if this cluster is ${us}, and set -local-cluster-name` : 'label them';
+  return {
+    kind: 'problem',
+    reason: 'local-namespaces-unlabelled',
+    detail: `it excludes the cluster ${us}, but also selects every local namespace without the label ${key}: ${hint}`,
+  };
+};
 
 const noLocalPod = (key: ClusterKey, us = 'of this cluster'): PolicyDiagnostic => ({
   kind: 'expected',

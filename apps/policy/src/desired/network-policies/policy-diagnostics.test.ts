@@ -6,16 +6,15 @@ import { policyDiagnostics, unknownClusters } from './policy-diagnostics.ts';
 const K = 'cluster.clusterset.k8s.io';
 const codec = new Codec(networkPolicyKind);
 
-function diagnosticsOf(...from: object[]) {
+function specOf(...from: object[]) {
   const spec = { podSelector: {}, policyTypes: ['Ingress'], ingress: [{ from }] };
-  const policy = codec.objectFromJson({
-    apiVersion: 'networking.k8s.io/v1',
-    kind: 'NetworkPolicy',
-    metadata: {},
-    spec,
-  });
-  const unknown = unknownClusters(crossClusterRules(policy.spec, K), { key: K, remotes: new Set(['c2']), local: 'c1' });
-  return policyDiagnostics(policy.spec, K, unknown).map(({ kind, reason, detail }) => `${kind} ${reason}: ${detail}`);
+  return codec.objectFromJson({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: {}, spec }).spec;
+}
+
+function diagnosticsOf(...from: object[]) {
+  const spec = specOf(...from);
+  const unknown = unknownClusters(crossClusterRules(spec, K), { key: K, remotes: new Set(['c2']), local: 'c1' });
+  return policyDiagnostics(spec, K, unknown).map(({ kind, reason, detail }) => `${kind} ${reason}: ${detail}`);
 }
 
 const named = (operator: string, ...values: string[]) => ({
@@ -32,8 +31,28 @@ describe('policyDiagnostics', () => {
     ]);
   });
 
-  it('has no cluster that is only excluded', () => {
-    expect(diagnosticsOf(named('NotIn', 'c9'), named('Exists'), named('In', 'c2'))).toEqual([]);
+  it('has a cluster that is excluded, as a wrong name excludes nothing', () => {
+    expect(diagnosticsOf(named('NotIn', 'c1', 'c2', 'c8', 'c9'), named('Exists'), named('In', 'c9'))).toEqual([
+      'expected unknown-cluster: it excludes the cluster c8, which is not a remote in the config, so this excludes nothing',
+      'expected unknown-cluster: it names the cluster c9, which is not a remote in the config',
+    ]);
+  });
+
+  it('has no cluster that is excluded if that may be this one', () => {
+    const rules = crossClusterRules(specOf(named('NotIn', 'c9')), K);
+    expect(unknownClusters(rules, { key: K, remotes: new Set(['c2']), local: undefined })).toEqual([]);
+  });
+
+  it.each([
+    {
+      name: 'alone',
+      labels: {},
+      want: [expect.stringMatching(/^problem cluster-label-missing: .*\/region, but not /)],
+    },
+    { name: 'beside the cluster label', labels: { [K]: 'c2' }, want: [] },
+  ])('has a label of the config $name', ({ labels, want }) => {
+    const matchLabels = { 'labels.policy.semaphore.uw.io/region': 'eu', ...labels };
+    expect(diagnosticsOf({ namespaceSelector: { matchLabels } })).toEqual(want);
   });
 
   it('has the label where it selects nothing', () => {

@@ -1,5 +1,12 @@
-import type { NetworkPolicy } from '@kube-semaphore/kube-objects';
-import { type ClusterIds, type ClusterKey, type CrossClusterRule, namedClusters } from './cross-cluster-rules.ts';
+import type { LabelSelector, NetworkPolicy } from '@kube-semaphore/kube-objects';
+import { configLabelPrefix } from '../../names.ts';
+import {
+  type ClusterIds,
+  type ClusterKey,
+  type CrossClusterRule,
+  excludedClusters,
+  namedClusters,
+} from './cross-cluster-rules.ts';
 import type { Sink, Source } from './companion.ts';
 import { requirementsOn } from './selector.ts';
 
@@ -9,6 +16,7 @@ export type PolicyDiagnostic = {
   readonly reason:
     | 'unknown-cluster'
     | 'cluster-label-in-pod-selector'
+    | 'cluster-label-missing'
     | 'local-namespace-of-remote'
     | 'local-namespaces-unlabelled'
     | 'not-extended'
@@ -17,32 +25,61 @@ export type PolicyDiagnostic = {
   readonly detail: string;
 };
 
-/** The clusters that the rules of a NetworkPolicy name, and that are neither configured nor this one; each once, sorted. */
+/** A cluster that the rules of a NetworkPolicy name, and that is neither configured nor this one. */
+export type UnknownCluster = { readonly cluster: string; readonly isExcluded: boolean };
+
+/** Each once, sorted. One that is only excluded may be this cluster, unless we know how that is called. */
 export function unknownClusters(
   rules: readonly CrossClusterRule[],
   { key, remotes, local }: ClusterIds,
-): readonly string[] {
-  const named = rules.flatMap(({ peers }) => peers.flatMap((peer) => namedClusters(peer, key)));
-  return [...new Set(named)].filter((cluster) => cluster !== local && !remotes.has(cluster)).toSorted();
+): readonly UnknownCluster[] {
+  const peers = rules.flatMap((rule) => rule.peers);
+  const isUnknown = (cluster: string): boolean => cluster !== local && !remotes.has(cluster);
+  const named = new Set(peers.flatMap((peer) => namedClusters(peer, key)).filter(isUnknown));
+  const excluded = local === undefined ? [] : peers.flatMap((peer) => excludedClusters(peer, key)).filter(isUnknown);
+  return [...new Set([...named, ...excluded])]
+    .toSorted()
+    .map((cluster) => ({ cluster, isExcluded: !named.has(cluster) }));
 }
 
 /** @param unknown as of `unknownClusters` */
 export function policyDiagnostics(
   { ingress, egress }: NetworkPolicy['spec'],
   key: ClusterKey,
-  unknown: readonly string[],
+  unknown: readonly UnknownCluster[],
 ): readonly PolicyDiagnostic[] {
   const peers = [...ingress.flatMap(({ from }) => from), ...egress.flatMap(({ to }) => to)];
   const misplaced = peers.some(({ podSelector }) => requirementsOn(key, podSelector).length > 0);
+  const alone = peers.flatMap(({ namespaceSelector }) =>
+    namespaceSelector === undefined || requirementsOn(key, namespaceSelector).length > 0
+      ? []
+      : configLabelsIn(namespaceSelector),
+  );
   return [
-    ...unknown.map((cluster) => ({
-      kind: 'expected' as const,
-      reason: 'unknown-cluster' as const,
-      detail: `it names the cluster ${cluster}, which is not a remote in the config`,
-    })),
+    ...unknown.map(unknownCluster),
     ...(misplaced ? [clusterLabelInPodSelector(key)] : []),
+    ...(alone.length === 0 ? [] : [clusterLabelMissing(key, alone[0]!)]),
   ];
 }
+
+const unknownCluster = ({ cluster, isExcluded }: UnknownCluster): PolicyDiagnostic => ({
+  kind: 'expected',
+  reason: 'unknown-cluster',
+  detail: isExcluded
+    ? `it excludes the cluster ${cluster}, which is not a remote in the config, so this excludes nothing`
+    : `it names the cluster ${cluster}, which is not a remote in the config`,
+});
+
+const configLabelsIn = ({ matchLabels, matchExpressions }: LabelSelector): readonly string[] =>
+  [...Object.keys(matchLabels), ...matchExpressions.map(({ key }) => key)].filter((key) =>
+    key.startsWith(configLabelPrefix),
+  );
+
+const clusterLabelMissing = (key: ClusterKey, named: string): PolicyDiagnostic => ({
+  kind: 'problem',
+  reason: 'cluster-label-missing',
+  detail: `a namespaceSelector has ${named}, but not ${key}, so it reaches no other cluster: add ${key} with the operator Exists`,
+});
 
 const clusterLabelInPodSelector = (key: ClusterKey): PolicyDiagnostic => ({
   kind: 'problem',

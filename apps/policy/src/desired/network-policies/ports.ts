@@ -28,7 +28,7 @@ export const hasNamedPort = (ports: readonly NetworkPolicyPort[]): boolean =>
  * address has no names. Pods with the same numbers form one group. A Pod that has none of the ports is in no group: a rule
  * without ports would open all of them.
  *
- * @returns the names that no Pod has, too
+ * @returns the names that no Pod has, too, if there are Pods
  */
 export function resolvePorts(
   ports: readonly NetworkPolicyPort[],
@@ -44,7 +44,7 @@ export function resolvePorts(
     group.cidrs.push(...cidrs);
     byPorts.set(key, group);
   }
-  return { groups: [...byPorts.values()], missing: [...missing] };
+  return { groups: [...byPorts.values()], missing: pods.length === 0 ? [] : [...missing] };
 }
 
 /** The first container port with the name counts, as in `FindPort` of k8s.io/kubernetes/pkg/api/v1/pod. */
