@@ -44,7 +44,7 @@ export const metrics = {
   companions: {
     name: 'semaphore_policy_companions',
     type: 'gauge',
-    help: 'NetworkPolicies that extend others by addresses of the remote.',
+    help: 'Policies that extend NetworkPolicies by addresses of the remote.',
     labels: { remote },
   },
   companionAddresses: {
