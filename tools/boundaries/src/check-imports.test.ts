@@ -41,6 +41,7 @@ describe('importsOf', () => {
   });
 
   it('ignores other code', () => {
+    expect(importsOf("is ? 'from' : 'to'")).toEqual([]);
     expect(importsOf("const from = ['a'];\nimportant('b');\nexport const c = 'd';")).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { isTest, type Project, type SourceFile } from './project.ts';
 import { allowedTags, appEntries, DECISIONS, NAMES, pureBuiltins } from './rules.ts';
 
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
-const IMPORT = /\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
+const IMPORT = /(?<!['"])\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
 
 /** `import type …;` and `export type … from …;`: absent at run time. */
 const TYPES = /^(?:import|export) type [^;]*;/gm;
