@@ -1,6 +1,7 @@
 import { pageOf, printable } from '@kube-semaphore/text';
 import { type AllowedBy, companionText, ruleText } from './desired/network-policies/verdict.ts';
-import type { ExplainedFlow, Explanation, Side } from './explain.ts';
+import type { ExplainedFlow, Side } from './desired/network-policies/flows.ts';
+import type { Explanation } from './explain.ts';
 
 /** For people. Ends in a line break. */
 export function explainText({ flows, otherPolicies }: Explanation): string {
@@ -17,9 +18,16 @@ export function explainText({ flows, otherPolicies }: Explanation): string {
 /** API groups whose policies the program `semaphore` evaluates. */
 const BY_SEMAPHORE = ['crd.projectcalico.org', 'policy.networking.k8s.io', 'projectcalico.org'];
 
-function flowLines({ from, to, port, sides, verdict }: ExplainedFlow): readonly string[] {
-  return [`${printable(from)} -> ${printable(to)}, ${port}: ${verdict}`, ...sides.flatMap(sideLines)];
+function flowLines({ from, to, port, pods, sides, outside, verdict }: ExplainedFlow): readonly string[] {
+  return [
+    `${endText(from, pods.from)} -> ${endText(to, pods.to)}, ${port}: ${verdict}`,
+    ...sides.flatMap(sideLines),
+    ...(outside === undefined ? [] : [`${printable(outside)}, so only the other side is asked`]),
+  ];
 }
+
+const endText = (name: string, pods: number): string =>
+  pods > 1 ? `${printable(name)} (and ${pods - 1} more)` : printable(name);
 
 function sideLines(side: Side): readonly string[] {
   const title = `${side.direction === 'egress' ? 'out of' : 'into'} ${side.cluster}`;

@@ -7,7 +7,11 @@ import { fromApp, peer } from './support/user-policies.ts';
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 const DB = { name: 'db', namespace: 'alpha', labels: { app: 'db' }, ips: ['10.2.0.10'] };
+const LOCAL_WEB = { name: 'web', namespace: 'alpha', ips: ['10.2.0.11', 'fd00::11'] };
 const WORDS = ['explain', 'c2/beta/pod/web', 'alpha/pod/db', '5432'];
+
+/** Every Pod of its own namespace reaches the Pod. */
+const fromNamespace = { podSelector: { matchLabels: { app: 'db' } }, ingress: [{ from: [{ podSelector: {} }] }] };
 
 /** A test with a Pod on each side. */
 const it = itOnClusters
@@ -55,9 +59,10 @@ describe('explain', () => {
     await policies.open('db c2 ingress 5432: 10.4.0.20/32');
     const { code, stdout } = await ask(WORDS, { 'local-cluster-name': 'c1' });
     expect(stdout).toContain('-> c1/alpha/db 10.2.0.10, 5432/TCP: allowed\n');
-    expect(stdout).toMatch(
-      /^into c1: allowed by alpha\/db, rule 1, peer 1\n {2}the Pod is isolated by alpha\/db, alpha\/deny\n {2}its companion alpha\/db-c2-ingress-\S+ has the address: generation 1 of 1$/m,
+    expect(stdout).toContain(
+      '\ninto c1: allowed by alpha/db, rule 1, peer 1\n  the Pod is isolated by alpha/db, alpha/deny\n  its companion ',
     );
+    expect(stdout).toMatch(/^ {2}its companion alpha\/db-c2-ingress-\S+ has the address: generation 1 of 1$/m);
     expect(stdout).toMatch(/^not considered: other kinds of policies \(c1 has crd\.projectcalico\.org\), /m);
     expect(stdout).toContain('\nsemaphore explain also considers policies of crd.projectcalico.org\n');
     expect(code).toBe(0);
@@ -86,13 +91,99 @@ describe('explain', () => {
   it('takes workloads and addresses', async ({ localPods, ask }) => {
     const owner = (kind: string, name: string) => [{ apiVersion: 'apps/v1', kind, name, uid: 'u' }];
     await localPods.own('alpha/db', owner('ReplicaSet', 'db-5f6b7'));
-    expect((await ask(['explain', 'alpha/deployment/db', '10.9.0.1', '443'])).stdout).toContain(
-      'local/alpha/db 10.2.0.10 -> 10.9.0.1, ',
-    );
+    const outside = await ask(['explain', 'alpha/deployment/db', '10.9.0.1', '443']);
+    expect(outside.stdout).toContain('local/alpha/db 10.2.0.10 -> 10.9.0.1, 443/TCP: allowed\nout of local: ');
+    expect(outside.code).toBe(0);
     expect((await ask(['explain', 'namespace/alpha', 'c2/namespace/beta', '443'])).code).toBe(0);
     const none = await ask(['explain', 'alpha/statefulset/db', '10.9.0.1', '443']);
     expect(none.stdout).toContain('out of local: unknown: there is no such Pod\n');
     expect(none.code).toBe(3);
+  });
+
+  it('looks an address up', async ({ policies, pods, localPods, ask }) => {
+    await policies.add('db', fromNamespace);
+    await localPods.add(LOCAL_WEB);
+    // Not the address of a Pod alone, or any more.
+    await pods.add({ ...WEB, name: 'done', ips: ['10.4.0.30'], phase: 'Succeeded' });
+    await pods.add({ ...WEB, name: 'node', ips: ['10.4.0.30'], hostNetwork: true });
+    const flags = { 'allowed-pod-cidrs': '10.4.0.0/16' };
+    const [here, there, nobody, outside] = await Promise.all(
+      ['10.2.0.11', '10.4.0.20', '10.4.0.30', '10.9.0.1'].map((ip) => ask(['explain', ip, ...WORDS.slice(2)], flags)),
+    );
+    expect(here?.stdout).toContain(
+      [
+        'local/alpha/web 10.2.0.11 -> local/alpha/db 10.2.0.10, 5432/TCP: allowed',
+        'out of local: allowed: no NetworkPolicy selects the Pod for egress',
+        'into local: allowed by alpha/db, rule 1, peer 1',
+        '',
+      ].join('\n'),
+    );
+    expect(there?.stdout).toMatch(/^c2\/beta\/web 10\.4\.0\.20 -> local\/alpha\/db .*: denied\nout of c2: allowed: /m);
+    expect(nobody?.stdout).toContain(
+      [
+        '10.4.0.30 -> local/alpha/db 10.2.0.10, 5432/TCP: denied',
+        'into local: denied: isolated by alpha/db',
+        '  alpha/db: rule 1, peer 1: it selects Pods, and 10.4.0.30 is no known Pod',
+        '10.4.0.30 is in allowedPodCIDRs of c2, but no Pod there has it, so only the other side is asked',
+        '',
+      ].join('\n'),
+    );
+    expect(outside?.stdout).toContain('\n10.9.0.1 is no Pod of a known cluster, so only the other side is asked\n');
+    expect([here?.code, there?.code, nobody?.code, outside?.code]).toEqual([0, 1, 1, 1]);
+  });
+
+  it('looks an address of -local-cidrs up here, whatever a remote may have', async ({ pods, localPods, ask }) => {
+    await Promise.all([localPods.add(LOCAL_WEB), pods.add({ ...WEB, name: 'other', ips: ['10.2.0.11'] })]);
+    const words = ['explain', '10.2.0.11', ...WORDS.slice(2)];
+    expect((await ask(words, { 'local-cidrs': '10.2.0.0/16' })).stdout).toContain('local/alpha/web 10.2.0.11 -> ');
+    expect((await ask(words)).stdout).toContain('c2/beta/other 10.2.0.11 -> ');
+  });
+
+  it('does not take an address for one outside if the Pods are not listed', async ({ remote, ask }) => {
+    const { kubeconfig } = await remote.account('policies-only', [
+      { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['list'] },
+    ]);
+    const words = ['explain', 'alpha/pod/db', '10.4.0.20', '5432'];
+    const { code, stdout } = await ask(words, { 'target-kube-config': kubeconfig });
+    expect(stdout).toMatch(
+      /\nout of local: unknown: the other end is not known\ninto c2: unknown: which Pod has 10\.4\.0\.20 is not known: .* is forbidden/,
+    );
+    expect(code).toBe(3);
+  });
+
+  it('counts every Pod of a workload, and names one for all that are alike', async ({ policies, pods, start, ask }) => {
+    await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.21'] }, { ...WEB, name: 'web-3', ips: ['10.5.0.22'] });
+    await policies.add('db', fromApp('c2'));
+    const flags = { 'allowed-pod-cidrs': '10.4.0.0/16' };
+    await start(flags);
+    await policies.open('db c2 ingress 5432: 10.4.0.20/32 10.4.0.21/32');
+    const words = ['explain', 'c2/namespace/beta', 'alpha/pod/db', '5432'];
+    const { code, stdout } = await ask(words, flags);
+    expect(stdout).toContain('c2/beta/web 10.4.0.20 (and 1 more) -> local/alpha/db 10.2.0.10, 5432/TCP: allowed\n');
+    expect(stdout).toContain('c2/beta/web-3 10.5.0.22 -> local/alpha/db 10.2.0.10, 5432/TCP: denied\n');
+    expect(code).toBe(1);
+    const json = await ask(words, { ...flags, o: 'json' });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      flows: [{ pods: { from: 2, to: 1 } }, { pods: { from: 1, to: 1 } }],
+    });
+  });
+
+  it('knows -remote-pod-selector and -max-addresses-per-source', async ({ policies, pods, start, ask }) => {
+    await pods.add({ ...WEB, name: 'shared', labels: { app: 'web', shared: 'yes' }, ips: ['10.4.0.21'] });
+    await policies.add('db', fromApp('c2'));
+    const flags = { 'remote-pod-selector': 'shared in (yes)', 'max-addresses-per-source': 1 };
+    await start(flags);
+    await policies.open('db c2 ingress 5432: 10.4.0.21/32');
+    const excluded = await ask(WORDS, flags);
+    expect(excluded.stdout).toContain(
+      '\n  alpha/db: rule 1, peer 1: the Pod does not match -remote-pod-selector shared in (yes)\n',
+    );
+    const full = await ask(WORDS, { 'max-addresses-per-source': 1 });
+    expect(full.stdout).toContain(
+      ': it allows this, but gets no more addresses of other clusters: it has 1, and -max-addresses-per-source is 1\n',
+    );
+    const shared = await ask(['explain', 'c2/beta/pod/shared', ...WORDS.slice(2)], flags);
+    expect([excluded.code, full.code, shared.code]).toEqual([1, 1, 0]);
   });
 
   it('does not know what a remote does not say', async ({ remote, accounts, ask }) => {
@@ -121,6 +212,8 @@ describe('explain', () => {
     expect(unknown.stderr).toContain('c9 is not a remote in the config');
     const few = await ask(['explain', 'alpha/pod/db']);
     expect(few.stderr).toContain('explain needs <from> <to> <port>');
-    expect([wrong.code, unknown.code, few.code]).toEqual([2, 2, 2]);
+    const addresses = await ask(['explain', '10.0.0.1', '10.0.0.2', '80']);
+    expect(addresses.stderr).toContain('10.0.0.1 and 10.0.0.2 are both addresses: name at least one end as a Pod');
+    expect([wrong.code, unknown.code, few.code, addresses.code]).toEqual([2, 2, 2, 2]);
   });
 });

@@ -42,7 +42,10 @@ export type FlowPeer = {
         readonly id: string | undefined;
         /** `remotes[].labels`. */
         readonly labels: Labels;
+        /** Why it may not bring in the address. */
         readonly refusal: string | undefined;
+        /** The selector of `-remote-pod-selector`, if the Pod doesn't match it: no policy selects it then. */
+        readonly excludedBy?: string | undefined;
       }
     | undefined;
 };
@@ -76,6 +79,8 @@ export type SideInput = {
   /** Of that cluster; those of other namespaces than the subject's don't matter. */
   readonly policies: readonly ReadPolicy[];
   readonly key: ClusterKey;
+  /** `-max-addresses-per-source` in that cluster. Default: not known. */
+  readonly maxAddressesPerSource?: number | undefined;
 };
 
 export type Rule = { readonly ports: readonly NetworkPolicyPort[]; readonly peers: readonly NetworkPolicyPeer[] };
@@ -99,7 +104,7 @@ export const localPodOf = ({ pod, remote }: FlowPeer): FlowPod | undefined => (r
 /** Whether a CNI lets a peer select the other end. */
 export function isSelected(peer: NetworkPolicyPeer, policy: NetworkPolicy, end: FlowPeer): boolean {
   const { ipBlock, namespaceSelector, podSelector } = peer;
-  if (ipBlock.cidr !== '') return end.ip !== undefined && isInBlock(ipBlock, end.ip);
+  if (ipBlock.cidr !== '') return end.ip !== undefined && blockMatcher(ipBlock)(end.ip);
   const pod = localPodOf(end);
   if (pod === undefined || pod.hostNetwork) return false;
   const isInNamespace =
@@ -109,12 +114,14 @@ export function isSelected(peer: NetworkPolicyPeer, policy: NetworkPolicy, end: 
   return isInNamespace && selects(podSelector, pod.labels);
 }
 
-function isInBlock({ cidr, except }: NetworkPolicyPeer['ipBlock'], ip: string): boolean {
-  const isIn = (block: string): boolean => {
-    const parsed = parseCidr(block);
-    return parsed.ok && contains(parsed.value, ip);
-  };
-  return isIn(cidr) && !except.some(isIn);
+/** Whether an ipBlock has an address: parses it once for many. */
+export function blockMatcher({ cidr, except }: NetworkPolicyPeer['ipBlock']): (ip: string) => boolean {
+  const parsed = parseCidr(cidr);
+  const exceptions = except.flatMap((each) => {
+    const block = parseCidr(each);
+    return block.ok ? [block.value] : [];
+  });
+  return (ip) => parsed.ok && contains(parsed.value, ip) && !exceptions.some((block) => contains(block, ip));
 }
 
 export function allowsPort(

@@ -1,5 +1,5 @@
 import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
-import { isCompanion, observedCompanion } from './companion.ts';
+import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
 import { namesCluster } from './cross-cluster-rules.ts';
 import { generationOf } from './diff.ts';
 import {
@@ -48,7 +48,7 @@ function missOf(peer: NetworkPolicyPeer | undefined, { ports, policy, input }: M
   if (peer.ipBlock.cidr !== '')
     return { nearness: 'none', detail: `${end.ip ?? 'the Pod, which has no address,'} is not in ${peer.ipBlock.cidr}` };
   if (end.pod === undefined)
-    return { nearness: 'none', detail: 'it selects Pods, and no address that is no known Pod' };
+    return { nearness: 'none', detail: `it selects Pods, and ${end.ip ?? 'the other end'} is no known Pod` };
   if (end.pod.hostNetwork) return { nearness: 'pod', detail: 'it selects no Pod that uses the network of its node' };
   if (end.remote === undefined) return missOfLabels(peer, end.pod, policy.metadata.namespace);
   const miss = missOfRemote(peer, input);
@@ -78,7 +78,9 @@ export function missOfRemote(
   if (!namesCluster({ namespaceSelector, podSelector }, key, remote.id, remote.labels))
     return { nearness: 'cluster', detail: `it names other clusters than ${remote.id}` };
   if (pod.finished) return { nearness: 'pod', detail: 'it selects no Pod that has finished' };
-  return missOfSelectors({ namespaceSelector, podSelector }, pod);
+  const miss = missOfSelectors({ namespaceSelector, podSelector }, pod);
+  if (miss !== undefined || remote.excludedBy === undefined) return miss;
+  return { nearness: 'pod', detail: `the Pod does not match -remote-pod-selector ${remote.excludedBy}` };
 }
 
 function missOfLabels({ namespaceSelector, podSelector }: NetworkPolicyPeer, pod: FlowPod, namespace: string): Miss {
@@ -113,18 +115,34 @@ function selectorText({ matchLabels, matchExpressions }: LabelSelector): string 
 }
 
 /** Why a policy that means a remote Pod has no companion that lets its address in. */
-function companionMiss(source: NetworkPolicy, { policies, peer, direction }: SideInput): string {
+function companionMiss(source: NetworkPolicy, input: SideInput): string {
+  const { policies, peer, direction, maxAddressesPerSource: limit = Infinity } = input;
   const { name, refusal } = peer.remote!;
   if (peer.ip === undefined) return 'it allows this, but the Pod has no address';
   if (refusal !== undefined) return `it allows this, but not the address: ${refusal}`;
-  const companions = policies
+  const all = policies
     .filter((policy) => isCompanion(policy) && sourceNameOf(policy) === nameOf(source))
-    .map(observedCompanion)
-    .filter((companion) => companion.remote === name && companion.direction === direction);
-  if (companions.length === 0) return `it allows this, but has no companion for ${name}: is -network-policies on?`;
+    .map(observedCompanion);
+  const companions = all.filter((companion) => companion.remote === name && companion.direction === direction);
   const generation = String(source.metadata.generation);
   const behind = companions.find((companion) => generationOf(companion) !== generation);
-  if (behind === undefined) return `it allows this, but its companion for ${name} does not have ${peer.ip} yet`;
-  const older = generationOf(behind) ?? 'unknown';
-  return `it allows this, but its companion for ${name} is of generation ${older}, and the policy of ${generation}`;
+  if (behind !== undefined) {
+    const older = generationOf(behind) ?? 'unknown';
+    return `it allows this, but its companion for ${name} is of generation ${older}, and the policy of ${generation}`;
+  }
+  // The addresses of all remotes count, so the limit may also be why there is no companion for this one.
+  const count = addressCount(all);
+  if (count >= limit)
+    return `it allows this, but gets no more addresses of other clusters: it has ${count}, and -max-addresses-per-source is ${limit}`;
+  return companions.length === 0
+    ? `it allows this, but has no companion for ${name}: is -network-policies on?`
+    : `it allows this, but its companion for ${name} does not have ${peer.ip} yet`;
+}
+
+/** How many addresses the companions of a policy have, as `desiredCompanions` counts them: once for all ports of the same peers. */
+function addressCount(companions: readonly ObservedCompanion[]): number {
+  const items = companions.flatMap(({ remote, direction, rules }) =>
+    rules.flatMap(({ text, cidrs }) => cidrs.map((cidr) => [remote, direction, text.split('/')[0], cidr].join(' '))),
+  );
+  return new Set(items).size;
 }

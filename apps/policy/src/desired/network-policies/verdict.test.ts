@@ -16,10 +16,13 @@ const policy = (name: string, spec: object, metadata: object = {}) =>
     spec: { podSelector: { matchLabels: { app: 'db' } }, policyTypes: ['Ingress'], ...spec },
   });
 
-const companion = (name: string, ip: string, { generation = 3, remote = 'c2' } = {}) => {
+const companion = (name: string, ip: string, { generation = 3, remote = 'c2', ports: numbers = [5432] } = {}) => {
   const podSelector = { matchLabels: { app: 'db' }, matchExpressions: [] };
-  const ports = [{ protocol: 'TCP', port: 5432, endPort: 0 }];
-  const rules = [{ text: 'x', ports, cidrs: [`${ip}/32`] }];
+  const rules = numbers.map((port) => ({
+    text: 'x',
+    ports: [{ protocol: 'TCP', port, endPort: 0 }],
+    cidrs: [`${ip}/32`],
+  }));
   const source = { namespace: 'alpha', name, uid: name, generation, podSelector };
   const { metadata, spec } = writtenCompanion(source, {
     name: `${name}-${remote}`,
@@ -72,6 +75,9 @@ const allow = (namespaceLabels: object = selector, app = 'web', port: number | s
 });
 
 const verdict = (changes: Partial<SideInput>) => sideVerdict({ ...input, ...changes });
+
+const ONE = 'rule 1, peer 1: it allows this, but';
+const LIMIT = '-max-addresses-per-source is';
 
 describe('sideVerdict', () => {
   it('allows what no policy isolates', () => {
@@ -134,6 +140,12 @@ describe('sideVerdict', () => {
       false,
     );
     expect(companionsAsPolicies([], objects)).toEqual([]);
+    const another = { ...input.peer, ip: '10.2.0.21' };
+    expect(verdict({ policies: [policies[0]!, ...companions], peer: another, maxAddressesPerSource: 1 })).toMatchObject(
+      {
+        misses: [{ detail: `${ONE} gets no more addresses of other clusters: it has 1, and ${LIMIT} 1` }],
+      },
+    );
   });
 
   it.each<{ name: string; policies: SideInput['policies']; peer?: Partial<SideInput['peer']>; want: object }>([
@@ -215,7 +227,13 @@ describe('sideVerdict', () => {
     expect(verdict({ policies: [policy('db', { ingress: [{ ports: [port] }] })] }).allowed).toBe(want);
   });
 
-  it.each<{ name: string; policies: SideInput['policies']; peer?: Partial<SideInput['peer']>; want: string }>([
+  it.each<{
+    name: string;
+    policies: SideInput['policies'];
+    peer?: Partial<SideInput['peer']>;
+    limit?: number;
+    want: string;
+  }>([
     {
       name: 'a companion that is not there',
       policies: [policy('db', allow()), companion('db', '10.3.0.1', { remote: 'c3' })],
@@ -230,6 +248,47 @@ describe('sideVerdict', () => {
       name: 'an address that a companion lacks',
       policies: [policy('db', allow()), companion('db', '10.2.0.9')],
       want: 'rule 1, peer 1: it allows this, but its companion for c2 does not have 10.2.0.20 yet',
+    },
+    {
+      name: 'a limit that is reached, on any port and in any cluster',
+      policies: [
+        policy('db', allow()),
+        companion('db', '10.2.0.9', { ports: [5432, 5433] }),
+        companion('db', '10.3.0.1', { remote: 'c3' }),
+        companion('other', '10.2.0.9'),
+      ],
+      limit: 2,
+      want: `${ONE} gets no more addresses of other clusters: it has 2, and ${LIMIT} 2`,
+    },
+    {
+      name: 'a limit that other clusters reached alone',
+      policies: [policy('db', allow()), companion('db', '10.3.0.1', { remote: 'c3' })],
+      limit: 1,
+      want: `${ONE} gets no more addresses of other clusters: it has 1, and ${LIMIT} 1`,
+    },
+    {
+      name: 'an address that a companion lacks below the limit',
+      policies: [policy('db', allow()), companion('db', '10.2.0.9', { ports: [5432, 5433] })],
+      limit: 2,
+      want: `${ONE} its companion for c2 does not have 10.2.0.20 yet`,
+    },
+    {
+      name: 'a Pod that -remote-pod-selector excludes',
+      policies: [policy('db', allow()), companion('db', '10.2.0.9')],
+      peer: { remote: { ...c2, excludedBy: 'shared=yes' } },
+      want: 'rule 1, peer 1: the Pod does not match -remote-pod-selector shared=yes',
+    },
+    {
+      name: 'other labels rather than -remote-pod-selector',
+      policies: [policy('db', allow(selector, 'api'))],
+      peer: { remote: { ...c2, excludedBy: 'shared=yes' } },
+      want: 'rule 1, peer 1: the labels of the Pod do not match app=api',
+    },
+    {
+      name: 'an address that no known Pod has',
+      policies: [policy('db', allow())],
+      peer: { pod: undefined, remote: undefined },
+      want: 'rule 1, peer 1: it selects Pods, and 10.2.0.20 is no known Pod',
     },
     {
       name: 'an address that is not allowed',
@@ -286,8 +345,8 @@ describe('sideVerdict', () => {
       policies: [policy('db', { ingress: [...allow({ [K]: 'c3' }).ingress, ...allow(selector, 'web', 8080).ingress] })],
       want: 'rule 2, peer 1: it allows 8080/TCP, not 5432/TCP',
     },
-  ])('names $name', ({ policies, peer, want }) => {
-    const found = verdict({ policies, peer: { ...input.peer, ...peer } });
+  ])('names $name', ({ policies, peer, limit, want }) => {
+    const found = verdict({ policies, peer: { ...input.peer, ...peer }, maxAddressesPerSource: limit });
     expect(found).toMatchObject({
       allowed: false,
       by: undefined,

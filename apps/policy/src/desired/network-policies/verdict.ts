@@ -1,4 +1,5 @@
 import type { NetworkPolicy, NetworkPolicyPeer } from '@kube-semaphore/kube-objects';
+import { companionPeersAnnotation } from '../../names.ts';
 import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
 import { generationOf } from './diff.ts';
 import {
@@ -74,7 +75,9 @@ export function companionsAsPolicies(
       direction === 'ingress'
         ? { podSelector, policyTypes: ['Ingress'], ingress, egress: [] }
         : { podSelector, policyTypes: ['Egress'], ingress: [], egress };
-    return [{ metadata: { ...metadata, generation: 0 }, spec }];
+    const texts = JSON.stringify(rules.map(({ text }) => text));
+    const annotations = { ...metadata.annotations, [companionPeersAnnotation]: texts };
+    return [{ metadata: { ...metadata, annotations, generation: 0 }, spec }];
   });
 }
 
