@@ -166,6 +166,30 @@ describe('a NetworkPolicy that names another cluster', () => {
   });
 });
 
+describe('the NetworkPolicies that name other clusters', () => {
+  it('are counted for each remote, and the clusters that are not configured once each', async ({ policies, start }) => {
+    await policies.add('local', { podSelector: {}, ingress: [{ from: [{ namespaceSelector: {} }] }] });
+    await policies.add('db', fromApp('c2'));
+    const policy = await start();
+    const counts = async () => {
+      const [c2, unknown] = await Promise.all([
+        policy.metric('semaphore_policy_extended_policies', { remote: 'c2' }),
+        policy.metric('semaphore_policy_unknown_clusters'),
+      ]);
+      return { c2, unknown };
+    };
+    await eventually(counts, { c2: 1, unknown: 0 });
+    await policies.add('many', { podSelector: {}, ingress: [{ from: ['c2', 'c8', 'c9'].map((name) => peer(name)) }] });
+    await policies.add('unknown', fromApp('c9'));
+    await eventually(counts, { c2: 2, unknown: 2 });
+    await policies.remove('many');
+    await eventually(counts, { c2: 1, unknown: 1 });
+    await policies.patch('db', { spec: fromApp('c9') });
+    await policies.remove('unknown');
+    await eventually(counts, { c2: 0, unknown: 1 });
+  });
+});
+
 describe('a companion', () => {
   it('that somebody edits or deletes is put right', async ({ pods, policies, start }) => {
     await pods.add(WEB);
@@ -193,8 +217,12 @@ describe('a companion', () => {
     await policies.add('db', fromApp('c2'));
     const before = await start();
     await policies.open(WEB_LINE);
+    const [{ metadata }] = (await policies.companions()) as [Awaited<ReturnType<typeof policies.get>>];
     await before.stop();
+    // Without an owner, no garbage collector deletes it.
+    await policies.patch(metadata.name, { metadata: { ownerReferences: null } });
     await policies.remove('db');
+    expect(await policies.opened()).toEqual([WEB_LINE]);
     await start();
     await policies.open();
   });
@@ -247,7 +275,8 @@ describe('a label of local namespaces', () => {
     await label('c2');
     const flags = { 'network-policies': 'true', 'local-cluster-name': 'c1' };
     const { stdout } = await plan(flags);
-    expect(stdout).toMatch(/^the local cluster:\nskip! {3}NetworkPolicy alpha\/db: it excludes the cluster c1, but /m);
+    expect(stdout).toMatch(/^the local cluster:\nopen {4}alpha\/db: ingress on all ports from every remote /m);
+    expect(stdout).toMatch(/^skip! {3}NetworkPolicy alpha\/db: it excludes the cluster c1, but /m);
     expect(stdout).toMatch(/^skip! {3}namespace alpha: the label \S+ says that it is of the remote c2: /m);
     const policy = await start(flags);
     const count = () => {
@@ -354,5 +383,29 @@ describe('two replicas', () => {
     await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
     await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
     await policies.open('db c2 ingress 5433: 10.4.0.20/32 10.4.0.22/32');
+  });
+
+  it('show on the standby that a companion is behind its source while the leader hangs', async ({
+    pods,
+    policies,
+    start,
+    task,
+  }) => {
+    const lease = { ...shortLease(`semaphore-policy-${task.id}`), ...longLease, 'lease-namespace': 'semaphore-policy' };
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const leader = await start(lease);
+    await leader.logged('started leading');
+    const standby = await start(lease);
+    await policies.open(WEB_LINE);
+    const behind = () => standby.metric('semaphore_policy_companions_behind', { remote: 'c2' });
+    await eventually(behind, 0);
+    leader.signal('SIGSTOP');
+    await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
+    await eventually(behind, 1);
+    expect(await policies.opened()).toEqual([WEB_LINE]);
+    leader.signal('SIGCONT');
+    await policies.open('db c2 ingress 5433: 10.4.0.20/32');
+    await eventually(behind, 0);
   });
 });

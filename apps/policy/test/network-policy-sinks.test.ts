@@ -1,5 +1,6 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { calicoCrds, ciliumCrds, deployedRights, goesWithoutEngines, rulesOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from './support/accounts.ts';
@@ -17,6 +18,8 @@ type CiliumRule = {
 type CalicoEnd = { readonly selector?: string; readonly ports?: readonly (string | number)[] };
 type CalicoRule = { readonly protocol?: string; readonly source?: CalicoEnd; readonly destination?: CalicoEnd };
 
+const CLUSTER = 'policy.semaphore.uw.io/cluster';
+const MANAGED_BY = 'policy.semaphore.uw.io/managed-by';
 const PEER = 'policy.semaphore.uw.io/peer';
 const SELECTOR = { matchLabels: { 'app.kubernetes.io/name': 'db' } };
 const EXPRESSIONS = [
@@ -88,6 +91,16 @@ async function opened(client: TestClient, name: SinkName): Promise<readonly stri
   return lines.toSorted();
 }
 
+/** An object of a sink under another name, as if somebody else or the process for another remote had written it. */
+function copyOf({ metadata, ...object }: KubeObject, by: 'somebody' | 'c9'): KubeObject {
+  const { name, namespace, labels, annotations } = metadata;
+  const changed = by === 'c9' ? CLUSTER : MANAGED_BY;
+  const change = (values: Readonly<Record<string, string>> = {}) =>
+    changed in values ? { ...values, [changed]: by } : values;
+  const copy = { name: `${name}-${by}`, labels: change(labels), annotations: change(annotations) };
+  return { ...object, metadata: { ...copy, ...(namespace !== undefined && { namespace }) } };
+}
+
 /** A test on a cluster with the real CustomResourceDefinitions of Cilium and Calico. */
 const itOnSinks = itWithNetworkPolicies
   .extend('components', { scope: 'file' }, () => [folders.cilium, folders.calico])
@@ -109,10 +122,11 @@ const itOnSinks = itWithNetworkPolicies
       used.add(name);
       const { policies, groups, flags } = sinks[name];
       return {
-        start: () => start(flags),
+        start: (more?: PolicyFlags) => start({ ...flags, ...more }),
         open: (...lines: string[]) => eventually(() => opened(admin, name), lines.toSorted()),
         policies: () => admin.list(policies),
         groups: () => admin.list(groups),
+        add: (path: 'policies' | 'groups', object: KubeObject) => admin.create(sinks[name][path], object),
         all: async () => [...(await admin.list(policies)), ...(await admin.list(groups))],
         edit: async (path: 'policies' | 'groups', { metadata }: KubeObject, patch: object) =>
           expect((await admin.request('PATCH', `${sinks[name][path]}/${metadata.name}`, patch)).status).toBe(200),
@@ -230,7 +244,7 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     await pods.add({ ...WEB, name: 'web-2', ips: ['10.4.0.22'] });
     await sink.open(`${LINE} 10.4.0.22/32`);
     expect(await allows('web-2', sinks[name].flags)).toMatch(
-      /^into local: allowed by alpha\/db, rule 1, peer 1\n {2}its companion alpha\/\S+ has the address$/m,
+      /^into local: allowed by alpha\/db, rule 1, peer 1\n {2}the Pod is isolated by alpha\/db\n {2}its companion alpha\/\S+ has the address: generation 1 of 1(, written at \S+)?$/m,
     );
     expect((await sink.policies())[0]!.metadata['resourceVersion']).toBe(before!.metadata['resourceVersion']);
     await policies.patch('db', { spec: fromApp('c2', 'web', 5433) });
@@ -257,6 +271,46 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     await sink.open(LINE);
     const [restored] = await sink.policies();
     expect([restored!['spec'], restored!['specs']]).toEqual([companion!['spec'], undefined]);
+  });
+
+  it('deletes at the start what has no source: policies before groups, and nothing of others', async ({
+    local,
+    accounts,
+    using,
+    pods,
+    policies,
+    onTestFinished,
+  }) => {
+    const sink = using(name);
+    await pods.add(WEB);
+    await policies.add('db', fromApp('c2'));
+    const before = await sink.start();
+    await sink.open(LINE);
+    const [[companion], [group]] = [await sink.policies(), await sink.groups()];
+    await before.stop();
+    // Without an owner, which Calico's API server doesn't keep, no garbage collector deletes it.
+    await sink.edit('policies', companion!, { metadata: { ownerReferences: null } });
+    await policies.remove('db');
+    for (const by of ['somebody', 'c9'] as const) {
+      await sink.add('groups', copyOf(group!, by));
+      await sink.add('policies', copyOf(companion!, by));
+    }
+    const ours = [companion, group].map((each) => each!.metadata.name);
+    const others = (await sink.all()).filter(({ metadata }) => !ours.includes(metadata.name));
+    expect(others).toHaveLength(4);
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    await proxy.set(
+      { kind: 'answer', status: 500 },
+      { verb: 'delete', target: new RegExp(`^${sinks[name].policies}/`) },
+    );
+    await sink.start({ 'local-kube-config': await proxy.kubeconfig(accounts.local) });
+    const refused = () => proxy.requests().filter(({ faults }) => faults.length > 0).length;
+    await eventually(() => refused() >= 2, true);
+    // A policy whose group is gone would let nobody in.
+    expect((await sink.groups()).map(({ metadata }) => metadata.name)).toContain(group!.metadata.name);
+    await proxy.clear();
+    await eventually(sink.all, others);
   });
 
   it('takes the place of another one, and cleanup removes it', async ({

@@ -25,6 +25,9 @@ function policy(name: string, parts: { metadata?: object; spec?: object } = {}) 
 }
 
 const fromC2 = { ingress: [{ from: [{ namespaceSelector: { matchLabels: { [K]: 'c2' } } }] }] };
+const fromC2AndC9 = {
+  ingress: [{ from: ['c2', 'c9'].map((cluster) => ({ namespaceSelector: { matchLabels: { [K]: cluster } } })) }],
+};
 const source = (name: string) => policy(name, { spec: fromC2 });
 
 function written(name: string, of: string, remote = 'c2') {
@@ -68,6 +71,25 @@ describe('LocalNetworkPolicies', () => {
     expect([...policies.keys()]).toEqual(['alpha/db']);
     expect(policies.source('alpha/db')).toMatchObject({ source: { name: 'db', uid: 'u-db', generation: 1 } });
     expect(changes()).toEqual(['alpha/db']);
+  });
+
+  it.each([
+    { name: 'alone', labels: {}, keys: [] },
+    { name: 'and that of a remote', labels: { 'policy.semaphore.uw.io/cluster': 'c2' }, keys: ['alpha/'] },
+  ])('never takes a policy with our label $name for a source, whatever it names', ({ labels, keys }) => {
+    const { policies, put, counts, said, changes } = start();
+    const ours = { labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy', ...labels } };
+    put(policy('db', { metadata: ours, spec: fromC2AndC9 }));
+    expect(policies.source('alpha/db')).toBeUndefined();
+    // A companion without a source: it is deleted, and nothing is made of it.
+    expect([...policies.keys()]).toEqual(keys);
+    expect(changes()).toEqual(keys.map((key) => `${key} companion`));
+    expect([said.get('alpha/db'), counts.get('unknown')]).toEqual([undefined, undefined]);
+    put(policy('db', { spec: fromC2AndC9 }));
+    expect([...policies.keys()]).toEqual(['alpha/db']);
+    put(policy('db', { metadata: ours, spec: fromC2AndC9 }));
+    expect(policies.source('alpha/db')).toBeUndefined();
+    expect([said.get('alpha/db'), counts.get('unknown')]).toEqual([[], 0]);
   });
 
   it('reports a policy that no longer reaches other clusters', () => {

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { compareClusterSetId } from './cluster-set-id.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { compareClusterSetId, reportClusterSetId } from './cluster-set-id.ts';
 
 const GROUP = { preferredVersion: { groupVersion: 'about.k8s.io/v1beta1' } };
 const PROPERTY = '/apis/about.k8s.io/v1beta1/clusterproperties/cluster.clusterset.k8s.io';
@@ -31,4 +31,46 @@ it.each([
   },
 ])('recognizes a remote that $name', async ({ answers, want }) => {
   expect(await compareClusterSetId(client(answers), 'c2', { signal })).toMatchObject(want);
+});
+
+it('compares the id again every hour, and warns once of each that differs', async () => {
+  vi.useFakeTimers({ fakeNodeBuiltins: true });
+  onTestFinished(() => void vi.useRealTimers());
+  const answers: Record<string, unknown> = { '/apis/about.k8s.io': GROUP };
+  const says = (value: string) => void (answers[PROPERTY] = { spec: { value } });
+  const differs: number[] = [];
+  const warned: unknown[] = [];
+  const none = () => {};
+  const ended = new AbortController();
+  const report = reportClusterSetId(
+    {
+      client: client(answers) as never,
+      remote: { cluster: 'c2', firstSync: Promise.resolve() },
+      id: 'c2',
+      log: {
+        trace: none,
+        debug: none,
+        info: none,
+        error: none,
+        warn: ({ id }: { id?: unknown }) => warned.push(id),
+      } as never,
+      metric: { set: (_labels, value) => void differs.push(value) },
+    },
+    { signal: ended.signal },
+  );
+  says('c2');
+  await vi.advanceTimersByTimeAsync(0);
+  says('west');
+  await vi.advanceTimersByTimeAsync(3_599_999);
+  expect({ differs, warned }).toEqual({ differs: [0], warned: [] });
+  await vi.advanceTimersByTimeAsync(1);
+  expect({ differs, warned }).toEqual({ differs: [0, 1], warned: ['west'] });
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect({ differs, warned }).toEqual({ differs: [0, 1, 1], warned: ['west'] });
+  says('c2');
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(differs).toEqual([0, 1, 1, 0]);
+  ended.abort();
+  await report;
+  expect(vi.getTimerCount()).toBe(0);
 });
