@@ -5,8 +5,8 @@ import { addressRefusal, type Cidr, contains, parseIp } from '@kube-semaphore/ne
 import { ConfigError } from '@kube-semaphore/runtime';
 import type { FlowWord } from './config/flow.ts';
 import { isFinished } from './desired/member.ts';
-import { flowPodOf } from './desired/network-policies/flow.ts';
-import type { FlowCluster, FlowEnd } from './desired/network-policies/flows.ts';
+import { flowPodOf } from './desired/network-policies/verdict/flow.ts';
+import type { FlowCluster, FlowEnd } from './desired/network-policies/verdict/flows.ts';
 import { sinkOf } from './desired/network-policies/sinks.ts';
 import type { PolicyInput } from './policy.ts';
 import { listOwnedPods, listPods, listPoliciesIn, readInTime } from './remote/snapshot.ts';

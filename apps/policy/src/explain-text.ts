@@ -1,6 +1,6 @@
 import { pageOf, printable } from '@kube-semaphore/text';
-import { type AllowedBy, companionText, ruleText } from './desired/network-policies/verdict.ts';
-import type { ExplainedFlow, Side } from './desired/network-policies/flows.ts';
+import { type AllowedBy, companionText, ruleText } from './desired/network-policies/verdict/verdict.ts';
+import type { ExplainedFlow, Side } from './desired/network-policies/verdict/flows.ts';
 import type { Explanation } from './explain.ts';
 
 /** For people. Ends in a line break. */

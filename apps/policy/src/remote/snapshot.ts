@@ -11,7 +11,7 @@ import {
 import { listAll } from '@kube-semaphore/multicluster';
 import { wordsOf } from '@kube-semaphore/runtime';
 import type { Sink } from '../desired/network-policies/companion.ts';
-import { companionsAsPolicies } from '../desired/network-policies/verdict.ts';
+import { companionsAsPolicies } from '../desired/network-policies/verdict/verdict.ts';
 import { servedGroups } from '../local/api-groups.ts';
 
 /** What was read of a cluster. `failure`: why it was not, in words; undefined: it gave no answer. */

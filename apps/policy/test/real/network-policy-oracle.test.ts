@@ -4,7 +4,7 @@ import { Codec, type NetworkPolicy, networkPolicyKind } from '@kube-semaphore/ku
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Direction } from '../../src/desired/network-policies/cross-cluster-rules.ts';
-import { sideVerdict } from '../../src/desired/network-policies/verdict.ts';
+import { sideVerdict } from '../../src/desired/network-policies/verdict/verdict.ts';
 import { Companions, K, type Remote } from '../support/companions.ts';
 import { type Flow, type FlowEnd, verdicts } from '../support/cyclonus.ts';
 import { policySpec, type World, world, type WorldCluster, type WorldPod } from '../support/random-policies.ts';

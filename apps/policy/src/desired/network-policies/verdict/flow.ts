@@ -1,11 +1,11 @@
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, PodWithPorts } from '@kube-semaphore/kube-objects';
 import { contains, parseCidr } from '@kube-semaphore/net';
-import { isFinished } from '../member.ts';
-import { observedCompanion } from './companion.ts';
-import { type ClusterKey, type Direction, remoteNamespaceLabels } from './cross-cluster-rules.ts';
-import { namedPortsOf } from './peer-pod.ts';
-import type { NamedPort } from './ports.ts';
-import { type Labels, selects } from './selector.ts';
+import { isFinished } from '../../member.ts';
+import { observedCompanion } from '../companion.ts';
+import { type ClusterKey, type Direction, remoteNamespaceLabels } from '../cross-cluster-rules.ts';
+import { namedPortsOf } from '../peer-pod.ts';
+import type { NamedPort } from '../ports.ts';
+import { type Labels, selects } from '../selector.ts';
 
 /** A Pod as policies see it. */
 export type FlowPod = {

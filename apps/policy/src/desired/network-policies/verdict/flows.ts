@@ -1,6 +1,6 @@
 import { traitsOf } from './alike.ts';
-import type { ClusterKey, Direction } from './cross-cluster-rules.ts';
-import type { Labels } from './selector.ts';
+import type { ClusterKey, Direction } from '../cross-cluster-rules.ts';
+import type { Labels } from '../selector.ts';
 import { type FlowPeer, type FlowPod, type FlowPort, type ReadPolicy, remotePeer } from './flow.ts';
 import { type SideVerdict, sideVerdict } from './verdict.ts';
 

@@ -1,7 +1,7 @@
 import type { NetworkPolicy, NetworkPolicyPeer } from '@kube-semaphore/kube-objects';
-import { companionPeersAnnotation } from '../../names.ts';
-import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
-import { generationOf } from './diff.ts';
+import { companionPeersAnnotation } from '../../../names.ts';
+import { isCompanion, observedCompanion, type ObservedCompanion } from '../companion.ts';
+import { generationOf } from '../diff.ts';
 import {
   allowsPort,
   isSelected,
@@ -13,9 +13,9 @@ import {
   type SideInput,
   sourceNameOf,
 } from './flow.ts';
-import { wholeCompanions } from './grouped-sink.ts';
+import { wholeCompanions } from '../grouped-sink.ts';
 import { missOfRemote, nearestMiss } from './nearest-miss.ts';
-import { selects } from './selector.ts';
+import { selects } from '../selector.ts';
 
 export { type FlowPeer, type FlowPod, flowPodOf, type FlowPort, remotePeer, type SideInput } from './flow.ts';
 export { selects };

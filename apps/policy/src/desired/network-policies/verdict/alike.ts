@@ -1,9 +1,9 @@
 import type { NetworkPolicy, NetworkPolicyPeer } from '@kube-semaphore/kube-objects';
 import { hostCidr, parseCidr } from '@kube-semaphore/net';
-import { isCompanion } from './companion.ts';
-import type { Direction } from './cross-cluster-rules.ts';
+import { isCompanion } from '../companion.ts';
+import type { Direction } from '../cross-cluster-rules.ts';
 import { blockMatcher, type FlowPod, rulesOf } from './flow.ts';
-import { selects } from './selector.ts';
+import { selects } from '../selector.ts';
 
 /** Policies that decide about the Pods of one end of a flow. */
 type DecidingPolicies = {

@@ -1,7 +1,7 @@
 import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
-import { isCompanion, observedCompanion, type ObservedCompanion } from './companion.ts';
-import { namesCluster } from './cross-cluster-rules.ts';
-import { generationOf } from './diff.ts';
+import { isCompanion, observedCompanion, type ObservedCompanion } from '../companion.ts';
+import { namesCluster } from '../cross-cluster-rules.ts';
+import { generationOf } from '../diff.ts';
 import {
   allowsPort,
   type FlowPod,
@@ -12,8 +12,8 @@ import {
   type SideInput,
   sourceNameOf,
 } from './flow.ts';
-import { portsText } from './ports.ts';
-import { requirementsOn, selects } from './selector.ts';
+import { portsText } from '../ports.ts';
+import { requirementsOn, selects } from '../selector.ts';
 
 /** How near a rule comes to allow a flow, nearest first. */
 const NEARNESS = ['companion', 'port', 'pod', 'namespace', 'cluster', 'none'] as const;

@@ -1,8 +1,8 @@
 import { Codec, type customResourceKind, networkPolicyWithTimesKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { calicoSink } from './calico-sink.ts';
-import { ciliumSink } from './cilium-sink.ts';
-import { sourceOf, writtenCompanion } from './companion.ts';
+import { calicoSink } from '../calico-sink.ts';
+import { ciliumSink } from '../cilium-sink.ts';
+import { sourceOf, writtenCompanion } from '../companion.ts';
 import { companionsAsPolicies, type FlowPod, ruleText, type SideInput, sideVerdict } from './verdict.ts';
 
 const K = 'cluster.clusterset.k8s.io';

@@ -1,6 +1,6 @@
 import { Codec, networkPolicyWithTimesKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { writtenCompanion } from './companion.ts';
+import { writtenCompanion } from '../companion.ts';
 import type { ReadPolicy } from './flow.ts';
 import { type EndPod, type FlowCluster, type FlowEnd, flowsOf } from './flows.ts';
 
