@@ -307,8 +307,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'take a Lease of others': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'can neither take nor create the Lease %s in kube-system'],
   ],
-  'give sets other labels': [
+  'give sets and groups other labels': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses other labels, which a policy could select'],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'a group with a label that a policy may select'],
+    ['apps/policy/test/real/own-objects-policy.test.ts', 'a group with a finalizer'],
   ],
   'write NetworkPolicies that let in anything but single addresses': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses one $name, new or changed'],

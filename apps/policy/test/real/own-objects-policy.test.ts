@@ -193,7 +193,7 @@ describe('the policy for its own objects', () => {
     it('refuses other labels, which a policy could select', async () => {
       const labels = { ...ours, role: 'trusted', 'projectcalico.org/namespace': 'kube-system' };
       expect(refusal(await account.request('POST', path, set('labelled', { labels, group })))).toMatch(
-        /^403 .* only its own labels on sets; this sets (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
+        /^403 .* only its own labels on sets and groups; this sets (role, projectcalico.org\/namespace|projectcalico.org\/namespace, role)$/,
       );
     });
 
@@ -362,10 +362,12 @@ describe('the policy for its own objects', () => {
       const object = (kind: Kind, spec: object, extra: object = {}): object => ({
         apiVersion: kind === 'NetworkPolicy' ? 'crd.projectcalico.org/v1' : 'cilium.io/v2',
         kind,
-        metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' }, ownerReferences },
+        metadata: { name: nameOf(kind), labels: OURS, ownerReferences },
         spec,
         ...extra,
       });
+      const nameOf = (kind: Kind): string => (kind === 'NetworkPolicy' ? 'default.own' : 'own');
+      const OURS = { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' };
       let ownerReferences: readonly object[] = [];
       const hash = 'a'.repeat(20);
       const group = { fromCIDRSet: [{ cidrGroupRef: `own-${hash}` }] };
@@ -415,7 +417,7 @@ describe('the policy for its own objects', () => {
       };
       it.each(Object.entries(own))('creates and deletes %s', async (_, { kind, spec }) => {
         expect(refusal(await account.request('POST', paths[kind], object(kind, spec)))).toMatch(/^201 /);
-        expect(refusal(await account.request('DELETE', `${paths[kind]}/own`))).toMatch(/^200 /);
+        expect(refusal(await account.request('DELETE', `${paths[kind]}/${nameOf(kind)}`))).toMatch(/^200 /);
       });
 
       const [REFERS, CALICO, CILIUM, DIRECTION] = [
@@ -434,7 +436,7 @@ describe('the policy for its own objects', () => {
         'a CiliumNetworkPolicy without an owner': {
           kind: 'CiliumNetworkPolicy',
           spec: cilium(group),
-          extra: { metadata: { name: 'own', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' } } },
+          extra: { metadata: { name: 'own', labels: OURS } },
           why: 'with one owner',
         },
         'a rule of Cilium for everybody': { kind: 'CiliumNetworkPolicy', spec: cilium({}), why: REFERS },
@@ -485,6 +487,18 @@ describe('the policy for its own objects', () => {
           why: DIRECTION,
         },
         'a range in a group': { kind: 'CiliumCIDRGroup', spec: { externalCIDRs: ['10.0.0.0/8'] }, why: 'nets' },
+        'a group with a label that a policy may select': {
+          kind: 'CiliumCIDRGroup',
+          spec: { externalCIDRs: ['10.2.0.20/32'] },
+          extra: { metadata: { name: 'own', labels: { ...OURS, office: 'true' } } },
+          why: 'its own labels on sets and groups; this sets office',
+        },
+        'a group with a finalizer': {
+          kind: 'CiliumCIDRGroup',
+          spec: { externalCIDRs: ['10.2.0.20/32'] },
+          extra: { metadata: { name: 'own', labels: OURS, finalizers: ['example.com/stays'] } },
+          why: 'not add finalizers',
+        },
         'a rule of Calico for everybody': { kind: 'NetworkPolicy', spec: calico({}), why: REFERS },
         'a rule of Calico that refers to a group at its own end': {
           kind: 'NetworkPolicy',
@@ -538,15 +552,39 @@ describe('the policy for its own objects', () => {
         },
       };
       it.each(Object.entries(foreign))('neither creates nor makes %s', async (_, { kind, spec, extra, why }) => {
-        const refused = new RegExp(`^403 .* semaphore-policy may write only .*${why}`);
+        const refused = new RegExp(`^403 .* semaphore-policy may .*${why}`);
         expect(refusal(await account.request('POST', paths[kind], object(kind, spec, extra)))).toMatch(refused);
         const known = Object.values(own).find((each) => each.kind === kind)!;
         const there = await cluster.admin.create(paths[kind], object(kind, known.spec) as KubeObject);
         const { resourceVersion } = there.metadata;
         const changed = object(kind, spec, extra) as KubeObject;
         const metadata = { ...changed.metadata, resourceVersion };
-        expect(refusal(await account.request('PUT', `${paths[kind]}/own`, { ...changed, metadata }))).toMatch(refused);
-        await cluster.admin.request('DELETE', `${paths[kind]}/own`);
+        const path = `${paths[kind]}/${nameOf(kind)}`;
+        expect(refusal(await account.request('PUT', path, { ...changed, metadata }))).toMatch(refused);
+        await cluster.admin.request('DELETE', path);
+      });
+
+      it.each(['knp.default.db', 'adminnetworkpolicy.db', 'security.db', 'own'])(
+        'creates no policy of Calico with the name %s, from which Felix takes the tier',
+        async (name) => {
+          const metadata = { name, labels: OURS, ownerReferences };
+          const policy = object('NetworkPolicy', calico({ source: peer }), { metadata });
+          expect(refusal(await account.request('POST', paths.NetworkPolicy, policy))).toMatch(
+            /^403 .* of Calico that allow/,
+          );
+        },
+      );
+
+      it('keeps the finalizers of others', async () => {
+        const { kind, spec } = own['a group of Cilium']!;
+        const there = await cluster.admin.create(paths[kind], object(kind, spec) as KubeObject);
+        const metadata = { ...there.metadata, finalizers: ['example.com/of-somebody'] };
+        const path = `${paths[kind]}/own`;
+        const marked = await cluster.admin.request('PUT', path, { ...there, metadata });
+        const changed = { ...marked.body, spec: { externalCIDRs: ['10.2.0.21/32'] } };
+        expect(refusal(await account.request('PUT', path, changed))).toMatch(/^200 /);
+        await cluster.admin.request('PATCH', path, { metadata: { finalizers: null } });
+        await cluster.admin.request('DELETE', path);
       });
     });
 
