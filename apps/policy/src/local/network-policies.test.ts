@@ -92,6 +92,20 @@ describe('LocalNetworkPolicies', () => {
     expect([said.get('alpha/db'), counts.get('unknown')]).toEqual([[], 0]);
   });
 
+  it('reports a source that is new, or has another spec, and no other change of it', () => {
+    const { put, changes } = start();
+    const at = (generation: number, metadata: object = {}) =>
+      policy('db', { metadata: { generation, ...metadata }, spec: fromC2 });
+    put(at(1));
+    put(at(1, { resourceVersion: '2', annotations: { note: 'x' } }));
+    expect(changes()).toEqual(['alpha/db']);
+    put(at(2, { resourceVersion: '3' }));
+    expect(changes()).toEqual(['alpha/db']);
+    put(at(2, { resourceVersion: '4', uid: 'another' }));
+    // The old one goes, and the new one comes.
+    expect(changes()).toEqual(['alpha/db', 'alpha/db']);
+  });
+
   it('reports a policy that no longer reaches other clusters', () => {
     const { policies, put, changes } = start();
     put(source('db'));

@@ -181,7 +181,9 @@ export class LocalNetworkPolicies {
     this.#countUnknown(current?.unknown, +1);
     if (current?.crossCluster === undefined) this.#sources.delete(key);
     else this.#sources.set(key, current.crossCluster);
-    if (previous?.crossCluster !== undefined || current?.crossCluster !== undefined) onChange(key, { isSource: true });
+    const [was, is] = [previous?.crossCluster?.source, current?.crossCluster?.source];
+    // Of its metadata, nothing else matters. What others write there must not end the backoff of the key.
+    if (was?.uid !== is?.uid || was?.generation !== is?.generation) onChange(key, { isSource: true });
     if (current?.generation === undefined) this.#generations.delete(key);
     else this.#generations.set(key, current.generation);
     this.#count(key);

@@ -48,6 +48,13 @@ export type CompanionRule = {
   readonly cidrs: readonly string[];
 };
 
+/** The peers that a rule's text names: their hash. */
+export const peersOf = (text: string): string => text.split('/')[0]!;
+
+/** Its addresses, each under its peers, whatever the ports are: `<peersHash> <cidr>`. */
+export const itemsOfRule = ({ text, cidrs }: CompanionRule): readonly string[] =>
+  cidrs.map((cidr) => `${peersOf(text)} ${cidr}`);
+
 /**
  * A policy of ours that adds the Pods of one remote to one direction of a user's NetworkPolicy, by their addresses.
  * It selects the same Pods and covers one direction, so it never isolates a Pod that the source doesn't isolate.

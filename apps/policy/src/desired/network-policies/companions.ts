@@ -3,7 +3,7 @@ import type { NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 import { companionName } from '../../names.ts';
 import { inOrder } from '../sets/addresses.ts';
 import { distribute } from '../shards.ts';
-import type { Companion, CompanionRule, ObservedCompanion, Source } from './companion.ts';
+import { type Companion, itemsOfRule, type ObservedCompanion, peersOf, type Source } from './companion.ts';
 import type { CrossClusterRule, Direction } from './cross-cluster-rules.ts';
 import { hasNamedPort, type PortGroup, resolvePorts, type SelectedPod } from './ports.ts';
 
@@ -179,12 +179,7 @@ function ruleText({ direction, ports, peersHash }: CrossClusterRule): string {
   return `${peersHash}/${hash('sha256', JSON.stringify(ports), 'hex').slice(0, 10)}`;
 }
 
-const peersOf = (text: string): string => text.split('/')[0]!;
-
 const itemOf = ({ peersHash }: CrossClusterRule, cidr: string): string => `${peersHash} ${cidr}`;
-
-const itemsOfRule = ({ text, cidrs }: CompanionRule): readonly string[] =>
-  cidrs.map((cidr) => `${peersOf(text)} ${cidr}`);
 
 function companionOf({ remote, direction, grants }: Part, name: string, items: ReadonlySet<string>): Companion {
   const rules = grants.flatMap(({ rule, text, groups }) =>

@@ -239,6 +239,27 @@ describe('diffCompanions with groups of addresses', () => {
       want: ['update b'],
     },
     {
+      name: 'an address that goes from ingress, and comes to egress',
+      before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32'))],
+      after: [
+        companion('a', rule('10.2.0.2/32')),
+        { ...companion('new', { ...rule('10.2.0.1/32'), text: 'p2' }), direction: 'egress' },
+      ],
+      want: ['update a'],
+    },
+    {
+      name: 'an address that moves to where it is for other peers',
+      before: [
+        companion('a', { ...rule('10.2.0.1/32'), text: 'p2' }),
+        companion('b', rule('10.2.0.1/32', '10.2.0.2/32')),
+      ],
+      after: [
+        companion('a', rule('10.2.0.1/32'), { ...rule('10.2.0.1/32'), text: 'p2' }),
+        companion('b', rule('10.2.0.2/32')),
+      ],
+      want: ['update a'],
+    },
+    {
       name: 'what an earlier spec allowed',
       before: [companion('a', rule('10.2.0.1/32')), companion('gone', rule('10.2.0.3/32'))],
       after: [companion('new', rule('10.2.0.1/32', '10.2.0.3/32'))],
@@ -252,6 +273,13 @@ describe('diffCompanions with groups of addresses', () => {
       before: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32')), companion('gone', rule('10.2.0.3/32'))],
       after: [companion('a', rule('10.2.0.2/32'), { text: 'p2', ports: [], cidrs: ['10.2.0.4/32'] })],
       want: ['update a-', 'delete gone-'],
+    },
+    {
+      name: 'no companion whose addresses a group of another sink is to allow',
+      sink: ciliumSink,
+      before: [companion('a', rule('10.2.0.1/32'))],
+      after: [companion('a', rule('10.2.0.1/32', '10.2.0.2/32'))],
+      want: [],
     },
     {
       name: 'no group whose addresses another sink is to allow',

@@ -7,6 +7,7 @@ import {
   isWritten,
   networkPolicySink,
   type ObservedCompanion,
+  peersOf,
   type Sink,
   type Source,
 } from './companion.ts';
@@ -90,16 +91,47 @@ export const isOutdated = (change: CompanionChange, { generation }: Pick<Source,
 
 /**
  * Tells which changes of a source may be written even if others of it can't: what an earlier spec allowed goes, and so does an
- * address that no other change adds, as it doesn't move. A policy waits for the groups that it refers to.
+ * address that no other change adds for the same peers, as it doesn't move. A policy waits for the groups that it refers to.
  */
 export function independentOf(phases: readonly CompanionPhase[], source: Source): (change: CompanionChange) => boolean {
-  let added: ReadonlySet<string> | undefined;
+  let added: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (change) => {
     if (isOutdated(change, source)) return true;
     if (change.kind === 'create' || change.from.part === 'policy') return false;
-    added ??= new Set(phases.flat().flatMap((each) => companionFacts(each).added));
-    return companionFacts(change).removed.every((address) => !added!.has(address));
+    added ??= usesByAddress(phases.flat().flatMap((each) => grantsIn(each).added));
+    return grantsIn(change).removed.every(({ address, use }) => {
+      const uses = added!.get(address) ?? new Set();
+      return use === ANY_USE ? uses.size === 0 : !uses.has(use) && !uses.has(ANY_USE);
+    });
   };
+}
+
+/** An address, and what it is granted for: `<direction> <peersHash>`. */
+type GrantedAddress = { readonly address: string; readonly use: string };
+
+/** A group of addresses doesn't say what they are for. */
+const ANY_USE = '';
+
+function grantsIn(change: CompanionChange): Readonly<Record<'added' | 'removed', readonly GrantedAddress[]>> {
+  const before = change.kind === 'create' ? [] : grantsOf(change.from, change.from.resource);
+  const after = change.kind === 'delete' ? [] : grantsOf(change.companion, change.resource);
+  const without = (grants: readonly GrantedAddress[], others: readonly GrantedAddress[]) => {
+    const uses = usesByAddress(others);
+    return grants.filter(({ address, use }) => uses.get(address)?.has(use) !== true);
+  };
+  return { added: without(after, before), removed: without(before, after) };
+}
+
+const grantsOf = ({ direction, rules }: Companion, resource: Kind): readonly GrantedAddress[] =>
+  rules.flatMap(({ text, cidrs }) => {
+    const use = resource === networkPolicyKind ? `${direction} ${peersOf(text)}` : ANY_USE;
+    return cidrs.map((address) => ({ address, use }));
+  });
+
+function usesByAddress(grants: readonly GrantedAddress[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const uses = new Map<string, Set<string>>();
+  for (const { address, use } of grants) uses.set(address, (uses.get(address) ?? new Set()).add(use));
+  return uses;
 }
 
 /** Whether a change deletes what another sink wrote for the present spec of the source. @param sink that of the source */

@@ -1,5 +1,5 @@
 import type { LabelSelector, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort } from '@kube-semaphore/kube-objects';
-import { isCompanion, observedCompanion, type ObservedCompanion } from '../companion.ts';
+import { isCompanion, itemsOfRule, observedCompanion, type ObservedCompanion } from '../companion.ts';
 import { namesCluster } from '../cross-cluster-rules.ts';
 import { generationOf } from '../diff.ts';
 import {
@@ -142,7 +142,7 @@ function companionMiss(source: NetworkPolicy, input: SideInput): string {
 /** How many addresses the companions of a policy have, as `desiredCompanions` counts them: once for all ports of the same peers. */
 function addressCount(companions: readonly ObservedCompanion[]): number {
   const items = companions.flatMap(({ remote, direction, rules }) =>
-    rules.flatMap(({ text, cidrs }) => cidrs.map((cidr) => [remote, direction, text.split('/')[0], cidr].join(' '))),
+    rules.flatMap(itemsOfRule).map((item) => [remote, direction, item].join(' ')),
   );
   return new Set(items).size;
 }
