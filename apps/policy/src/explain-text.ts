@@ -33,7 +33,7 @@ function sideLines(side: Side): readonly string[] {
   const title = `${side.direction === 'egress' ? 'out of' : 'into'} ${side.cluster}`;
   if (!side.known) return [`${title}: unknown: ${printable(side.failure)}`];
   const { allowed, by, isolatedBy, misses } = side;
-  const isolating = `isolated by ${isolatedBy.length === 0 ? 'a companion whose NetworkPolicy is gone' : namesText(isolatedBy)}`;
+  const isolating = `isolated by ${isolatedBy.length === 0 ? 'a companion alone' : namesText(isolatedBy)}`;
   if (by !== undefined)
     return [`${title}: allowed by ${printable(ruleText(by))}`, `  the Pod is ${isolating}`, ...companionLines(by)];
   if (allowed) {

@@ -62,7 +62,7 @@ export const metrics = {
   unknownClusters: {
     name: 'semaphore_policy_unknown_clusters',
     type: 'gauge',
-    help: 'Clusters that NetworkPolicies name and the config lacks.',
+    help: 'Clusters that NetworkPolicies name or exclude, and the config lacks.',
     labels: {},
   },
   calicoRequests: {

@@ -104,40 +104,48 @@ describe('docs/network-policies.md', () => {
     expect(selected(documented(heading, 'block' in rest ? rest.block : 0), us, namespace, app)).toEqual(want);
   });
 
-  const cases = Array.from(docPage('network-policies.md').matchAll(/^\| (.*`.*) \| (.*) \| (.*) \|$/gm), (row) =>
-    row.slice(1),
-  );
+  const [, table = ''] = docPage('network-policies.md').split('| --- | --- | --- |\n');
+  const cases = Array.from(table.split('\n\n')[0]!.matchAll(/^\| (.+) \| (.+) \| (.+) \|$/gm), (row) => row.slice(1));
 
+  const named = (operator: string, ...values: string[]) => ({
+    namespaceSelector: { matchExpressions: [{ key: K, operator, values }] },
+  });
   /** For each row of the table, in its order: a peer, and what it selects in c1. */
-  const peers: readonly (readonly [selector: object, remote: readonly string[], local: readonly string[]])[] = [
-    [{}, [], ['c1', 'c1-']],
-    [{ matchLabels: { [K]: 'c2' } }, ['c2'], []],
-    [{ matchExpressions: [{ key: K, operator: 'In', values: ['c1', 'c2'] }] }, ['c2'], ['c1']],
-    [{ matchLabels: { [K]: 'c1' } }, [], ['c1']],
-    [{ matchLabels: { [K]: 'c9' } }, [], []],
-    [{ matchExpressions: [{ key: K, operator: 'Exists' }] }, ['c2', 'c3'], ['c1']],
-    [{ matchExpressions: [{ key: K, operator: 'NotIn', values: ['c2'] }] }, ['c3'], ['c1', 'c1-']],
-    [{ matchExpressions: [{ key: K, operator: 'NotIn', values: ['c1'] }] }, ['c2', 'c3'], ['c1-']],
-    [{ matchExpressions: [{ key: K, operator: 'DoesNotExist' }] }, [], ['c1-']],
+  const peers: readonly (readonly [peer: object, remote: readonly string[], local: readonly string[]])[] = [
+    [{ namespaceSelector: {} }, [], ['c1', 'c1-']],
+    [{ namespaceSelector: { matchLabels: { [K]: 'c2' } } }, ['c2'], []],
+    [named('In', 'c1', 'c2'), ['c2'], ['c1']],
+    [named('In', 'c1'), [], ['c1']],
+    [named('In', 'c9'), [], []],
+    [named('Exists'), ['c2', 'c3'], ['c1']],
+    [named('NotIn', 'c2'), ['c3'], ['c1', 'c1-']],
+    [named('NotIn', 'c1'), ['c2', 'c3'], ['c1-']],
+    [named('DoesNotExist'), [], ['c1-']],
+    [{ namespaceSelector: { matchLabels: { [K]: 'c2', team: 'a' } } }, [], []],
+    [{ podSelector: { matchLabels: { [K]: 'c2' } } }, [], []],
   ];
 
-  it.each(peers.map(([selector, ...want], i) => ({ row: cases[i]!, selector, want })))(
+  it('has the eleven cases', () => {
+    expect(cases).toHaveLength(peers.length);
+  });
+
+  it.each(peers.map(([from, ...want], i) => ({ row: cases[i] ?? [], from, want })))(
     'has a row that is true: $row.0: $row.1; $row.2',
-    ({ row: [, remotely = '', locally = ''], selector, want: [remote, local] }) => {
-      const spec = specOf({ podSelector: {}, ingress: [{ from: [{ namespaceSelector: selector }] }] });
+    ({ row: [, remotely = '', locally = ''], from, want: [remote, local] }) => {
+      const spec = specOf({ podSelector: {}, ingress: [{ from: [from] }] });
       expect(selected(spec, 'c1', 'beta', 'web')).toEqual([...local, ...remote]);
       expect(remotely).toMatch(REMOTE[remote.join()]!);
       expect(locally).toMatch(LOCAL[local.join()]!);
     },
   );
   const REMOTE: Readonly<Record<string, RegExp>> = {
-    '': /^no cluster/,
+    '': /^(no cluster|where all hold)/,
     c2: /^c2$/,
     'c2,c3': /^every remote/,
     c3: /^all others/,
   };
   const LOCAL: Readonly<Record<string, RegExp>> = {
-    '': /^no namespace$/,
+    '': /^(no namespace|where all hold|Pods with that label)$/,
     c1: /^namespaces with (the label `c1`|any value)$/,
     'c1-': /^(\*\*every namespace|namespaces) without the label/,
     'c1,c1-': /^(all namespaces that match|every namespace)$/,

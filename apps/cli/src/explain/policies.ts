@@ -99,7 +99,7 @@ export function policyHop(
   const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
   const [first = ''] = isolatedBy;
   return wrong(
-    `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion whose NetworkPolicy is gone'}`,
+    `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion alone'}`,
     kubectl(at.cluster, '-n', namespace, 'edit', 'networkpolicy', first.slice(first.indexOf('/') + 1)),
   );
 }

@@ -15,7 +15,7 @@ export type FlowWord =
       readonly name: string;
     };
 
-/** Reads `[cluster/]namespace/kind/name`, `[cluster/]namespace/name` with the word namespace, or an address. */
+/** Reads `[cluster/]NAMESPACE/KIND/NAME`, `[cluster/]namespace/NAME` with that word, or an address. */
 export function parseFlowEnd(raw: string): Parsed<FlowWord> {
   const ip = parseIp(raw);
   if (ip.ok) return good({ kind: 'address', ip: ip.value });
@@ -26,7 +26,7 @@ export function parseFlowEnd(raw: string): Parsed<FlowWord> {
   const namespace = found === 'namespace' ? name : before.pop();
   if (found === undefined || namespace === undefined || before.length > 1 || parts.includes(''))
     return bad(
-      `${quoted(raw)} is not an address, [cluster/]namespace/kind/name or [cluster/]namespace/name: kinds are ${workloads.join(', ')}`,
+      `${quoted(raw)} is not an address or [cluster/]NAMESPACE/KIND/NAME, such as c2/shop/deployment/web, or c2/namespace/shop for a whole namespace: kinds are ${workloads.filter((each) => each !== 'namespace').join(', ')}`,
     );
   return good({ kind: found, cluster: before[0], namespace, name });
 }

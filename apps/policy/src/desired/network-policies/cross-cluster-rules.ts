@@ -31,7 +31,7 @@ export type ClusterIds = {
 
 /**
  * What a policy allows to peers of other clusters. A peer reaches other clusters if and only if its namespaceSelector names
- * the cluster label, with any operator: docs/policy.md. A rule without peers already allows the whole world, so it adds
+ * the cluster label, with any operator: docs/network-policies.md. A rule without peers already allows the whole world, so it adds
  * nothing. Rules with the same peers are one rule with the ports of all.
  */
 export function crossClusterRules(spec: NetworkPolicy['spec'], key: ClusterKey): readonly CrossClusterRule[] {
@@ -73,18 +73,22 @@ function union(a: readonly NetworkPolicyPort[], b: readonly NetworkPolicyPort[])
  *
  * @param labels `remotes[].labels`
  */
-export function namesCluster(
+export function namesCluster(peer: RemotePeer, key: ClusterKey, id: string, labels: Labels = {}): boolean {
+  return selectsByConfig(peer, key, { ...labels, [key]: id });
+}
+
+/** Whether a peer can select Pods of a namespace, as far as it has these of the labels that are ours to give. */
+export function selectsByConfig(
   { namespaceSelector: { matchLabels, matchExpressions } }: RemotePeer,
   key: ClusterKey,
-  id: string,
-  labels: Labels = {},
+  labels: Labels,
 ): boolean {
   const isOfConfig = (each: string): boolean => each === key || each.startsWith(configLabelPrefix);
   const selector = {
     matchLabels: Object.fromEntries(Object.entries(matchLabels).filter(([each]) => isOfConfig(each))),
     matchExpressions: matchExpressions.filter((requirement) => isOfConfig(requirement.key)),
   };
-  return selects(selector, { ...labels, [key]: id });
+  return selects(selector, labels);
 }
 
 /** Whether a peer selects Pods with these labels in a namespace with those; `namespace` carries the cluster label. */

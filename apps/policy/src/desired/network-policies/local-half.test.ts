@@ -53,6 +53,18 @@ describe('localHalfDiagnostics', () => {
   });
 });
 
+it.each(['c1', 'c2'])('a peer for a label of the config that excludes %s reaches no local Pod', (excluded) => {
+  const ids = { key: K, remotes: new Set(['c2']), local: 'c1' };
+  const { namespaceSelector, podSelector } = peerOf('NotIn', excluded);
+  const matchLabels = { 'labels.policy.semaphore.uw.io/region': 'eu' };
+  const rule = {
+    ...ruleOf('Exists'),
+    peers: [{ namespaceSelector: { ...namespaceSelector, matchLabels }, podSelector }],
+  };
+  expect(localHalfDiagnostics([rule], ids, unlabelled)).toEqual([]);
+  expect(openRuleOf('alpha/db', rule, ids)).toMatchObject({ isOpen: true, isOpenHere: false });
+});
+
 it.each([
   ['In', false],
   ['DoesNotExist', false],

@@ -6,10 +6,11 @@ import {
   type Direction,
   excludedClusters,
   type RemotePeer,
+  selectsByConfig,
 } from './cross-cluster-rules.ts';
 import type { PolicyDiagnostic } from './policy-diagnostics.ts';
 import { portsText } from './ports.ts';
-import { requirementsOn, selects } from './selector.ts';
+import { requirementsOn } from './selector.ts';
 
 /** The values of the cluster label that local Namespaces have; undefined is in it if a Namespace has none. */
 export type LocalValues = ReadonlySet<string | undefined>;
@@ -91,17 +92,16 @@ function excludedAsUs(peer: RemotePeer, { key, remotes, local }: ClusterIds): st
   return excludedClusters(peer, key).find((id) => (local === undefined ? !remotes.has(id) : id === local));
 }
 
-function allowsValue({ namespaceSelector }: RemotePeer, key: ClusterKey, value: string | undefined): boolean {
-  const selector = { matchLabels: {}, matchExpressions: requirementsOn(key, namespaceSelector) };
-  return selects(selector, value === undefined ? {} : { [key]: value });
-}
+/** Local Namespaces have none of the labels that our config gives to remotes. */
+const allowsValue = (peer: RemotePeer, key: ClusterKey, value: string | undefined): boolean =>
+  selectsByConfig(peer, key, value === undefined ? {} : { [key]: value });
 
 const unlabelledToo = (key: ClusterKey, us: string, isGuess: boolean): PolicyDiagnostic => {
   const hint = isGuess ? `label them, if this cluster is ${us}, and set -local-cluster-name` : 'label them';
   return {
     kind: 'problem',
     reason: 'local-namespaces-unlabelled',
-    detail: `it excludes the cluster ${us}, but also selects every local namespace without the label ${key}: ${hint}`,
+    detail: `it excludes the cluster ${us}, but also selects local namespaces without the label ${key}: ${hint}`,
   };
 };
 
