@@ -71,7 +71,10 @@ export const program = {
   description: 'Keeps addresses of remote Pods in local Calico GlobalNetworkSets, and in NetworkPolicies.',
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
-    { name: 'check', description: 'Print which Pods of other clusters NetworkPolicies let in, and what is wrong with them.' },
+    {
+      name: 'check',
+      description: 'Print which Pods of other clusters NetworkPolicies let in, and what is wrong with them.',
+    },
     {
       name: 'explain',
       description: 'Print whether one Pod may talk to another, and which NetworkPolicies say so, on both sides.',
