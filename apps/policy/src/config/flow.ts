@@ -24,10 +24,11 @@ export function parseFlowEnd(raw: string): Parsed<FlowWord> {
   const before = parts.slice(0, -2);
   const found = workloads.find((each) => each === kind);
   const namespace = found === 'namespace' ? name : before.pop();
-  if (found === undefined || namespace === undefined || before.length > 1 || parts.includes(''))
-    return bad(
-      `${quoted(raw)} is not an address or [cluster/]NAMESPACE/KIND/NAME, such as c2/shop/deployment/web, or c2/namespace/shop for a whole namespace: kinds are ${workloads.filter((each) => each !== 'namespace').join(', ')}`,
-    );
+  if (found === undefined || namespace === undefined || before.length > 1 || parts.includes('')) {
+    const kinds = workloads.filter((each) => each !== 'namespace').join(', ');
+    const forms = 'an address, [cluster/]NAMESPACE/KIND/NAME or [cluster/]namespace/NAME';
+    return bad(`${quoted(raw)} is not ${forms}: kinds are ${kinds}`);
+  }
   return good({ kind: found, cluster: before[0], namespace, name });
 }
 
