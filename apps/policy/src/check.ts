@@ -146,7 +146,7 @@ function accidental(
   const names = new Set(remotes.map(({ name }) => name));
   const isGroup = (labels: StringMap): boolean => labels[companionLabel] === MANAGER;
   const ours = sets.filter((labels) => names.has(readOwner(labels, labelDomains)?.cluster ?? '') || isGroup(labels));
-  // The first group will come with a NetworkPolicy, when nobody thinks of Calico's policies.
+  // The first group comes with a later NetworkPolicy, whose author may not know Calico's policies.
   const examples = networkPolicySink === 'calico' && !ours.some(isGroup) ? [GROUP_LABELS] : [];
   return [...accidentalRules(policies, ours), ...accidentalRules(policies, examples, { areExamples: true })].map(
     (rule) => ({ kind: 'problem', reason: 'selects-sets', ...rule }) as const,

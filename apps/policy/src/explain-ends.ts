@@ -151,7 +151,7 @@ async function podsEnd(
 
 const podCodec = new Codec(podKind);
 
-/** Canonical; an address that is none counts as none. */
+/** Canonical, without those that are not valid. */
 const ipsOf = ({ status }: PodWithPorts): readonly string[] =>
   status.podIPs.flatMap(({ ip: raw }) => {
     const ip = parseIp(raw);
