@@ -26,14 +26,17 @@ async function probe(port: number): Promise<void> {
     http.createServer((request, response) => void request.pipe(response)).listen(port);
     return;
   }
+  // Without a byte in either direction: a full call on a slow link may last longer, up to the limit.
   const TIMEOUT_MS = 5_000;
+  const LIMIT_MS = 40_000;
   // A mirror and its name may follow a few seconds later.
   const PATIENCE_MS = 30_000;
   const call = (url: string, bytes: number): Promise<number> =>
     new Promise((resolve, reject) => {
       const start = performance.now();
       let received = 0;
-      const request = http.request(url, { method: 'POST', signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
+      const options = { method: 'POST', timeout: TIMEOUT_MS, signal: AbortSignal.timeout(LIMIT_MS) };
+      const request = http.request(url, options, (response) => {
         response.on('data', (chunk: Buffer) => (received += chunk.length));
         response.on('error', reject);
         response.on('end', () => {
@@ -42,6 +45,7 @@ async function probe(port: number): Promise<void> {
         });
       });
       request.on('error', reject);
+      request.on('timeout', () => request.destroy(new Error(`no byte for ${TIMEOUT_MS / 1_000} s`)));
       request.end(Buffer.alloc(bytes));
     });
   const attempt = async (work: () => Promise<number>): Promise<number | string> => {

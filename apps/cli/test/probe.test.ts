@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Outcome, probeScript, type Target } from '../src/test/probe.ts';
+
+/** A target that answers small calls at once. @param answer gets a full call */
+async function startTarget(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Target> {
+  const server = createServer((request, response) => {
+    if (Number(request.headers['content-length']) > 1_000) void answer(request, response);
+    else request.pipe(response);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { to: 'c2', by: 'pod', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+it('a call on a slow link comes through, and one that stops halfway fails', async () => {
+  const slow = await startTarget(async (request, response) => {
+    let count = 0;
+    for await (const chunk of request) {
+      response.write(chunk);
+      if ((count += 1) % 8 === 0) await delay(1_000);
+    }
+    response.end();
+  });
+  const stopping = await startTarget(
+    (request, response) => void request.once('data', (chunk) => response.write(chunk)),
+  );
+  const silent = await startTarget(() => {});
+  const probe = spawn(process.execPath, ['-e', probeScript()], {
+    env: { TARGETS: JSON.stringify([slow, stopping, silent]) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const outcomes = (await json(probe.stdout)) as readonly Outcome[];
+  expect(outcomes.map(({ small, full }) => ({ small, full }))).toEqual([
+    { small: null, full: null },
+    { small: null, full: 'no byte for 5 s' },
+    { small: null, full: 'no byte for 5 s' },
+  ]);
+  // 8 MiB there and back, in at least 8 s.
+  expect(outcomes[0]?.bytesPerSecond).toBeLessThan(2 ** 20);
+});
