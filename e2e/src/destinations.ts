@@ -7,7 +7,9 @@ import { type Place, startTcpdump } from '@kube-semaphore/testnet';
  * @throws {Error} with tcpdump's message if it fails
  */
 export async function watchDestinations(place: Place): Promise<() => ReadonlyMap<number, string>> {
-  const { output } = await startTcpdump(place, ['-i', 'any', '-l', 'tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn']);
+  const beginnings = 'tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn';
+  // Headers only, so that the buffer holds thousands of them.
+  const { output } = await startTcpdump(place, ['-i', 'any', '-l', '-s', '128', beginnings]);
   let lines = '';
   output.setEncoding('utf8').on('data', (chunk: string) => (lines += chunk));
   return () => destinationsIn(lines);

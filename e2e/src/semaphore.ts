@@ -21,5 +21,10 @@ export async function semaphore(
   };
   // The ends of a path name their contexts, and an export has its own.
   const contexts = ['explain', 'export'].includes(command) ? [] : clusters.map(({ name }) => `--context=${name}`);
-  return (await promisify(execFile)(process.execPath, [launcher, command, ...contexts, ...flags], { env })).stdout;
+  try {
+    return (await promisify(execFile)(process.execPath, [launcher, command, ...contexts, ...flags], { env })).stdout;
+  } catch (cause) {
+    const { message, stdout } = cause as Error & { readonly stdout: string };
+    throw new Error(`${message}\n${stdout}`, { cause });
+  }
 }

@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
-import type { Tally } from '../../src/calls.ts';
+import type { Call, Tally } from '../../src/calls.ts';
 import { DocumentedPolicies } from '../../src/documented-policies.ts';
 import { Scenarios } from '../../src/scenarios.ts';
 import type { Side } from '../../src/side.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   system = await System.start({ c2Kubernetes });
   await system.install();
   scenarios = await Scenarios.start(system);
-}, 300_000);
+});
 afterAll(() => system.stop());
 beforeEach(() => onTestFailed(async () => console.error(await system.logs())));
 
@@ -45,7 +45,7 @@ it('has the same Kubernetes in both clusters, except if c2 gets a newer one', as
 });
 
 it('is right in all that semaphore check looks at', async () => {
-  const { checks } = JSON.parse(await system.semaphore('check', '--wait=1m', '--output=json')) as {
+  const { checks } = JSON.parse(await system.semaphore('check', '--wait=5m', '--output=json')) as {
     readonly checks: readonly { readonly name: string; readonly result: string }[];
   };
   // Tokens don't end here, and no Service is exported.
@@ -99,45 +99,43 @@ it('loses no call when c2 gets a node, and reaches a Pod on it', async () => {
 
 it('loses only calls to a lost node, until c2 marks its Pod unready', async () => {
   const tally = await scenarios.loseNode(added.node);
-  expect(new Set(tally.failed.map(({ to }) => to))).toEqual(new Set([added.pod.status.podIP]));
+  const ledTo = (call: Call): boolean => call.to === added.pod.status.podIP;
+  expect(tally.failed.filter((call) => !ledTo(call))).toEqual([]);
+  expect(tally.failed.some(ledTo)).toBe(true);
   expect(mostlyAnswered(tally)).toBe(true);
 });
 
 it('calls the Pod on a lost node again when the node is back', async () => {
   expect(mostlyAnswered(await scenarios.returnNode(added.node))).toBe(true);
-}, 120_000);
+});
 
 it('loses no call when the node of the leading service-mirror is drained', async () => {
   expect(failedIn(await scenarios.drainLeader())).toEqual([]);
-}, 120_000);
+});
 
 it('loses no call when a node with Pods of the app is drained', async () => {
   expect(failedIn(await scenarios.drainApp())).toEqual([]);
-}, 120_000);
+});
 
 it('loses no call when kubelets restart', async () => {
   expect(failedIn(await scenarios.restartKubelets())).toEqual([]);
-}, 120_000);
+});
 
-it.each(['policy', 'service-mirror'] as const)(
-  'loses no call when %s gets another image',
-  async (app) => {
-    expect(failedIn(await scenarios.upgrade(app))).toEqual([]);
-  },
-  120_000,
-);
+it.each(['policy', 'service-mirror'] as const)('loses no call when %s gets another image', async (app) => {
+  expect(failedIn(await scenarios.upgrade(app))).toEqual([]);
+});
 
 it('loses calls only until each new Pod of wireguard has its tunnels', async () => {
   expect(mostlyAnswered(await scenarios.upgrade('wireguard'))).toBe(true);
-}, 120_000);
+});
 
 it('loses no call when API servers and etcd restart', async () => {
   expect(failedIn(await scenarios.restartControlPlanes())).toEqual([]);
-}, 120_000);
+});
 
 it('loses no call when c2 gets another CA, and the old one is removed', async () => {
   expect(failedIn(await scenarios.changeCa())).toEqual([]);
-}, 180_000);
+});
 
 it('makes each block of Calico’s IPAM in c2 an address range of a peer in c1', async () => {
   const status =
@@ -154,13 +152,13 @@ it('lets the documented policies select Pods of c2', async () => {
   await eventually(() => policies.reached(), { checkout: true, stranger: true });
   await policies.apply();
   await eventually(() => policies.reached(), { checkout: true, stranger: false });
-}, 120_000);
+});
 
 it('admits the new Pod of a rollout in c2, in less time than the rollout takes', async () => {
   const { unansweredMs, rolloutMs } = await policies.rollOut();
   expect(unansweredMs).toBeLessThan(rolloutMs);
   await eventually(() => policies.reached(), { checkout: true, stranger: false });
-}, 120_000);
+});
 
 it('restores a set that is edited by hand, and what it admits', async () => {
   const before = await system.c1.netsOf('c2-shop-checkout');
@@ -170,7 +168,7 @@ it('restores a set that is edited by hand, and what it admits', async () => {
 
 it('loses the addresses of Pods without a disabled pool for the other cluster', async () => {
   expect((await policies.losePool()).failed).not.toEqual([]);
-}, 120_000);
+});
 
 it('loses no call while the API server of c2 is down, and reaches it again afterwards', async () => {
   let ours: Tally | undefined;
@@ -180,4 +178,4 @@ it('loses no call while the API server of c2 is down, and reaches it again after
   expect(failedIn(ours!)).toEqual([]);
   expect(failedIn(checkout)).toEqual([]);
   expect(failedIn(stranger)).toHaveLength(stranger.calls.length);
-}, 180_000);
+});

@@ -32,7 +32,10 @@ export async function startTcpdump(
   place: Place,
   args: readonly string[],
 ): Promise<{ readonly output: Readable; readonly stop: () => Promise<void> }> {
-  const tcpdump = place.spawn('tcpdump', ['-n', '--immediate-mode', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // A frame takes as much of the buffer as the longest one could. The usual 2 MiB hold 8 frames of any link, and the next
+  // ones are lost while a busy machine has no time for tcpdump.
+  const usual = ['-n', '--immediate-mode', '-B', '16384'];
+  const tcpdump = place.spawn('tcpdump', [...usual, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = tcpdump;
   if (stdout === null || stderr === null) throw new Error('no pipes');
   const ended = once(tcpdump, 'close');
