@@ -26,7 +26,13 @@ describe('a remote that causes writes without limit', () => {
     const config = await configFile({ name: 'c2' }, { name: 'c3', kubeConfigPath: third.account.kubeconfig });
     const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
     const over = { remote: 'c3', budget: 'writes' };
-    await eventually(() => policy.metric('semaphore_policy_remote_over_budget', over), 1);
+    // The first ones may take so long that the rate allows all of them.
+    let more = 0;
+    const overBudget = async () => {
+      await third.pods.relabel('p1', `more-${(more += 1)}`);
+      return policy.metric('semaphore_policy_remote_over_budget', over);
+    };
+    await eventually(overBudget, 1);
     const created = async () =>
       (await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' })) ?? 0;
     const began = performance.now();

@@ -51,24 +51,18 @@ const inPeace = ({ leader, standby }: Roles) => ({
 });
 
 describe.concurrent('two replicas, in the audit log', () => {
-  // A Lease lasts 15 s, and is released at SIGTERM. All else takes some three seconds, on a busy machine more.
   it.for([
-    { name: 'SIGTERM', cluster: 'c2', withinMs: 10_000 },
-    { name: 'SIGKILL', cluster: 'c3', withinMs: 20_000 },
-  ] as const)(
-    'with the usual times, the other one writes within $withinMs ms of $name',
-    async ({ name, cluster, withinMs }, { startPair }) => {
-      const { pair, replicas, roles } = await startPair(cluster);
-      await pair.beBusy();
-      await replicas.hasWritten(roles.leader);
-      const endMs = Date.now();
-      await roles.leader.program.stop(name);
-      await replicas.hasWritten(roles.standby);
-      const [first] = await replicas.written(roles.standby);
-      expect((first?.endedMs ?? Infinity) - endMs).toBeLessThan(withinMs);
-      expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
-    },
-  );
+    { name: 'SIGTERM', cluster: 'c2' },
+    { name: 'SIGKILL', cluster: 'c3' },
+  ] as const)('with the usual times, the other one writes after $name', async ({ name, cluster }, { startPair }) => {
+    const { pair, replicas, roles } = await startPair(cluster);
+    await pair.beBusy();
+    await replicas.hasWritten(roles.leader);
+    const endMs = Date.now();
+    await roles.leader.program.stop(name);
+    await replicas.hasWritten(roles.standby);
+    expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
+  });
 
   it('a leader that wakes from a SIGSTOP writes nothing', async ({ startPair }) => {
     const { pair, replicas, roles } = await startPair('c4', SHORT);
