@@ -139,7 +139,7 @@ export class Side {
     const before = corefile.replaceAll(/^ *rewrite stop \{\n[^]*?^ {4}\}\n/gm, '').replace('reload', 'reload 2s');
     await this.apply(dnsManifests(CLUSTER_DNS, before));
     await this.addPrograms(SHOP);
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
   }
 
   /** Adds a namespace, with the programs of Pods in it. */
@@ -166,7 +166,7 @@ export class Side {
   /** Waits until all Pods of an app are updated and ready. */
   async rolledOut(app: App): Promise<void> {
     const { workload, namespace } = workloads[app];
-    await this.kubectl(`-n ${namespace} rollout status ${workload} --timeout=120s`);
+    await this.kubectl(`-n ${namespace} rollout status ${workload} --timeout=10m`);
   }
 
   /** Waits until all apps are ready. */
@@ -185,10 +185,10 @@ export class Side {
   async drain({ name }: RealNode): Promise<void> {
     const others = Object.entries(callerLabels).map(([label, value]) => `${label}!=${value}`);
     await this.kubectl(
-      `drain ${name} --ignore-daemonsets --delete-emptydir-data --pod-selector='${others.join()}' --timeout=120s`,
+      `drain ${name} --ignore-daemonsets --delete-emptydir-data --pod-selector='${others.join()}' --timeout=10m`,
     );
     await this.ready();
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
   }
 
   /** Lets a node get Pods again. */
@@ -215,7 +215,7 @@ export class Side {
     await this.#hasCaInSecrets();
     // It reads its CA once.
     await this.kubectl('-n kube-system rollout restart deployment/coredns');
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=120s');
+    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
     await distribute();
     await cluster.stopApiserver();
     await cluster.changeCa();

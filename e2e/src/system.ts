@@ -130,7 +130,7 @@ export class System {
     const node = c1.nodes.find((each) => each !== leading);
     if (node === undefined) throw new Error('c1 has no other node');
     await c1.apply([callerPod(node.name, WEB_URL)]);
-    await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=60s`);
+    await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=10m`);
     const pod = (await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`)) as unknown as Pod;
     return { node, ip: pod.status.podIP ?? '', calls: c1.callsOf(pod) };
   }

@@ -165,7 +165,7 @@ export const ways: readonly Way[] = [
     breaks: kubectl(
       'c1',
       `${of('service-mirror')} scale deployment/semaphore-service-mirror --replicas=0`,
-      `${of('service-mirror')} wait pod -l app=semaphore-service-mirror --for=delete --timeout=60s`,
+      `${of('service-mirror')} wait pod -l app=semaphore-service-mirror --for=delete --timeout=10m`,
       `${of('service-mirror')} delete endpointslices --all`,
     ),
   },

@@ -31,66 +31,69 @@ const it = itByFile.extend('growing', ({ local }, { onCleanup }) => {
 });
 
 describe('the Role of the Go program', () => {
-  it(
-    "is enough for the Go program's file: what needs more is skipped, with one warning each",
-    { timeout: 120_000 },
-    async ({ local, sources, localSources, mirrors, growing, goStartFile }) => {
-      await sources.add({ name: 'db', labels: goLabels.mirror });
-      await sources.addSlice({ name: 'db-x', service: 'db', labels: goLabels.mirror, endpoints: ['10.4.0.3'] });
-      await addGlobals(sources, [web('10.4.0.1')]);
-      await addGlobals(localSources, [web('10.1.0.1')]);
-      const { kubeconfig } = await growing.account;
-      const remote = { allowedPodCIDRs: ['10.4.0.0/16'] };
-      const program = await goStartFile(
-        { localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote },
-        { env: { SSM_LOG_LEVEL: 'debug' } },
-      );
-      const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
-      await mirrors.become(partly);
-      const written = DRY_RUNS + 4;
-      await eventually(() => writesOf(program), written);
+  it("is enough for the Go program's file: what needs more is skipped, with one warning each", async ({
+    local,
+    sources,
+    localSources,
+    mirrors,
+    growing,
+    goStartFile,
+  }) => {
+    await sources.add({ name: 'db', labels: goLabels.mirror });
+    await sources.addSlice({ name: 'db-x', service: 'db', labels: goLabels.mirror, endpoints: ['10.4.0.3'] });
+    await addGlobals(sources, [web('10.4.0.1')]);
+    await addGlobals(localSources, [web('10.1.0.1')]);
+    const { kubeconfig } = await growing.account;
+    const remote = { allowedPodCIDRs: ['10.4.0.0/16'] };
+    const program = await goStartFile(
+      { localCluster: { zones: [], kubeConfigPath: kubeconfig }, remote },
+      { env: { SSM_LOG_LEVEL: 'debug' } },
+    );
+    const partly = { [mirrorName('db')]: ['10.4.0.3'], [globalName('web')]: ['10.4.0.1'] };
+    await mirrors.become(partly);
+    const written = DRY_RUNS + 4;
+    await eventually(() => writesOf(program), written);
 
-      // They are requested again and again, with a growing pause.
-      const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
-      await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
-      expect(
-        refusals()
-          .slice(0, 6)
-          .reduce((sum, { retryInMs }) => sum + Number(retryInMs), 0),
-      ).toBeGreaterThan(500);
-      expect(await writesOf(program)).toBe(written);
-      await eventually(
-        () =>
-          warningsOf(program)
-            .map(({ msg }) => msg)
-            .toSorted(),
-        LEFT_OUT,
-      );
-      for (const { error } of warningsOf(program))
-        expect(JSON.stringify(error)).toMatch(/forbidden.* at the cluster scope/);
-      expect((await program.get('/readyz')).status).toBe(200);
-      expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
-      expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
-      // Everything else works, and what a ClusterRole allows is used at once.
-      await sources.patch(
-        'endpointslices',
-        { name: 'db-x' },
-        { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] },
-      );
-      await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
-      await growing.become(componentRules);
-      await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], {
-        timeoutMs: 45_000,
-      });
-      // It stays without the right: unknown is not empty.
-      await growing.become([]);
-      await local.restart();
-      await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, {
-        timeoutMs: 45_000,
-      });
-      await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
-    },
-  );
+    // They are requested again and again, with a growing pause.
+    const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
+    await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
+    expect(
+      refusals()
+        .slice(0, 6)
+        .reduce((sum, { retryInMs }) => sum + Number(retryInMs), 0),
+    ).toBeGreaterThan(500);
+    expect(await writesOf(program)).toBe(written);
+    await eventually(
+      () =>
+        warningsOf(program)
+          .map(({ msg }) => msg)
+          .toSorted(),
+      LEFT_OUT,
+    );
+    for (const { error } of warningsOf(program))
+      expect(JSON.stringify(error)).toMatch(/forbidden.* at the cluster scope/);
+    expect((await program.get('/readyz')).status).toBe(200);
+    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'c1' })).toBe(0);
+    expect(await program.metric('semaphore_service_mirror_remote_up', { remote: 'local' })).toBe(1);
+    // Everything else works, and what a ClusterRole allows is used at once.
+    await sources.patch(
+      'endpointslices',
+      { name: 'db-x' },
+      { endpoints: [{ addresses: ['10.4.0.4'], conditions: { ready: true } }] },
+    );
+    await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
+    await growing.become(componentRules);
+    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], {
+      timeoutMs: 45_000,
+    });
+    // It stays without the right: unknown is not empty.
+    await growing.become([]);
+    await local.restart();
+    await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, {
+      timeoutMs: 45_000,
+    });
+    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
+  });
 
   it('is enough for a plan, which does not wait for what is forbidden', async ({ sources, goStartFile }) => {
     await addGlobals(sources, [web('10.4.0.1')]);

@@ -102,10 +102,6 @@ it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) 
     input: (bytes: number) => unit.repeat(bytes / unit.length),
     work: (text: string) => [parseEndpoint(text), parseEndpoint(`${text}:1`), parseEndpoint(`[${text}]:1`)],
   })),
-])(
-  '$name takes linear time, up to 1 MB',
-  ({ input, work }) => {
-    expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
-  },
-  60_000,
-);
+])('$name takes linear time, up to 1 MB', ({ input, work }) => {
+  expect(superlinearAt({ input, work: work as (given: unknown) => unknown })).toBeUndefined();
+});

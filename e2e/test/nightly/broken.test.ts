@@ -19,7 +19,7 @@ beforeAll(async () => {
   // An allowing policy of Calico's own kind would win over NetworkPolicies that deny.
   await system.c2.kubectl(`-n ${SHOP} delete networkpolicies.crd.projectcalico.org default.web`);
   caller = await system.startCaller();
-}, 600_000);
+});
 afterAll(() => system.stop());
 beforeEach(() => onTestFailed(async () => console.error(await system.logs())));
 

@@ -65,7 +65,7 @@ const CALM = {
 
 const SOUND = { violations: [], leaders: 1 };
 
-describe('replicas with clocks of their own', { timeout: 120_000 }, () => {
+describe('replicas with clocks of their own', () => {
   it('never lead both nor write after another has led, whatever fails, and one leads in the end', () =>
     fc.assert(
       fc.asyncProperty(plan, async (faults) => {

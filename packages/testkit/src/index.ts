@@ -59,7 +59,7 @@ export { realCluster } from './fault-scenarios/restored-etcd.ts';
 export { bothSides } from './fault-scenarios/sides.ts';
 export { errorAnswers, pausesOf, strikeWrites, struck, writeFailures } from './fault-scenarios/error-answers.ts';
 export { expireToken, replaceToken, tokensOf } from './fault-scenarios/tokens.ts';
-export { FaultScenario, scenarioTimeout } from './fault-scenarios/fault-scenario.ts';
+export { FaultScenario } from './fault-scenarios/fault-scenario.ts';
 export { harmIn, quotingRefusal, STEERING, TOKEN } from './hostile/harm.ts';
 export { startHostileServer } from './hostile/hostile-server.ts';
 export { type Asked, type Endpoint, endpointOf, open, type Reply, send } from './http/http.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { eventually, scaled } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
 import { onTestFinished } from 'vitest';
 
@@ -13,9 +13,6 @@ const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** An interrupted demo gives up after 4 s what takes longer. A busy machine needs more time. */
 export const END_MS = 10_000;
-
-/** A whole demo takes half a minute where nothing else runs. */
-export const TIMEOUT_MS = scaled(120_000);
 
 /** How a demo ended, and all that it printed. */
 type End = { readonly code: number | null; readonly signal: string | null; readonly output: string };

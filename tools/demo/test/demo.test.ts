@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@kube-semaphore/eventually';
 import { docBlocks, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';
-import { DemoProcess, TIMEOUT_MS } from './demo-process.ts';
+import { DemoProcess } from './demo-process.ts';
 
 /** Without line breaks, durations and numbers of writes: these differ from run to run. */
 const withoutMeasures = (text: string): string =>
@@ -15,7 +15,7 @@ const withoutMeasures = (text: string): string =>
     .replace(/[\d.]+ m?s\b/g, '… s')
     .replace(/\d+ writes?\b/g, '… writes');
 
-it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, async () => {
+it('runs to its end, in plain text, and cleans up', async () => {
   const demo = await DemoProcess.start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
   expect(await demo.leftovers()).toEqual([]);
@@ -66,7 +66,7 @@ it('runs to its end, in plain text, and cleans up', { timeout: TIMEOUT_MS }, asy
   ]);
 });
 
-it('shows what an agent would do if no tunnel is possible', { timeout: TIMEOUT_MS }, async () => {
+it('shows what an agent would do if no tunnel is possible', async () => {
   const path = await mkdtemp(join(tmpdir(), 'demo-path-'));
   onTestFinished(() => rm(path, { recursive: true }));
   // A machine without any device.
@@ -88,26 +88,22 @@ it('shows what an agent would do if no tunnel is possible', { timeout: TIMEOUT_M
 
 const env = { ...process.env, PATH: [kubectlFolder, process.env['PATH']].join(delimiter) };
 
-it.skipIf(goesWithoutKubectl)(
-  'continues with --keep, and the commands that it prints work',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    const demo = await DemoProcess.start(['--keep']);
-    await demo.says('Your turn');
-    // The metrics of the three apps come last.
-    await eventually(() => demo.output.split('/metrics\n').length - 1, 3);
-    const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
-    const shown = invitation.filter((line) => line.startsWith('     '));
-    const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
-    expect(stdout).toContain('name: c2-shop-checkout');
-    expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
-    // It is shown, deleted, and created again.
-    expect(stdout).toContain('name: c2-shop-73736d-checkout');
-    expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
-    expect(stdout).toContain('name: gl-default-73736d-shop');
+it.skipIf(goesWithoutKubectl)('continues with --keep, and the commands that it prints work', async () => {
+  const demo = await DemoProcess.start(['--keep']);
+  await demo.says('Your turn');
+  // The metrics of the three apps come last.
+  await eventually(() => demo.output.split('/metrics\n').length - 1, 3);
+  const invitation = demo.output.slice(demo.output.indexOf('Your turn')).split('\n');
+  const shown = invitation.filter((line) => line.startsWith('     '));
+  const { stdout } = await promisify(execFile)('sh', ['-ec', shown.join('\n')], { env });
+  expect(stdout).toContain('name: c2-shop-checkout');
+  expect(stdout).toContain('semaphore_policy_remote_up{remote="c1"} 1');
+  // It is shown, deleted, and created again.
+  expect(stdout).toContain('name: c2-shop-73736d-checkout');
+  expect(stdout).toContain('semaphore_service_mirror_remote_up{remote="c2"} 1');
+  expect(stdout).toContain('name: gl-default-73736d-shop');
 
-    demo.signal('SIGINT');
-    expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-    await demo.leavesNothing();
-  },
-);
+  demo.signal('SIGINT');
+  expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+  await demo.leavesNothing();
+});

@@ -1,11 +1,11 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { errorAnswers, pausesOf, scenarioTimeout, strikeWrites, struck, writeFailures } from '@kube-semaphore/testkit';
+import { errorAnswers, pausesOf, strikeWrites, struck, writeFailures } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { itConcurrently as it } from '../support/under-faults.ts';
 
 const unharmed = { gaps: [], errors: [], healthz: 200 };
 
-describe('error answers', scenarioTimeout, () => {
+describe('error answers', () => {
   it.for(errorAnswers)('of $name cost only time, on either side', async ({ fault, filter, reason }, { lab }) => {
     const scenario = await lab.begin();
     // One after the other: while the local answers fail, nothing shows what the remote's answers caused.
@@ -25,7 +25,7 @@ describe('error answers', scenarioTimeout, () => {
 
 const NOT_WRITTEN = 'set not written, retrying';
 
-describe('if all local writes are', scenarioTimeout, () => {
+describe('if all local writes are', () => {
   it.for(writeFailures)('$name, they are retried, with one warning', async ({ fault }, { lab }) => {
     const scenario = await lab.begin({ flags: { 'log-level': 'debug' } });
     const { program } = scenario;

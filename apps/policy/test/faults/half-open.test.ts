@@ -1,4 +1,4 @@
-import { bothSides, scenarioTimeout } from '@kube-semaphore/testkit';
+import { bothSides } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { itConcurrently as it } from '../support/under-faults.ts';
 
@@ -6,7 +6,7 @@ import { itConcurrently as it } from '../support/under-faults.ts';
 const flags = { 'watch-idle-timeout': '1s' };
 const unharmed = { gaps: [], errors: [], healthz: 200 };
 
-describe('a connection that is half open', scenarioTimeout, () => {
+describe('a connection that is half open', () => {
   it.for(bothSides)('to the $side API server is replaced, and its data is lost', async ({ side }, { lab }) => {
     const scenario = await lab.begin({ flags });
     await lab.proxies[side].set({ kind: 'stall' });

@@ -1,9 +1,9 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { scenarioTimeout, useUpVersions } from '@kube-semaphore/testkit';
+import { useUpVersions } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from '../support/under-faults.ts';
 
-describe('an API server that restarts while pods come and go', scenarioTimeout, () => {
+describe('an API server that restarts while pods come and go', () => {
   it.for([
     { name: 'the remote one', restarted: ['remote'] },
     { name: 'the local one', restarted: ['local'] },

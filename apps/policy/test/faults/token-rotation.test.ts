@@ -1,11 +1,11 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { bothSides, expireToken, replaceToken, scenarioTimeout, tokensOf } from '@kube-semaphore/testkit';
+import { bothSides, expireToken, replaceToken, tokensOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { itConcurrently as it } from '../support/under-faults.ts';
 
 const unharmed = { gaps: [], errors: [], healthz: 200 };
 
-describe('a token in a file', scenarioTimeout, () => {
+describe('a token in a file', () => {
   it.for(bothSides)('that expires on the $side side is refused until it is replaced', async ({ side }, { lab }) => {
     const { file, first, next } = await tokensOf(lab, side, 'late');
     const kubeconfigs = { [side]: await lab.proxies[side].kubeconfig({ tokenFile: file }) };

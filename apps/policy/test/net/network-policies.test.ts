@@ -61,7 +61,7 @@ async function replaceSpec(name: string, spec: object): Promise<void> {
 }
 
 describe.skipIf(goesWithoutEngines)('NetworkPolicies on packets', () => {
-  beforeAll(() => system.start(), 180_000);
+  beforeAll(() => system.start());
   afterAll(() => system.stop());
 
   describe('a policy that names c2 for ingress, and all clusters for egress', () => {

@@ -38,7 +38,7 @@ const documented = docBlocks('policy.md', 'Policies', 'yaml').map((manifest) =>
 );
 
 describe.skipIf(goesWithoutEngines)('policies of Calico that select our sets, on packets', () => {
-  beforeAll(() => system.start(), 180_000);
+  beforeAll(() => system.start());
   afterAll(() => system.stop());
 
   const flows: readonly Flow[] = [

@@ -1,6 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
 import type { FaultProxy, SeenRequest } from '@kube-semaphore/fault-proxy';
-import { scenarioTimeout } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { staying } from '../support/service-changes.ts';
 import { it } from '../support/under-faults.ts';
@@ -39,7 +38,7 @@ function sinceWrite(requests: Seen, path: RegExp): Seen {
   return first < 0 ? [] : requests.slice(first);
 }
 
-describe('lists that are empty for a moment', scenarioTimeout, () => {
+describe('lists that are empty for a moment', () => {
   it('are held if they are of a remote', async ({ lab: { begin, proxies } }) => {
     // Much longer than all four watches need to list nothing; after that, the lists are believed.
     const scenario = await begin({ flags: { 'deletion-guard-min': '0', 'deletion-guard-hold': '20s' } });

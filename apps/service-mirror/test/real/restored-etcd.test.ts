@@ -1,11 +1,11 @@
-import { bothSides, realCluster, scenarioTimeout, useUpVersions } from '@kube-semaphore/testkit';
+import { bothSides, realCluster, useUpVersions } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from '../support/under-faults.ts';
 
 /** An API server uses some versions at its start: those that the program knows must be newer than these. */
 const VERSIONS = 200;
 
-describe('an etcd that was restored to an older snapshot', scenarioTimeout, () => {
+describe('an etcd that was restored to an older snapshot', () => {
   it.for(bothSides)('is noticed on the $side side, whose watch would be silent', async ({ side }, { lab }) => {
     const cluster = realCluster(lab.clusters[side]);
     const scenario = await lab.begin();

@@ -33,10 +33,6 @@ it.each([
     name: 'as many aliases as are allowed',
     input: (bytes: number) => `x:\n${lines(bytes, (i) => `- &a${i} x\n- ${Number(i) < 1_000 ? '*' : 'x'}a${i}\n`)}`,
   },
-])(
-  'a kubeconfig of $name costs by its size, up to 1 MB',
-  ({ input }) => {
-    expect(superlinearAt({ input: (bytes) => head + input(bytes), work: read })).toBeUndefined();
-  },
-  120_000,
-);
+])('a kubeconfig of $name costs by its size, up to 1 MB', ({ input }) => {
+  expect(superlinearAt({ input: (bytes) => head + input(bytes), work: read })).toBeUndefined();
+});

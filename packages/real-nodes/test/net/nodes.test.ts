@@ -21,7 +21,7 @@ let n2: RealNode;
 beforeAll(async () => {
   system = await startNodes();
   [n1, n2] = system.nodes.nodes as [RealNode, RealNode];
-}, 180_000);
+});
 afterAll(() => system.stop());
 
 type Pod = {
@@ -77,7 +77,7 @@ it('lets a Pod reach the Pods of a Service, on its node and on another one', asy
 
 it('resolves the name of a Service by a CoreDNS that reaches the API server by its own Service', async () => {
   await apply(system.nodes.cluster, dnsManifests('10.96.0.10', '.:53 {\n  ready\n  kubernetes cluster.local\n}\n'));
-  await kubectl('--namespace kube-system rollout status deployment/coredns --timeout=60s');
+  await kubectl('--namespace kube-system rollout status deployment/coredns --timeout=10m');
   const { metadata } = await onlyPodOn(n1);
   const { spec } = await system.nodes.cluster.admin.get('/api/v1/namespaces/default/services/web');
   const lookUp = `exec ${metadata.name} -- nslookup web.default.svc.cluster.local`;
@@ -109,12 +109,12 @@ it('stops calling the Pod of a lost node, and runs it again when the node comes 
   await eventually(() => answersTo(here), namesOf(here));
   await n2.plugIn(system.network.underlay);
   await n2.ready();
-  await kubectl('rollout status deployment/web --timeout=60s');
+  await kubectl('rollout status deployment/web --timeout=10m');
   const again = await onlyPodOn(n2);
   expect(again.metadata.name).toBe(there.metadata.name);
   expect(again.status.containerStatuses[0]?.restartCount).toBeGreaterThan(0);
   await eventually(() => answersTo(here), namesOf(here, again));
-}, 120_000);
+});
 
 type Slices = {
   readonly items: readonly {
@@ -146,7 +146,7 @@ it('leaves nothing of a second system when the process that started it is killed
   await eventually(() => leftoversOf(dirs), []);
   const [pod, other] = [await onlyPodOn(n1), await onlyPodOn(n2)];
   await eventually(() => answersTo(pod), namesOf(pod, other));
-}, 120_000);
+});
 
 it('leaves nothing after stop, which may be called twice', async () => {
   const { cluster, nodes } = system.nodes;

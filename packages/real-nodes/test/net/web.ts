@@ -54,7 +54,7 @@ export const web = {
   /** Resolves when both Pods are ready. */
   async deploy(cluster: TestCluster): Promise<void> {
     await apply(cluster, objects);
-    await bash('kubectl rollout status deployment/web --timeout=60s', cluster);
+    await bash('kubectl rollout status deployment/web --timeout=10m', cluster);
   },
 
   /** The answers of the Service to calls of a Pod: names of Pods, and an empty one for a failed call. */

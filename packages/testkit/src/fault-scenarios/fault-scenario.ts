@@ -1,4 +1,4 @@
-import { eventually, scaled } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import type { Program } from '../program/program.ts';
 import type { RandomChanges } from './changes.ts';
 import { remoteUp, watchRestarts } from './cluster-metrics.ts';
@@ -6,9 +6,6 @@ import { type Side, sides } from './sides.ts';
 
 /** Longer than the longest pause between two attempts (30 s), which follows many failures and is no fault. */
 const RECOVERY_MS = 45_000;
-
-/** For vitest: a test that waits more than once for a program to recover. */
-export const scenarioTimeout = { timeout: scaled(4 * RECOVERY_MS) } as const;
 
 /** How much changes while something goes wrong, and once more when it is over. */
 const CHANGES = { during: 10, after: 5 };

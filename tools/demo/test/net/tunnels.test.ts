@@ -3,7 +3,7 @@ import { readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { eventually, scaled } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
-import { DemoProcess, END_MS, TIMEOUT_MS } from '../demo-process.ts';
+import { DemoProcess, END_MS } from '../demo-process.ts';
 
 const run = promisify(execFile);
 
@@ -39,7 +39,7 @@ async function expectNothingLeft(demo: DemoProcess, namespaces: ReadonlySet<stri
   await eventually(async () => [...(await demo.leftovers()), ...(await inside())], []);
 }
 
-it('carries packets between the clusters, and with --keep continues to do so', { timeout: TIMEOUT_MS }, async () => {
+it('carries packets between the clusters, and with --keep continues to do so', async () => {
   const demo = await start();
   await demo.says('Your turn');
   // The metrics of the three apps and the two agents come last.
@@ -91,10 +91,6 @@ async function interrupt(text: string): Promise<void> {
 const moments = ['describes c2 for the agent', 'It starts again'];
 
 // At the same time, because each runs the whole demo before the tunnels, and no packets are counted.
-it(
-  'ends soon and leaves nothing when it is interrupted while the agents start, or after an agent was killed',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    await Promise.all(moments.map(interrupt));
-  },
-);
+it('ends soon and leaves nothing when it is interrupted while the agents start, or after an agent was killed', async () => {
+  await Promise.all(moments.map(interrupt));
+});

@@ -40,7 +40,7 @@ beforeAll(async () => {
       for (const app of apps) await bundle(app, { root });
     }),
   );
-}, 180_000);
+});
 afterAll(() => rm(dir, { recursive: true }));
 
 /** Packs the inputs of a bundle: our sources, and the npm packages that aren't only for development. */
@@ -180,7 +180,7 @@ describe('the program of the operator', () => {
     await symlink(file, plugin);
     expect(await check(file)).toContain(found);
     expect((await run(plugin, ['--help'], { env: {} })).stdout).toContain('Usage: kubectl semaphore ');
-  }, 120_000);
+  });
 });
 
 function kubeconfigThrough(proxyUrl: string): string {

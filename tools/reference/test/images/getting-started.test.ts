@@ -1,12 +1,9 @@
-import { eventually, scaled } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
 import { blocksOf, commandsIn } from '../support/pages.ts';
 
 const page = 'getting-started.md';
-
-/** Two clusters, ten Pods, and a dozen commands that wait. */
-const testTimeout = { timeout: scaled(180_000) };
 
 /** The command that waits for all Pods of the apps. */
 const rolledOut = blocksOf('by-hand.md').find(({ text }) => text.includes('rollout status daemonset/'))!.text;
@@ -21,7 +18,7 @@ async function tokenInUse(type: Type): Promise<string> {
   return Buffer.from(stdout, 'base64').toString();
 }
 
-it('leads from two clusters to a mirrored Service with a policy on it', testTimeout, async ({ type }) => {
+it('leads from two clusters to a mirrored Service with a policy on it', async ({ type }) => {
   const startMs = performance.now();
   // The kernel may have no WireGuard.
   const link = commandsIn(page, ['The link']).replace('--apply', '--apply --userspace');
@@ -35,7 +32,7 @@ it('leads from two clusters to a mirrored Service with a policy on it', testTime
   console.log(`typed in ${Math.round((performance.now() - startMs) / 1_000)} s`);
 });
 
-it('uses a new token, and the first one is void', testTimeout, async ({ type, clusters }) => {
+it('uses a new token, and the first one is void', async ({ type, clusters }) => {
   const [next, last] = blocksOf('operations.md').filter(
     ({ heading, language }) => heading === 'Rotating tokens' && language === 'sh',
   );
@@ -50,7 +47,7 @@ it('uses a new token, and the first one is void', testTimeout, async ({ type, cl
   expect(await answerTo(second)).toBe(200);
 });
 
-it('restarts the apps, and removes a cluster', testTimeout, async ({ type, clusters }) => {
+it('restarts the apps, and removes a cluster', async ({ type, clusters }) => {
   await type(commandsIn('operations.md', ['A changed config', 'Disaster recovery']));
   await type(rolledOut);
   await type(commandsIn('operations.md', ['Removing a cluster']));
