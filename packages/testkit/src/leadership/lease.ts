@@ -2,7 +2,7 @@
 export const LEASE_NAMESPACE = 'kube-system';
 
 /** Flags for a Lease that no test waits for: a replica that takes over during a test is wrong. */
-export const longLease: Readonly<Record<string, string>> = { 'lease-duration': '1m', 'renew-deadline': '50s' };
+export const longLease: Readonly<Record<string, string>> = { 'lease-duration': '1h', 'renew-deadline': '50m' };
 
 /**
  * Flags, without their hyphen, for replicas that share a short Lease: short enough for tests, but
