@@ -133,7 +133,8 @@ export default defineConfig({
           include: ['{e2e,{apps,packages,tools}/*}/test/images/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           ...within(15),
-          maxWorkers: 2,
+          // Tests count lost calls, so no other cluster may delay one.
+          maxWorkers: 1,
         },
       },
       {

@@ -34,10 +34,10 @@ export class Scenarios {
     this.#destinations = destinations;
   }
 
-  /** Deploys the app and its caller. Resolves when calls are answered. */
-  static async start(system: System): Promise<Scenarios> {
+  /** Deploys the app and its caller. Resolves when calls are answered. @param callTimeoutMs as of {@link System.startCaller} */
+  static async start(system: System, callTimeoutMs?: number): Promise<Scenarios> {
     const shop = await system.openShop();
-    const caller = await system.startCaller();
+    const caller = await system.startCaller(callTimeoutMs);
     const scenarios = new Scenarios(system, shop, caller, await watchDestinations(caller.node.machine));
     await scenarios.calls.answered(WELL);
     return scenarios;

@@ -106,11 +106,10 @@ export const webService = {
 export const callerLabels = { [nameLabel(labelDomains[0])]: 'checkout' };
 
 /**
- * Its caller in the other cluster. It calls twenty times a second, and waits for an answer until a busy machine has sent the
- * first packet three times (TCP: after one and three seconds). It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports that
- * were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
+ * Its caller in the other cluster, twenty times a second. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports
+ * that were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
  */
-export const callerPod = (nodeName: string, url: string) => ({
+export const callerPod = (nodeName: string, url: string, timeoutMs: number) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'checkout-0', namespace: SHOP, labels: callerLabels },
@@ -120,6 +119,8 @@ export const callerPod = (nodeName: string, url: string) => ({
     terminationGracePeriodSeconds: 1,
     dnsConfig: { options: [{ name: 'use-vc' }] },
     volumes,
-    containers: [{ ...container('caller', [url, '50', '5000']), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] }],
+    containers: [
+      { ...container('caller', [url, '50', `${timeoutMs}`]), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] },
+    ],
   },
 });

@@ -123,13 +123,17 @@ export class System {
     );
   }
 
-  /** Starts a Pod in c1 that calls the app of c2 twenty times a second, on a node without the leader of service-mirror. */
-  async startCaller(): Promise<Caller> {
+  /**
+   * Starts a Pod in c1 that calls the app of c2 twenty times a second, on a node without the leader of service-mirror.
+   *
+   * @param timeoutMs of a call; by default, the first packet is sent three times (TCP: after one and three seconds)
+   */
+  async startCaller(timeoutMs = 5_000): Promise<Caller> {
     const { c1 } = this;
     const leading = await eventually(() => c1.mirrorLeader(), isDefined, { what: 'a leader' });
     const node = c1.nodes.find((each) => each !== leading);
     if (node === undefined) throw new Error('c1 has no other node');
-    await c1.apply([callerPod(node.name, WEB_URL)]);
+    await c1.apply([callerPod(node.name, WEB_URL, timeoutMs)]);
     await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=10m`);
     const pod = (await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`)) as unknown as Pod;
     return { node, ip: pod.status.podIP ?? '', calls: c1.callsOf(pod) };
