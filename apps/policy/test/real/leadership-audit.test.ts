@@ -62,11 +62,7 @@ describe.concurrent('two replicas, in the audit log', () => {
   ] as const)('with the usual times, the other one writes after $name', async ({ name, cluster }, { startPair }) => {
     const { pair, replicas, roles } = await startPair(cluster);
     await pair.beBusy();
-    await replicas.hasWritten(roles.leader);
-    const endMs = Date.now();
-    await roles.leader.program.stop(name);
-    await replicas.hasWritten(roles.standby);
-    expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
+    expect(await replicas.handOver(roles, name)).toEqual(inPeace(roles));
   });
 
   it('a leader that wakes from a SIGSTOP no longer writes', async ({ startPair }) => {
@@ -115,13 +111,9 @@ describe('of two releases, one with its Lease in another namespace', () => {
       await local.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', lease);
       const { pair, replicas, roles } = await startPair(cluster, { times: SHORT, flags });
       await pair.beBusy();
-      await replicas.hasWritten(roles.leader);
-      const endMs = Date.now();
-      await roles.leader.program.stop(by);
-      await replicas.hasWritten(roles.standby);
       // It had no holder before, so there are two transitions.
       const expected = { ...inPeace(roles), lease: { holder: roles.standby.account, transitions: 2 } };
-      expect(await replicas.succession(roles, by === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(expected);
+      expect(await replicas.handOver(roles, by)).toEqual(expected);
     });
   });
 });

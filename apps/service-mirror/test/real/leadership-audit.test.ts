@@ -57,11 +57,7 @@ describe.concurrent('two replicas, in the audit log', () => {
   ] as const)('with the usual times, the other one writes after $name', async ({ name, cluster }, { startPair }) => {
     const { pair, replicas, roles } = await startPair(cluster);
     await pair.beBusy();
-    await replicas.hasWritten(roles.leader);
-    const endMs = Date.now();
-    await roles.leader.program.stop(name);
-    await replicas.hasWritten(roles.standby);
-    expect(await replicas.succession(roles, name === 'SIGKILL' ? { killedMs: endMs } : {})).toEqual(inPeace(roles));
+    expect(await replicas.handOver(roles, name)).toEqual(inPeace(roles));
   });
 
   it('a leader that wakes from a SIGSTOP writes nothing', async ({ startPair }) => {

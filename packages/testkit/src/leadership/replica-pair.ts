@@ -129,7 +129,7 @@ export class ReplicaPair {
     const target = new RegExp(`/${collection}$`);
     const release = await this.line.set({ kind: 'stall', direction: 'answers' }, { verb: 'create', target });
     await work();
-    const created = async () => (await this.written(leader)).length;
+    const created = async () => (await this.#written(leader)).length;
     await eventually(async () => (await created()) >= WRITE_CONCURRENCY, true, {
       what: `${WRITE_CONCURRENCY} writes of ${leader.account}`,
       ...TAKEOVER,
@@ -139,13 +139,13 @@ export class ReplicaPair {
   }
 
   /** The writes of a replica, in order. */
-  async written({ account }: Replica): Promise<readonly AuditedWrite[]> {
+  async #written({ account }: Replica): Promise<readonly AuditedWrite[]> {
     return (await this.#writes()).filter((write) => write.account === account && hasSucceeded(write));
   }
 
   /** Waits until a replica has written after some time, in ms since the epoch. */
   async hasWritten(replica: Replica, afterMs = 0): Promise<void> {
-    const hasNow = async () => (await this.written(replica)).some(({ receivedMs }) => receivedMs > afterMs);
+    const hasNow = async () => (await this.#written(replica)).some(({ receivedMs }) => receivedMs > afterMs);
     await eventually(hasNow, true, { what: `a write of ${replica.account}`, ...TAKEOVER });
   }
 
@@ -153,6 +153,15 @@ export class ReplicaPair {
   async hasLooked({ account }: Replica, afterMs: number): Promise<void> {
     const hasNow = async () => looksAtLease(await this.#events(), account).some((ms) => ms > afterMs);
     await eventually(hasNow, true, { what: `${account} to look at the Lease`, ...TAKEOVER });
+  }
+
+  /** Ends the leader once it has written. @returns the succession, once the other one has written */
+  async handOver(roles: Roles, signal: 'SIGTERM' | 'SIGKILL'): Promise<Succession> {
+    await this.hasWritten(roles.leader);
+    const endMs = Date.now();
+    await roles.leader.program.stop(signal);
+    await this.hasWritten(roles.standby);
+    return this.succession(roles, signal === 'SIGKILL' ? { killedMs: endMs } : {});
   }
 
   /**
