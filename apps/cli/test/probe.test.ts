@@ -1,24 +1,18 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Outcome, probeScript, type Target } from '../src/test/probe.ts';
+import { startListening } from './support/api-server.ts';
 
 /** A target that answers small calls at once. @param answer gets a full call */
 async function startTarget(answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Target> {
   const server = createServer((request, response) => {
     if (Number(request.headers['content-length']) > 1_000) void answer(request, response);
     else request.pipe(response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  return { to: 'c2', by: 'pod', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  return { to: 'c2', by: 'pod', url: `http://127.0.0.1:${await startListening(server)}/` };
 }
 
 it('a call on a slow link comes through, and one that stops halfway fails', async () => {
@@ -38,6 +32,7 @@ it('a call on a slow link comes through, and one that stops halfway fails', asyn
     env: { TARGETS: JSON.stringify([slow, stopping, silent]) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  onTestFinished(() => void probe.kill('SIGKILL'));
   const outcomes = (await json(probe.stdout)) as readonly Outcome[];
   expect(outcomes.map(({ small, full }) => ({ small, full }))).toEqual([
     { small: null, full: null },

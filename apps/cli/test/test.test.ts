@@ -1,11 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from '@kube-semaphore/eventually';
 import { expect, it, onTestFinished } from 'vitest';
-import { certificate, kubeconfigOf } from './support/api-server.ts';
+import { certificate, kubeconfigOf, startListening } from './support/api-server.ts';
 import { run, start } from './support/run.ts';
 
 type Pod = {
@@ -66,13 +64,7 @@ async function startCluster(ip: string, { phase }: { readonly phase?: string } =
       return found === undefined ? answer(404, { message: 'not found' }) : answer(200, found);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, pods, created };
+  return { url: `https://127.0.0.1:${await startListening(server)}`, pods, created };
 }
 
 /** The words of `test` with two clusters. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,13 +41,18 @@ export async function startApiServer(served: Served): Promise<string> {
       response.writeHead(code, { 'content-type': 'application/json' }).end(body);
     });
   });
+  return `https://127.0.0.1:${await startListening(server)}`;
+}
+
+/** Listens on 127.0.0.1 until the test ends. @returns the port */
+export async function startListening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (server.address() as AddressInfo).port;
 }
 
 async function answerTo(url: string, served: Served): Promise<{ code: number; body: string }> {
