@@ -54,6 +54,7 @@ class Sequencer extends BaseSequencer {
 const sameOnRealServers = [
   'apps/*/test/docs.test.ts',
   'apps/cli/test/*.test.ts',
+  'e2e/test/*.test.ts',
   'apps/*/test/hostile-remote.test.ts',
   'apps/policy/test/{check,explain,label-namespaces,remote-budget,remote-nonsense,shutdown,spellings,usage}.test.ts',
   'apps/service-mirror/test/{remote-over-budget,stale,subcommands}.test.ts',

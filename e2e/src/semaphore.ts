@@ -4,11 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { kubectlFolder, type RealCluster } from '@kube-semaphore/testkit';
 
+/** What a command needs of a cluster. */
+export type Reached = { readonly cluster: Pick<RealCluster, 'name' | 'adminKubeconfig'> };
+
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/semaphore.js', import.meta.url));
 
-/** Runs a command of `semaphore` on clusters. @returns what it prints @throws {Error} unless it ends with 0 */
+/**
+ * Runs a command of `semaphore` on clusters.
+ *
+ * @returns what it prints
+ * @throws {Error} with what it prints, unless it ends with 0; its cause has `code` and `stdout`
+ */
 export async function semaphore(
-  sides: readonly { readonly cluster: RealCluster }[],
+  sides: readonly Reached[],
   command: string,
   ...flags: readonly string[]
 ): Promise<string> {
