@@ -81,7 +81,7 @@ export class DocumentedPolicies {
     const { c1, c2 } = this.#system;
     const startMs = performance.now();
     await c2.kubectl(`-n ${SHOP} rollout restart deployment/checkout`);
-    await c2.kubectl(`-n ${SHOP} rollout status deployment/checkout --timeout=10m`);
+    await c2.endsRollout(SHOP, 'deployment/checkout');
     this.#checkout = await this.#podOf(c2, SHOP, 'checkout');
     const rolloutMs = performance.now() - startMs;
     await eventually(() => c1.netsOf(SET), [`${this.#checkout.status.podIP}/32`]);

@@ -44,7 +44,7 @@ export class Shop {
   /** Updates all Pods, a new one before an old one. Resolves when the last old one has ended. */
   async rollOut(version: string): Promise<void> {
     await this.#side.kubectl(`-n ${SHOP} set env deployment/web VERSION=${version}`);
-    await this.#side.kubectl(`-n ${SHOP} rollout status deployment/web --timeout=10m`);
+    await this.#side.endsRollout(SHOP, 'deployment/web');
     await this.settled();
   }
 

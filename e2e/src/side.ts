@@ -139,7 +139,7 @@ export class Side {
     const before = corefile.replaceAll(/^ *rewrite stop \{\n[^]*?^ {4}\}\n/gm, '').replace('reload', 'reload 2s');
     await this.apply(dnsManifests(CLUSTER_DNS, before));
     await this.addPrograms(SHOP);
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
+    await this.endsRollout('kube-system', 'deployment/coredns');
   }
 
   /** Adds a namespace, with the programs of Pods in it. */
@@ -166,6 +166,11 @@ export class Side {
   /** Waits until all Pods of an app are updated and ready. */
   async rolledOut(app: App): Promise<void> {
     const { workload, namespace } = workloads[app];
+    await this.endsRollout(namespace, workload);
+  }
+
+  /** Waits until all Pods of a workload, such as `deployment/web`, are updated and ready. */
+  async endsRollout(namespace: string, workload: string): Promise<void> {
     await this.kubectl(`-n ${namespace} rollout status ${workload} --timeout=10m`);
   }
 
@@ -188,7 +193,7 @@ export class Side {
       `drain ${name} --ignore-daemonsets --delete-emptydir-data --pod-selector='${others.join()}' --timeout=10m`,
     );
     await this.ready();
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
+    await this.endsRollout('kube-system', 'deployment/coredns');
   }
 
   /** Lets a node get Pods again. */
@@ -215,7 +220,7 @@ export class Side {
     await this.#hasCaInSecrets();
     // It reads its CA once.
     await this.kubectl('-n kube-system rollout restart deployment/coredns');
-    await this.kubectl('-n kube-system rollout status deployment/coredns --timeout=10m');
+    await this.endsRollout('kube-system', 'deployment/coredns');
     await distribute();
     await cluster.stopApiserver();
     await cluster.changeCa();
