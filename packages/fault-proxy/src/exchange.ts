@@ -34,6 +34,8 @@ export class Exchange {
     this.faults = new ActiveFaults(this.#over.signal);
     // Also if the client closes only its half of the connection, as in kube-apiserver.
     options.response.once('close', () => this.#over.abort());
+    // What a fault ended may still be written to: the callback of that write has the same error.
+    options.response.on('error', () => {});
   }
 
   get seen(): FilteredRequest {
@@ -136,11 +138,13 @@ export class Exchange {
   }
 }
 
-/** Resolves when the kernel has the bytes: only then may the connection that delivers them end. */
+/** Resolves when the kernel has the bytes: only then may the connection that delivers them end. Rejects if it ends before. */
 function write(to: OutgoingMessage, bytes: Uint8Array): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onClose = (): void => reject(new Error('the connection ended'));
+  to.once('close', onClose);
   to.write(bytes, (error) => (error ? reject(error) : resolve()));
-  return promise;
+  return promise.finally(() => to.off('close', onClose));
 }
 
 function isWatchList({ verb, target }: FilteredRequest): boolean {

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  createAgent,
   createAuthority,
   type Credentials,
   requestInfo,
@@ -61,7 +61,7 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
   const authority = await createAuthority();
   const names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
   const certificate = await authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
-  const agent = new Agent({ ca: await readFile(cluster.caFile), keepAlive: true });
+  const agent = createAgent(await readFile(cluster.caFile, 'utf8'));
   const log: SeenRequest[] = [];
   const switchboard = new Switchboard({ resetAll: () => port.resetAll() });
   const port: Port = new Port({ certificate, admit: () => switchboard.admission, onRequest });

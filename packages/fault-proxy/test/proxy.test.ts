@@ -15,6 +15,7 @@ import {
   pod,
   send,
   startCluster,
+  uncaughtErrors,
   WatchStream,
 } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -421,4 +422,15 @@ it('redirects to the given URL', async () => {
   await proxy.set({ kind: 'redirect', to: 'https://other.example' });
   const { statusCode, headers } = await open(through, 'GET', `${pods}?limit=1`, asked(json));
   expect([statusCode, headers.location]).toEqual([307, `https://other.example${pods}?limit=1`]);
+});
+
+it('raises no uncaught error when a fault ends an answer of which a piece is held', async () => {
+  const uncaught = uncaughtErrors();
+  await proxy.set({ kind: 'garbage', body: 'endless' });
+  const answer = await open(through, 'GET', pods);
+  await proxy.set({ kind: 'stall', direction: 'answers' });
+  await proxy.set({ kind: 'cut', everyMs: 20, by: 'clean' });
+  await buffer(answer);
+  await eventually(() => proxy.underWay(), []);
+  expect(uncaught).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { Codec, podKind } from '@kube-semaphore/kube-objects';
-import { startScriptedServer } from '@kube-semaphore/testkit';
+import { startScriptedServer, uncaughtErrors } from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';
 import { openClient } from './open-client.ts';
 
@@ -18,14 +18,7 @@ it('raises no uncaught error when a watch is aborted after its last byte came an
   });
   onTestFinished(stop);
   const { client } = await openClient(kubeconfig);
-  const uncaught: unknown[] = [];
-  const listen = (error: unknown) => void uncaught.push(error);
-  const others = process.listeners('uncaughtException');
-  process.removeAllListeners('uncaughtException').on('uncaughtException', listen);
-  onTestFinished(() => {
-    process.off('uncaughtException', listen);
-    for (const other of others) process.on('uncaughtException', other);
-  });
+  const uncaught = uncaughtErrors();
   for (let round = 0; round < 20; round += 1) {
     const aborter = new AbortController();
     const stream = await client.watch(new Codec(podKind), {

@@ -65,3 +65,4 @@ export { startHostileServer } from './hostile/hostile-server.ts';
 export { type Asked, type Endpoint, endpointOf, open, type Reply, send } from './http/http.ts';
 export { type ScriptedAnswer, startScriptedServer } from './http/scripted-server.ts';
 export { type WatchEvent, WatchStream } from './http/watch-stream.ts';
+export { uncaughtErrors } from './uncaught-errors.ts';

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
+import { uncaughtErrors } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAuthority } from './certificates.ts';
 import { createAgent, createTestClient } from './test-client.ts';
@@ -108,4 +110,19 @@ it('ignores the deletion of a missing object', async () => {
 it('trusts only servers of its authority', async () => {
   const stranger = createTestClient({ url, agent: createAgent((await createAuthority()).caPem) });
   await expect(stranger.get('/')).rejects.toThrow('certificate');
+});
+
+it('raises no uncaught error when a request is aborted after its answer came and before its end was read', async () => {
+  const uncaught = uncaughtErrors();
+  for (let round = 0; round < 20; round += 1) {
+    const aborter = new AbortController();
+    const request = httpsRequest(`${url}/text`, { agent, signal: aborter.signal }).on('error', () => {});
+    const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+    const read = async () => {
+      for await (const _piece of response) aborter.abort();
+    };
+    await Promise.allSettled([read()]);
+    await turn();
+  }
+  expect(uncaught).toEqual([]);
 });

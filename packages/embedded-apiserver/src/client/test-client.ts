@@ -21,7 +21,17 @@ export type TestClientOptions = {
  * server goes away.
  */
 export function createAgent(caPem: string): Agent {
-  return new Agent({ keepAlive: true, ca: caPem });
+  return new TestAgent({ keepAlive: true, ca: caPem });
+}
+
+/**
+ * Once an answer has arrived completely, Node.js removes its error listener from the socket, even if the answer isn't read yet.
+ * A request that is aborted then destroys the socket with an error that no listener gets. The request reports it anyway.
+ */
+class TestAgent extends Agent {
+  override createConnection(...connection: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+    return super.createConnection(...connection)?.on('error', () => {});
+  }
 }
 
 /** The {@link TestClient} for API servers of either kind. */

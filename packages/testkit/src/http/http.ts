@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { Agent, request as httpsRequest } from 'node:https';
+import { type Agent, request as httpsRequest } from 'node:https';
 import { buffer } from 'node:stream/consumers';
-import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
+import { createAgent, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** What the requests of a suite share. */
 export type Endpoint = { readonly url: string; readonly agent: Agent; readonly token: string };
@@ -19,7 +19,7 @@ export type Asked = {
 export type Reply = { readonly status: number; readonly contentType: string; readonly body: Buffer };
 
 export async function endpointOf(cluster: TestCluster, token: string): Promise<Endpoint> {
-  return { url: cluster.url, agent: new Agent({ ca: await readFile(cluster.caFile), keepAlive: true }), token };
+  return { url: cluster.url, agent: createAgent(await readFile(cluster.caFile, 'utf8')), token };
 }
 
 /** Sends a request, and resolves when the answer begins. */
