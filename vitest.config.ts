@@ -28,6 +28,9 @@ async function measureOnce(): Promise<void> {
 /** Fails a test that reads what isn't an input of its project's `test` target. */
 const setupFiles = [join(root, 'tools/boundaries/src/guard-reads.ts')];
 
+/** Makes what the programs of the tests are started from. */
+const globalSetup = join(root, 'tools/test-runs/src/bundles.ts');
+
 /**
  * They wait long, for timeouts and for other programs. Or they collect garbage after each input, which takes many times as
  * long in a process that has run other files.
@@ -95,6 +98,7 @@ export default defineConfig({
       {
         test: {
           name: 'process',
+          globalSetup,
           setupFiles,
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
@@ -108,6 +112,7 @@ export default defineConfig({
       {
         test: {
           name: 'real',
+          globalSetup,
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/{net,images,nightly}/**', ...sameOnRealServers],
@@ -119,6 +124,7 @@ export default defineConfig({
       {
         test: {
           name: 'net',
+          globalSetup,
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },

@@ -283,6 +283,7 @@ describe('link', () => {
       '--context=c2',
       server('c2'),
       range('c2'),
+      `--deploy=${deploy}`,
       `--output=${await newFolder()}`,
     );
     expect([code, stderr.split('\n')]).toEqual([

@@ -39,6 +39,7 @@ export { superlinearAt } from './growth.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
 export { longLease, shortLease } from './leadership/lease.ts';
 export { type LeaseTimes, ReplicaPair, type ReplicaPairOptions, type Roles } from './leadership/replica-pair.ts';
+export { BUNDLES } from './program/launcher.ts';
 export { type Program, spawnProgram } from './program/program.ts';
 export { type Container, type ContainerOptions, startContainer } from './containers/container.ts';
 export { imageName, podman } from './containers/image.ts';

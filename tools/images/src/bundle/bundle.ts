@@ -76,11 +76,9 @@ export const commandsOf = (app: App): readonly [string, ...string[]] =>
 type BundleOptions = { readonly root: string; readonly epoch?: number | undefined };
 
 /**
- * Bundles an app into `dist/<app>`, which its image adds to a base with Node.js. Below `usr/local/lib/semaphore-<app>` are
- * the code, source maps without sources, and the launcher with the V8 flags of its `bin`. Links to the launcher are at the
- * top. That of a controller has one file for the code that every start needs, and others for lazy imports. That of `cli` is
- * one file, and the folder an npm package. The same sources make the same bytes in every folder. The bill of materials is
- * at `bomPath`.
+ * Bundles an app into `dist/<app>`, which its image adds to a base with Node.js. Below `usr/local/lib/semaphore-<app>` is the
+ * code of {@link bundleCode}. Links to the launcher are at the top. That of `cli` is an npm package, too. The bill of
+ * materials is at `bomPath`.
  *
  * @param root the workspace
  * @param epoch SOURCE_DATE_EPOCH in seconds, for the bill of materials
@@ -90,18 +88,39 @@ export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<
   const name = `semaphore-${app}`;
   const image = join(root, 'dist', app);
   const outdir = join(image, 'usr', 'local', 'lib', name);
-  const [command] = commandsOf(app);
-  const [launcher, path] = [
-    join('apps', app, 'bin', `${command}.js`),
-    join(outdir, `${command}.${app === 'cli' ? 'c' : 'm'}js`),
-  ];
   await rm(image, { recursive: true, force: true });
+  const { launcher, metafile } = await bundleCode(app, { root, outdir });
+  if (app === 'cli') await writePackage(outdir, { root, file: basename(launcher) });
+  for (const link of commandsOf(app)) await symlink(relative(image, launcher), join(image, link));
+  const bom = bomPath(root, name);
+  await mkdir(dirname(bom), { recursive: true });
+  await writeFile(bom, await bomOf(name, metafile, { root, epoch }));
+  return launcher;
+}
+
+/** The path of an app's launcher in the sources. */
+export const launcherOf = (app: App): string => join('apps', app, 'bin', `${commandsOf(app)[0]}.js`);
+
+/**
+ * Bundles the code of an app: the launcher with the V8 flags of its `bin`, and source maps without sources. A controller has
+ * one file for the code that every start needs, and others for lazy imports; `cli` is one file. The same sources make the
+ * same bytes in every folder.
+ *
+ * @param outdir the folder for the files
+ * @returns the launcher's path, and what went into the files
+ */
+export async function bundleCode(
+  app: App,
+  { root, outdir }: { readonly root: string; readonly outdir: string },
+): Promise<{ readonly launcher: string; readonly metafile: Metafile }> {
+  const [command] = commandsOf(app);
+  const launcher = join(outdir, `${command}.${app === 'cli' ? 'c' : 'm'}js`);
   const outputs: Metafile['outputs'] = {};
   const { metafile } = await build({
     ...(app === 'cli'
       ? {
           ...inOneFile,
-          entryPoints: { [command]: launcher },
+          entryPoints: { [command]: launcherOf(app) },
           plugins: [page(root, (made) => Object.assign(outputs, made.outputs))],
         }
       : { ...inParts, entryPoints: { main: join('apps', app, 'src', 'main.ts') } }),
@@ -115,20 +134,9 @@ export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<
     sourcesContent: false,
     metafile: true,
   });
-  if (app === 'cli') {
-    await chmod(path, 0o755);
-    await writePackage(outdir, { root, file: basename(path) });
-  } else {
-    await writeFile(path, repoint(await readFile(join(root, launcher), 'utf8')), { mode: 0o755 });
-  }
-  for (const link of commandsOf(app)) await symlink(relative(image, path), join(image, link));
-  const bom = bomPath(root, name);
-  await mkdir(dirname(bom), { recursive: true });
-  await writeFile(
-    bom,
-    await bomOf(name, { ...metafile, outputs: { ...metafile.outputs, ...outputs } }, { root, epoch }),
-  );
-  return path;
+  if (app === 'cli') await chmod(launcher, 0o755);
+  else await writeFile(launcher, repoint(await readFile(join(root, launcherOf(app)), 'utf8')), { mode: 0o755 });
+  return { launcher, metafile: { ...metafile, outputs: { ...metafile.outputs, ...outputs } } };
 }
 
 /** Makes a folder a package, which `npx` and `npm install` take without any other. */
