@@ -63,7 +63,7 @@ const sameOnRealServers = [
   'apps/service-mirror/test/{remote-over-budget,stale,subcommands}.test.ts',
   'apps/wireguard/test/{plan,scrapes,secrets,usage}.test.ts',
   'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
-  'apps/*/test/faults/{empty-lists,error-answers,half-open,token-rotation,watch-cuts}.test.ts',
+  'apps/*/test/faults/{both-sides,empty-lists}.test.ts',
   'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
   'packages/embedded-apiserver/test/*.test.ts',
   'packages/informers/test/{aborted-watch,faults,hostile-server,watch-list-fallback}.test.ts',

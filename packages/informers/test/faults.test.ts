@@ -22,7 +22,8 @@ import { connectTo, PATIENT, reflectPods, type Seen } from './reflect-pods.ts';
 
 /** Pods that exist during all tests, and whose addresses change. */
 const STAYING = ['stays-0', 'stays-1', 'stays-2'];
-const RANDOM_MS = 7_000;
+/** So often does each reflector watch again under random faults. */
+const RESTARTS = 10;
 
 let cluster: TestCluster;
 let account: TestAccount;
@@ -110,7 +111,13 @@ async function hasHitTwice({ restarts }: Reflected, { fault: { kind } }: Trouble
   await eventually(() => Math.max(struck() - before, restarts.length - restartsBefore) >= 2, true);
 }
 
-type Trouble = { readonly name: string; readonly fault: Fault; readonly filter?: RequestFilter };
+type Trouble = {
+  readonly name: string;
+  readonly fault: Fault;
+  readonly filter?: RequestFilter;
+  /** Whether it affects open watches, so that they aren't ended. */
+  readonly keepsOpen?: boolean;
+};
 
 const watches: RequestFilter = { verb: 'watch' };
 const answer = (status: number): Trouble => ({ name: String(status), fault: { kind: 'answer', status } });
@@ -119,7 +126,7 @@ const retryLater: Trouble = {
   fault: { kind: 'answer', status: 429, retryAfterSeconds: 1 },
 };
 const closedPort: Trouble = { name: 'a closed port', fault: { kind: 'refuse' } };
-const partition: Trouble = { name: 'a partition of the network', fault: { kind: 'stall' } };
+const partition: Trouble = { name: 'a partition of the network', fault: { kind: 'stall' }, keepsOpen: true };
 const frozenWatches: Trouble = { name: 'watches that freeze', fault: { kind: 'stall' }, filter: watches };
 const expiredWatches: Trouble = {
   name: 'watches that expire',
@@ -158,9 +165,9 @@ const troubles: readonly Trouble[] = [
 ];
 
 /** Starts trouble for new requests, and ends the open watch, which most faults don't affect. */
-async function bring({ fault, filter }: Trouble): Promise<void> {
+async function bring({ fault, filter, keepsOpen = false }: Trouble): Promise<void> {
   await proxy.set(fault, filter);
-  await proxy.set({ kind: 'reset', connections: 'open' });
+  if (!keepsOpen) await proxy.set({ kind: 'reset', connections: 'open' });
 }
 
 const ways = [{ watchList: 'auto' }, { watchList: 'never' }] as const;
@@ -181,20 +188,25 @@ describe.each(ways)('a reflector with WatchList: $watchList', ({ watchList }) =>
     await reflected.stop();
     expect(lost(reflected)).toEqual([]);
   });
+});
 
-  it('recovers from random faults and changes', async () => {
-    const seed = faultSeed();
-    const reflected = reflectPods(connection, { watchList, requestIdleMs: 500 });
-    await isSynced(reflected);
-    const signal = AbortSignal.timeout(RANDOM_MS);
-    const schedule = randomSchedule(seed, { kinds: faultKinds.filter((kind) => kind !== 'empty'), longestMs: 400 });
-    const [steps] = await Promise.all([play(proxy, schedule, { signal }), changePods(new Dice(seed), signal)]);
-    await isEqual(reflected).catch((cause: unknown) => {
-      throw new Error(`after ${JSON.stringify(steps)}`, { cause });
-    });
-    await reflected.stop();
-    expect({ steps, lost: lost(reflected) }).toEqual({ steps, lost: [] });
+it('all reflectors recover from random faults and changes', async () => {
+  const seed = faultSeed();
+  const both = ways.map(({ watchList }) => reflectPods(connection, { watchList, requestIdleMs: 500 }));
+  await Promise.all(both.map(isSynced));
+  const over = new AbortController();
+  const felt = eventually(() => both.every(({ restarts }) => restarts.length >= RESTARTS), true);
+  const schedule = randomSchedule(seed, { kinds: faultKinds.filter((kind) => kind !== 'empty'), longestMs: 400 });
+  const [steps] = await Promise.all([
+    play(proxy, schedule, over),
+    changePods(new Dice(seed), over.signal),
+    felt.finally(() => over.abort()),
+  ]);
+  await Promise.all(both.map(isEqual)).catch((cause: unknown) => {
+    throw new Error(`after ${JSON.stringify(steps)}`, { cause });
   });
+  await Promise.all(both.map(({ stop }) => stop()));
+  expect({ steps, lost: both.flatMap(lost) }).toEqual({ steps, lost: [] });
 });
 
 /** A reflector as in production, except that its pauses are recorded and take no time. */
@@ -220,7 +232,7 @@ function hurriedReflector() {
 const ATTEMPTS = 12;
 
 describe('a reflector does not spin', () => {
-  it.each<Trouble & { leastSeconds: number }>([
+  it.each<Trouble & { leastSeconds: number; mostSeconds?: number }>([
     { ...closedPort, leastSeconds: 60 },
     { name: 'connections that are reset', fault: { kind: 'reset', connections: 'new' }, leastSeconds: 60 },
     ...[401, 403, 410, 422, 429, 500, 503].map((status) => ({ ...answer(status), leastSeconds: 60 })),
@@ -229,18 +241,21 @@ describe('a reflector does not spin', () => {
     // After a watch was accepted and cut, the next one begins soon.
     ...[expiredWatches, randomBytes, captivePortal].map((trouble) => ({ ...trouble, leastSeconds: 60 })),
     {
-      name: 'watches that are cut at once',
+      name: 'watches that are cut at once, which delays no change for long',
       fault: { kind: 'truncate', after: 0, by: 'close' },
       filter: watches,
       leastSeconds: 10,
+      mostSeconds: 12,
     },
-  ])(`on $name: ${ATTEMPTS} attempts take $leastSeconds s or more`, async ({ leastSeconds, ...trouble }) => {
+  ])(`on $name: ${ATTEMPTS} attempts take $leastSeconds s or more`, async (trouble) => {
+    const { leastSeconds, mostSeconds = Infinity } = trouble;
     await bring(trouble);
     const { pausesMs, requests, stop } = hurriedReflector();
     await eventually(() => pausesMs.length >= ATTEMPTS, true, { what: `${ATTEMPTS} attempts` });
     await stop();
     const totalMs = pausesMs.slice(0, ATTEMPTS).reduce((sum, ms) => sum + ms);
     expect(totalMs / 1000).toBeGreaterThan(leastSeconds);
+    expect(totalMs / 1000).toBeLessThanOrEqual(mostSeconds);
     // A check of the history, a WatchList, and the pages that replace it.
     expect(requests.length).toBeLessThanOrEqual(3 * (pausesMs.length + 1));
   });
@@ -305,4 +320,16 @@ it('lists by WatchList again after a server ended one normally', async () => {
   await isSynced(reflected);
   await reflected.stop();
   expect(reflected.requests).toEqual(['watch', 'watch']);
+});
+
+it.each(['response', 'event'] as const)('lists again after one 410, as %s', async (as) => {
+  const reflected = reflectPods(connection, PATIENT);
+  await isSynced(reflected);
+  const continued: RequestFilter = { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 };
+  await proxy.set({ kind: 'answer', status: 410, as }, continued);
+  await proxy.set({ kind: 'reset', connections: 'open' });
+  const lists = () => proxy.requests().filter(({ target }) => target.includes('sendInitialEvents')).length;
+  await eventually(lists, 2);
+  await reflected.stop();
+  expect(reflected.restarts).toEqual(['unreachable', 'expired']);
 });

@@ -69,7 +69,10 @@ describe('an error status', () => {
   it.each([429, 503])('%d says how long to stay away', async (status) => {
     const { client } = await openClient(await proxy.kubeconfig('x'));
     onTestFinished(await proxy.set({ kind: 'answer', status, retryAfterSeconds: 7 }));
-    await expect(client.list(pods, { signal })).rejects.toMatchObject({ status, retryAfterMs: 7_000 });
+    const asked = { status, retryAfterMs: 7_000 };
+    await expect(client.list(pods, { signal })).rejects.toMatchObject(asked);
+    const lease = { metadata: { name: 'a', namespace: 'ns' } };
+    await expect(client.create(leases, lease, { signal })).rejects.toMatchObject(asked);
   });
 });
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { Agent } from 'node:https';
 import { Socket } from 'node:net';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
@@ -130,6 +131,22 @@ describe('a kept-alive connection that the server closed', () => {
   });
 });
 
+it('replaces a kept-alive connection that is half open, on which a write fails with KUBE_IDLE', async () => {
+  const { client: patient, connection } = await openClient(await proxy.kubeconfig(token));
+  // Both share their connections.
+  const hasty = new KubeClient({ connection, userAgent: 'test', idleTimeoutMs: 300 });
+  await expect(patient.list(pods, { signal })).rejects.toMatchObject({ status: 403 });
+  const { agent } = await connection.authorize({ signal });
+  const kept = () => Object.values(agent.freeSockets).flat();
+  await eventually(() => kept().length, 1);
+  const [socket] = kept();
+  await proxy.set({ kind: 'stall' });
+  await expect(hasty.create(pods, newPod, { signal })).rejects.toMatchObject({ code: 'KUBE_IDLE' });
+  expect(socket?.destroyed).toBe(true);
+  await proxy.clear();
+  await expect(patient.create(pods, newPod, { signal })).rejects.toMatchObject({ status: 403 });
+});
+
 /** The methods of a connection, to override some. */
 function bound(connection: Connection): Connection {
   return {
@@ -176,6 +193,18 @@ describe('credentials that rotate', () => {
     const { client, sent } = await rotating([], refused, { rotates: false });
     await expect(client.list(pods, { signal })).rejects.toMatchObject({ status: 401 });
     expect(sent()).toHaveLength(1);
+  });
+
+  it('are read from their file again after they expired', async () => {
+    const { tokenFile } = await cluster.account('expires', []);
+    const { token: next } = await cluster.account('next', []);
+    const { client } = await openClient(await proxy.kubeconfig({ tokenFile }));
+    const status = () => client.list(pods, { signal }).catch((error: { status?: number }) => error.status);
+    expect(await status()).toBe(403);
+    await cluster.admin.delete('/api/v1/namespaces/kube-system/serviceaccounts/expires');
+    expect(await status()).toBe(401);
+    await writeFile(tokenFile, next);
+    await eventually(status, 403);
   });
 
   it('include a CA: the request is sent again where it verifies the server', async () => {

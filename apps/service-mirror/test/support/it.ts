@@ -16,80 +16,68 @@ type StartOptions = {
   readonly ready?: boolean;
 };
 
-const itOnClustersOf = (scope: 'file') =>
-  test
-    .extend('localOptions', { scope }, (): LocalOptions => ({}))
-    .extend('clusters', { scope }, async ({ localOptions }, { onCleanup }) => {
-      const [local, remote] = await Promise.all([startLocal(localOptions), startCluster({ name: 'c2' })]);
-      onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
-      await local.admin.create('/api/v1/namespaces', {
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name: MIRRORS },
-      });
-      return { local, remote };
-    })
-    .extend('local', { scope }, ({ clusters }): TestCluster => clusters.local)
-    .extend('remote', { scope }, ({ clusters }): TestCluster => clusters.remote)
-    .extend('accounts', { scope }, ({ clusters }) => createAccounts(clusters))
-    .extend('sources', ({ remote }, { onCleanup }) => {
-      const sources = new RemoteServices(remote);
-      onCleanup(() => sources.clear());
-      return sources;
-    })
-    .extend('mirrors', ({ local }, { onCleanup }) => {
-      const mirrors = new LocalServices(local);
-      onCleanup(() => mirrors.clear());
-      return mirrors;
-    })
-    .extend('history', async ({ local, accounts }, { onCleanup }) => {
-      const history = await EndpointHistory.start(local, accounts.local);
-      onCleanup(() => history.stop());
-      return history;
-    })
-    // Programs stop before their objects are removed: so this depends on both, and is cleaned up first.
-    .extend('startWith', ({ sources: _sources, mirrors: _mirrors, task }, { onCleanup }) => {
-      const started: MirrorProcess[] = [];
-      onCleanup(async () => {
-        await Promise.all(started.map((mirror) => mirror.stop('SIGKILL')));
-        if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
-      });
-      return async (argv: readonly string[], { env, ready = true }: StartOptions = {}): Promise<MirrorProcess> => {
-        const mirror = spawnMirror(argv, env);
-        started.push(mirror);
-        if (ready) await mirror.ready();
-        return mirror;
-      };
-    })
-    .extend(
-      'start',
-      ({ accounts, startWith }) =>
-        (flags?: MirrorFlags, options?: StartOptions) =>
-          startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
-    );
-
 /**
  * A test with two clusters, `local` and `remote`, which it shares with the other tests of its file; with accounts that
  * have the least rights; with the Services of both, which are gone after it; and with programs, killed after it.
  */
-export const it = itOnClustersOf('file');
-
-const behindProxy = (base: typeof it) =>
-  base
-    .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
-      const proxy = await startFaultProxy(remote);
-      onCleanup(() => proxy.stop());
-      return proxy;
-    })
-    .extend('viaProxy', async ({ remoteProxy, accounts }) => ({
-      'target-kube-config': await remoteProxy.kubeconfig(accounts.remote),
-    }));
+export const it = test
+  .extend('localOptions', { scope: 'file' }, (): LocalOptions => ({}))
+  .extend('clusters', { scope: 'file' }, async ({ localOptions }, { onCleanup }) => {
+    const [local, remote] = await Promise.all([startLocal(localOptions), startCluster({ name: 'c2' })]);
+    onCleanup(async () => void (await Promise.all([local.stop(), remote.stop()])));
+    await local.admin.create('/api/v1/namespaces', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: MIRRORS },
+    });
+    return { local, remote };
+  })
+  .extend('local', { scope: 'file' }, ({ clusters }): TestCluster => clusters.local)
+  .extend('remote', { scope: 'file' }, ({ clusters }): TestCluster => clusters.remote)
+  .extend('accounts', { scope: 'file' }, ({ clusters }) => createAccounts(clusters))
+  .extend('sources', ({ remote }, { onCleanup }) => {
+    const sources = new RemoteServices(remote);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('mirrors', ({ local }, { onCleanup }) => {
+    const mirrors = new LocalServices(local);
+    onCleanup(() => mirrors.clear());
+    return mirrors;
+  })
+  .extend('history', async ({ local, accounts }, { onCleanup }) => {
+    const history = await EndpointHistory.start(local, accounts.local);
+    onCleanup(() => history.stop());
+    return history;
+  })
+  // Programs stop before their objects are removed: so this depends on both, and is cleaned up first.
+  .extend('startWith', ({ sources: _sources, mirrors: _mirrors, task }, { onCleanup }) => {
+    const started: MirrorProcess[] = [];
+    onCleanup(async () => {
+      await Promise.all(started.map((mirror) => mirror.stop('SIGKILL')));
+      if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
+    });
+    return async (argv: readonly string[], { env, ready = true }: StartOptions = {}): Promise<MirrorProcess> => {
+      const mirror = spawnMirror(argv, env);
+      started.push(mirror);
+      if (ready) await mirror.ready();
+      return mirror;
+    };
+  })
+  .extend(
+    'start',
+    ({ accounts, startWith }) =>
+      (flags?: MirrorFlags, options?: StartOptions) =>
+        startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
+  );
 
 /** A test with a fault proxy before the remote cluster, and the flags to use it. */
-export const itBehindProxy = behindProxy(it);
-
-/**
- * The same with clusters of its own, so that tests of one file can run at the same time. The type holds, as fixtures of a test
- * see all that those of a file see.
- */
-export const itBehindProxyOfItsOwn = behindProxy(itOnClustersOf('test' as 'file'));
+export const itBehindProxy = it
+  .extend('remoteProxy', async ({ remote }, { onCleanup }) => {
+    const proxy = await startFaultProxy(remote);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  .extend('viaProxy', async ({ remoteProxy, accounts }) => ({
+    'target-kube-config': await remoteProxy.kubeconfig(accounts.remote),
+  }));

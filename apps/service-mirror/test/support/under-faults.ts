@@ -1,76 +1,68 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { FaultScenario, type Lab, type ScenarioStart } from '@kube-semaphore/testkit';
-import { createGlobalAccounts, globalRules, remoteRules } from './accounts.ts';
+import { FaultScenario, type Lab } from '@kube-semaphore/testkit';
+import { createGlobalAccounts } from './accounts.ts';
 import type { EndpointHistory } from './endpoint-history.ts';
 import { observedView, wantedView } from './expected-objects.ts';
-import { itBehindProxy, itBehindProxyOfItsOwn } from './it.ts';
+import { itBehindProxy } from './it.ts';
 import type { LocalServices } from './local-services.ts';
-import { argvOf, MIRRORS } from './mirror-process.ts';
+import { argvOf, type MirrorFlags, MIRRORS } from './mirror-process.ts';
 import { RemoteServices } from './remote-services.ts';
 import { addStaying, serviceChanges, staying } from './service-changes.ts';
-
-const underFaults = (base: typeof itBehindProxy) =>
-  base
-    .extend('seed', 1)
-    .extend('accounts', ({ clusters }) => createGlobalAccounts(clusters))
-    .extend('localSources', ({ local }, { onCleanup }) => {
-      const sources = new RemoteServices(local);
-      onCleanup(() => sources.clear());
-      return sources;
-    })
-    .extend('localProxy', async ({ local }, { onCleanup }) => {
-      const proxy = await startFaultProxy(local);
-      onCleanup(() => proxy.stop());
-      return proxy;
-    })
-    .extend(
-      'begin',
-      ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
-        return async ({ kubeconfigs = {}, flags = {} }: ScenarioStart = {}) => {
-          const all = { c2: sources, c1: localSources };
-          await addStaying(all);
-          const file = join(clusters.local.dir, 'service-mirror.json');
-          await writeFile(
-            file,
-            configOf({
-              local: kubeconfigs.local ?? (await localProxy.kubeconfig(accounts.local)),
-              remote: kubeconfigs.remote ?? (await remoteProxy.kubeconfig(accounts.remote)),
-            }),
-          );
-          const scenario = new FaultScenario({
-            program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
-            prefix: 'semaphore_service_mirror',
-            // Services and slices of each selector; and three in the mirror namespace.
-            watches: { remote: 4, local: 3 },
-            changes: serviceChanges(all, seed),
-            wanted: () => wantedView(clusters),
-            observed: () => observedView(clusters.local),
-            lapses: () => gapsOf(history),
-            tamper: () => addForeignEndpoint(mirrors),
-          });
-          await scenario.settled();
-          return scenario;
-        };
-      },
-    )
-    .extend('lab', ({ clusters, accounts, localProxy, remoteProxy, begin }): Lab => ({
-      clusters,
-      proxies: { local: localProxy, remote: remoteProxy },
-      direct: { local: accounts.local.kubeconfig, remote: accounts.remote.kubeconfig },
-      rules: { local: globalRules, remote: remoteRules },
-      begin,
-    }));
 
 /**
  * A test with a lab that begins with right mirrors and global Services. Some of them stay all the time. The others change
  * by `seed`.
  */
-export const it = underFaults(itBehindProxy);
-
-/** The same with clusters of its own, at the same time as others of its file. */
-export const itConcurrently = underFaults(itBehindProxyOfItsOwn).concurrent;
+export const it = itBehindProxy
+  .extend('seed', 1)
+  .extend('accounts', ({ clusters }) => createGlobalAccounts(clusters))
+  .extend('localSources', ({ local }, { onCleanup }) => {
+    const sources = new RemoteServices(local);
+    onCleanup(() => sources.clear());
+    return sources;
+  })
+  .extend('localProxy', async ({ local }, { onCleanup }) => {
+    const proxy = await startFaultProxy(local);
+    onCleanup(() => proxy.stop());
+    return proxy;
+  })
+  .extend(
+    'begin',
+    ({ seed, clusters, accounts, localProxy, remoteProxy, sources, localSources, mirrors, history, startWith }) => {
+      return async (flags: MirrorFlags = {}) => {
+        const all = { c2: sources, c1: localSources };
+        await addStaying(all);
+        const file = join(clusters.local.dir, 'service-mirror.json');
+        await writeFile(
+          file,
+          configOf({
+            local: await localProxy.kubeconfig(accounts.local),
+            remote: await remoteProxy.kubeconfig(accounts.remote),
+          }),
+        );
+        const scenario = new FaultScenario({
+          program: await startWith(argvOf({ config: file, 'listen-address': '127.0.0.1:0', ...flags })),
+          prefix: 'semaphore_service_mirror',
+          // Services and slices of each selector; and three in the mirror namespace.
+          watches: { remote: 4, local: 3 },
+          changes: serviceChanges(all, seed),
+          wanted: () => wantedView(clusters),
+          observed: () => observedView(clusters.local),
+          lapses: () => gapsOf(history),
+          tamper: () => addForeignEndpoint(mirrors),
+        });
+        await scenario.settled();
+        return scenario;
+      };
+    },
+  )
+  .extend('lab', ({ clusters, localProxy, remoteProxy, begin }): Lab => ({
+    clusters,
+    proxies: { local: localProxy, remote: remoteProxy },
+    begin,
+  }));
 
 /** A config file with mirrors and global Services, which also removes what lost its source before the start. */
 function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>>): string {

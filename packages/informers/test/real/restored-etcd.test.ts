@@ -1,3 +1,4 @@
+// Real: etcd is restored to an older snapshot.
 import { eventually } from '@kube-semaphore/eventually';
 import { createPod, pod, startRealCluster } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';

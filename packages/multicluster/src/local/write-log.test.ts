@@ -23,9 +23,17 @@ it('logs a write', () => {
   expect(lines).toEqual(['info set created {"set":"c2-ns-app"}']);
 });
 
-it('logs once that all writes fail, and once that they recovered', () => {
+it.each([
+  { name: '401', error: { code: 'KUBE_API', status: 401 } },
+  { name: '403', error: { code: 'KUBE_API', status: 403 } },
+  { name: '429', error: { code: 'KUBE_API', status: 429 } },
+  { name: '500', error: { code: 'KUBE_API', status: 500 } },
+  { name: '503', error: { code: 'KUBE_API', status: 503 } },
+  { name: 'a connection that is reset', error: { code: 'KUBE_CONNECTION' } },
+  { name: 'silence', error: { code: 'KUBE_IDLE' } },
+])('logs once that all writes fail with $name, and once that they recovered', ({ error }) => {
   const { log, lines } = writeLog();
-  for (let set = 0; set < 100; set++) log.failed(failure({ code: 'KUBE_API', status: 403 }));
+  for (let set = 0; set < 100; set++) log.failed(failure(error));
   log.written('set created', {});
   log.written('set created', {});
   expect(lines.filter((line) => level(line) === 'warn')).toHaveLength(1);

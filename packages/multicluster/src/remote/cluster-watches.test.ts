@@ -122,6 +122,18 @@ describe('the watches of a cluster', () => {
     expect(up).toEqual([0, 1]);
   });
 
+  it.each(['unreachable', 'garbage', 'denied', 'throttled', 'server_error', 'rejected'] as const)(
+    'are down if one fails as %s, until it is answered',
+    (reason) => {
+      const { watches, up } = clusterWatches();
+      const hooks = watches.hooks();
+      hooks.onUp?.();
+      hooks.onRestart?.({ ...broke, reason });
+      hooks.onUp?.();
+      expect(up).toEqual([0, 1, 0, 1]);
+    },
+  );
+
   it('are down if one pauses for an hour, whatever the reason', () => {
     const { watches, lines, up } = clusterWatches();
     const hooks = watches.hooks();

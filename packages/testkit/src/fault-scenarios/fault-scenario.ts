@@ -61,12 +61,6 @@ export class FaultScenario {
     await Promise.all([changing, work.finally(() => (isOver = true))]);
   }
 
-  /** Changes something until the silent watches of a cluster were opened again twice from now on. */
-  async changeUntilReopened(side: Side): Promise<void> {
-    const before = await this.restarts(side, 'idle');
-    await this.changeUntil(() => this.restarted(side, { reason: 'idle', times: 2, before }));
-  }
-
   /** Changes something until `condition` holds. The process is live all the time. */
   async changeUntil(condition: () => Promise<boolean> | boolean): Promise<void> {
     const met = eventually(

@@ -1,26 +1,14 @@
-import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import type { FaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Side } from './sides.ts';
 import type { FaultScenario } from './fault-scenario.ts';
-
-/** How a scenario differs from the usual. */
-export type ScenarioStart = {
-  /** The way to each cluster. Default: through its proxy. */
-  readonly kubeconfigs?: Partial<Readonly<Record<Side, string>>>;
-  /** Flags that all programs have, without their hyphen. */
-  readonly flags?: Readonly<Record<string, string>>;
-};
 
 /** Two clusters, a fault proxy before each, and a program that can be put between them. */
 export type Lab = {
   readonly clusters: Readonly<Record<Side, TestCluster>>;
   readonly proxies: Readonly<Record<Side, FaultProxy>>;
-  /** The ways that lead past the proxies. */
-  readonly direct: Readonly<Record<Side, string>>;
-  /** What the program needs to be allowed. */
-  readonly rules: Readonly<Record<Side, readonly PolicyRule[]>>;
-  /** Starts the program, and resolves when everything is right. */
-  readonly begin: (start?: ScenarioStart) => Promise<FaultScenario>;
+  /** Starts the program, with flags without their hyphen, and resolves when everything is right. */
+  readonly begin: (flags?: Readonly<Record<string, string>>) => Promise<FaultScenario>;
 };
 
 /** Uses up versions, so that a watch which starts before them expires when an API server forgets its history. */

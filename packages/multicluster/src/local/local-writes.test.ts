@@ -1,0 +1,63 @@
+import { NotLeadingError, SoleLeader } from '@kube-semaphore/leader-election';
+import { expect, it, onTestFinished } from 'vitest';
+import { LocalWrites } from './local-writes.ts';
+import { RemoteWritesError } from './remote-writes.ts';
+
+const create = {
+  payer: undefined,
+  isDeletion: false,
+  since: undefined,
+  remote: undefined,
+  repairs: undefined,
+  event: () => ({ event: 'set created', facts: {} }),
+} as const;
+
+/** Local writes of a leader, and what `remote_up` says of the local cluster. */
+function localWrites() {
+  const up = new Map<string, number>();
+  const lines: string[] = [];
+  const say = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
+  const leadership = new SoleLeader();
+  const aborter = new AbortController();
+  void leadership.run({ signal: aborter.signal, onStartedLeading: () => {}, onStoppedLeading: () => {} });
+  onTestFinished(() => aborter.abort());
+  const writes = new LocalWrites({
+    leadership,
+    what: 'set',
+    concurrency: 1,
+    remotes: [],
+    objectsOf: () => 0,
+    perSecond: 20,
+    log: { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },
+    metrics: {
+      remoteUp: { set: ({ remote }: { remote: string }, value: number) => void up.set(remote, value) },
+    } as never,
+  });
+  const fail = (error: unknown) => writes.failed({ key: 'a', error, retryInMs: 50 });
+  return { writes, fail, up, lines };
+}
+
+it('counts the local API server as down from a failure of all writes to the next write', async () => {
+  const { writes, fail, up, lines } = localWrites();
+  const lost = Object.assign(new Error('reset'), { code: 'KUBE_CONNECTION' });
+  await expect(writes.write(create, () => Promise.reject(lost))).rejects.toBe(lost);
+  expect([fail(lost), fail(lost)]).toEqual([true, true]);
+  expect(up.get('local')).toBe(0);
+  expect(await writes.write(create, () => Promise.resolve('written'))).toBe('written');
+  expect(up.get('local')).toBe(1);
+  expect(lines).toEqual([
+    'warn set not written, retrying',
+    'debug set not written, retrying',
+    'info local writes recovered',
+    'info set created',
+  ]);
+});
+
+it.each([new NotLeadingError(), new RemoteWritesError('c2', 1_000)])(
+  'does not report a write that waits: $name',
+  (error) => {
+    const { fail, up, lines } = localWrites();
+    expect(fail(error)).toBe(false);
+    expect({ up, lines }).toEqual({ up: new Map(), lines: [] });
+  },
+);
