@@ -3,7 +3,14 @@ import { countsOf, sum } from './counts.ts';
 
 const passed = { fullName: 'a test', status: 'passed' };
 const failed = { fullName: 'another test', status: 'failed' };
-const file = { name: '/checkout/a.test.ts', message: '', status: 'failed', assertionResults: [passed, passed, failed] };
+const times = { startTime: 0, endTime: 1 };
+const file = {
+  ...times,
+  name: '/checkout/a.test.ts',
+  message: '',
+  status: 'failed',
+  assertionResults: [passed, passed, failed],
+};
 const report = { testResults: [file], errors: [] };
 
 it('counts tests that passed and tests that failed', () => {

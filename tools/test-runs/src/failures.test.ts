@@ -4,7 +4,13 @@ import { failuresOf, flakesOf } from './failures.ts';
 import { type FileResult, lastTry } from './report.ts';
 
 const report = (...testResults: readonly FileResult[]) => ({ testResults, errors: [] });
-const file = { name: '/checkout/apps/policy/test/sync.test.ts', status: 'failed', message: '' };
+const file = {
+  name: '/checkout/apps/policy/test/sync.test.ts',
+  status: 'failed',
+  message: '',
+  startTime: 0,
+  endTime: 1,
+};
 
 it('names the file, the test, the reason and the place in our code', () => {
   const message = [

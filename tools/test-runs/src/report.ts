@@ -14,6 +14,9 @@ export type FileResult = {
   /** Absolute path. */
   readonly name: string;
   readonly status: string;
+  /** When its first test began and its last one ended, in milliseconds. */
+  readonly startTime: number;
+  readonly endTime: number;
   /** Why the file failed outside of its tests. */
   readonly message: string;
   readonly assertionResults: readonly {
