@@ -29,7 +29,9 @@ export function createAgent(caPem: string): Agent {
  * A request that is aborted then destroys the socket with an error that no listener gets. The request reports it anyway.
  */
 class TestAgent extends Agent {
-  override createConnection(...connection: Parameters<Agent['createConnection']>): ReturnType<Agent['createConnection']> {
+  override createConnection(
+    ...connection: Parameters<Agent['createConnection']>
+  ): ReturnType<Agent['createConnection']> {
     return super.createConnection(...connection)?.on('error', () => {});
   }
 }

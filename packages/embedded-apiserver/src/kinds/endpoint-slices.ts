@@ -19,21 +19,22 @@ type Endpoint = {
   hints?: { forZones?: { name: string }[] };
 };
 type Port = { name?: string; protocol?: string; appProtocol?: string };
-type Slice = { addressType?: string; endpoints?: Endpoint[]; ports?: Port[] };
+type Slice = { addressType?: string; endpoints?: Endpoint[] | null; ports?: Port[] | null };
 
-/** Sets the defaults of kube-apiserver. */
+/** Sets the defaults of kube-apiserver, which stores protobuf: that has no empty lists, so in JSON they are null. */
 export function defaultEndpointSlice(slice: KubeObject): KubeObject {
   const { endpoints, ports } = slice as unknown as Slice;
   return {
     ...slice,
-    endpoints: (endpoints ?? []).map((endpoint) => ({ conditions: {}, ...endpoint })),
-    ...(ports && { ports: ports.map((port) => ({ name: '', protocol: 'TCP', ...port })) }),
+    endpoints: endpoints?.length ? endpoints.map((endpoint) => ({ conditions: {}, ...endpoint })) : null,
+    ports: ports?.length ? ports.map((port) => ({ name: '', protocol: 'TCP', ...port })) : null,
   };
 }
 
 /** The rules that our EndpointSlices could break. Port numbers aren't checked. */
 export function* endpointSliceRules(slice: KubeObject, previous?: KubeObject): Generator<Cause> {
-  const { addressType, endpoints = [], ports = [] } = slice as unknown as Slice;
+  const { addressType, ...lists } = slice as unknown as Slice;
+  const [endpoints, ports] = [lists.endpoints ?? [], lists.ports ?? []];
   if (addressType === undefined) yield required('addressType');
   else if (!addressTypes.includes(addressType)) yield notSupported('addressType', addressType, addressTypes);
   yield* portRules(ports);

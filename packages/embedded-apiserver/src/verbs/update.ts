@@ -74,22 +74,29 @@ function replace(call: Call, existing: StoredObject, next: KubeObject): StoredOb
   return isDeepStrictEqual(after, before) ? existing : storage.put(resource, after);
 }
 
-/** A write with a UID must match the object's UID. */
+/** A PUT with a UID must match the object's UID. */
 function checkUid(call: Call, { metadata: { uid } }: KubeObject, actual: string): void {
   if (!uid || uid === actual) return;
   throw conflict(subjectOf(call), `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${actual}`);
 }
 
 function checkVersion(call: Call, existing: StoredObject, next: KubeObject): void {
-  const { resource } = call;
-  const { resourceVersion } = next.metadata;
-  checkUid(call, next, existing.uid);
+  const { resource, info, target } = call;
+  const { uid, resourceVersion } = next.metadata;
+  if (info.verb === 'update') checkUid(call, next, existing.uid);
   if (!resourceVersion && !resource.unconditionalUpdate) {
     const { group, plural } = resource;
     const cause = invalidValue('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalid(group, plural, existing.name, [cause]);
   }
   if (resourceVersion && resourceVersion !== String(existing.revision)) throw conflict(subjectOf(call), staleMessage);
+  // The status of a custom resource is all that such a request reads, besides the version.
+  const isIgnored = resource.custom && target.subresource === 'status';
+  if (uid && uid !== existing.uid && !isIgnored) {
+    throw invalid(resource.group, resource.kind, existing.name, [
+      invalidValue('metadata.uid', uid, 'field is immutable'),
+    ]);
+  }
 }
 
 /** The metadata that only the server sets. */

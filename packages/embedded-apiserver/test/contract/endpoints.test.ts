@@ -8,6 +8,9 @@ const endpoint = (more: object) => ({ endpoints: [{ addresses: [address], ...mor
 const zones = (...names: string[]) => endpoint({ hints: { forZones: names.map((name) => ({ name })) } });
 const badAddress = invalid('endpoints[0].addresses[0] FieldValueInvalid');
 
+/** A domain of 253 characters and a name of 63. */
+const longest = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(61)}/${'e'.repeat(63)}`;
+
 /** Addresses that mean something else on each host. */
 const special = ['127.0.0.1', '0.0.0.0', '169.254.1.1', '224.0.0.1'];
 const special6 = ['::1', '::', 'fe80::1', 'ff02::1'];
@@ -50,6 +53,21 @@ onEachServer('an EndpointSlice', (server) => {
     {
       what: 'a duplicate address',
       rest: { endpoints: [{ addresses: [address] }, { addresses: [address] }] },
+      want: 201,
+    },
+    {
+      what: 'names of hosts',
+      rest: { addressType: 'FQDN', endpoints: [{ addresses: ['web.example.com'] }] },
+      want: 201,
+    },
+    {
+      what: 'addresses that no Pod can have',
+      rest: { endpoints: [{ addresses: ['255.255.255.255'] }, { addresses: ['240.0.0.1'] }] },
+      want: 201,
+    },
+    {
+      what: 'a reference with a name of 600 kB',
+      rest: endpoint({ targetRef: { kind: 'Pod', name: 'x'.repeat(600_000) } }),
       want: 201,
     },
     { what: 'a hostname', rest: endpoint({ hostname: 'web-0' }), want: 201 },
@@ -116,6 +134,16 @@ onEachServer('an EndpointSlice', (server) => {
       want: invalid('ports[0].protocol FieldValueNotSupported'),
     },
     {
+      what: 'the longest appProtocol',
+      rest: { ports: [{ appProtocol: longest }] },
+      want: 201,
+    },
+    {
+      what: 'an appProtocol that is too long',
+      rest: { ports: [{ appProtocol: `${longest}e` }] },
+      want: invalid('ports[0].appProtocol FieldValueInvalid'),
+    },
+    {
       what: 'an empty appProtocol',
       rest: { ports: [{ appProtocol: '' }] },
       want: invalid('ports[0].appProtocol FieldValueInvalid'),
@@ -138,6 +166,21 @@ onEachServer('an EndpointSlice', (server) => {
       return status;
     });
     expect(await Promise.all(statuses)).toEqual([201, 201, 422]);
+  });
+
+  it('without endpoints or ports has null for them', async () => {
+    const slices = paths.slices(await server().namespace());
+    const nothing = { endpoints: null, ports: null };
+    const { admin } = server().cluster;
+    expect(await admin.create(slices, slice('absent', { endpoints: undefined }))).toMatchObject(nothing);
+    expect(await admin.create(slices, slice('empty', { ports: [] }))).toMatchObject(nothing);
+    const full = {
+      endpoints: [{ addresses: [address], conditions: {} }],
+      ports: [{ name: '', port: 1, protocol: 'TCP' }],
+    };
+    const put = (rest: object) => server().send('PUT', `${slices}/empty`, { body: slice('empty', { ...rest }) });
+    expect(read(await put(full))).toMatchObject(full);
+    expect(read(await put({ endpoints: [] }))).toMatchObject(nothing);
   });
 
   it('distinguishes a false condition from an unset one', async () => {

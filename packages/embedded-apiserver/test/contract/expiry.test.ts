@@ -1,8 +1,9 @@
 import { eventually, isDefined } from '@kube-semaphore/eventually';
+import { globalNetworkSetCrd } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { onEachServer, read, type Server } from './harness.ts';
-import { paths, smallPod } from './objects.ts';
+import { lease, networkSet, paths, smallPod } from './objects.ts';
 
 const names = (items: readonly KubeObject[]) => items.map(({ metadata }) => metadata.name);
 
@@ -33,6 +34,49 @@ onEachServer('what a restart forgets', (server) => {
     });
     expect(events[0]?.object['message']).toMatch(/^too old resource version: \d+ \(\d+\)$/);
     expect(names(await server().cluster.admin.list(pods))).toEqual(['a', 'b', 'c']);
+  });
+});
+
+onEachServer('what a restart keeps', (server) => {
+  it('is all objects, definitions, rights and tokens, and versions go on', async () => {
+    const namespace = await server().namespace();
+    const { cluster } = server();
+    const { admin, url } = cluster;
+    await cluster.defineResource(globalNetworkSetCrd('projectcalico.org'));
+    const set = await admin.create(paths.networkSets, networkSet('x', { nets: [] }));
+    const held = await admin.create(paths.leases(namespace), lease('x', { holderIdentity: 'me' }));
+    const { token } = await cluster.account('lasting', [
+      { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+    ]);
+    const [pod] = await makePods(server(), paths.pods(namespace), ['a']);
+    await cluster.restart();
+    expect(cluster.url).toBe(url);
+    // A real server that has just started may answer 403, 404 or 429 until it knows its roles and definitions.
+    const listed = async (path: string, as?: string) => {
+      const reply = await server().send('GET', path, { ...(as !== undefined && { token: as }) });
+      return reply.status === 200 ? read(reply).items.map(({ metadata }) => metadata) : [];
+    };
+    await eventually(async () => (await listed(paths.networkSets)).map(({ uid }) => uid), [set.metadata.uid]);
+    await eventually(
+      async () => (await listed(paths.pods(namespace), token)).map(({ uid }) => uid),
+      [pod!.metadata.uid],
+    );
+    expect(await admin.get(`${paths.leases(namespace)}/x`)).toEqual(held);
+
+    const watchList = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const watch = await server().watch(`${paths.pods(namespace)}?${watchList}`, { token });
+    const { resourceVersion } = held.metadata;
+    const renewed = await server().send('PUT', `${paths.leases(namespace)}/x`, {
+      body: lease('x', { holderIdentity: 'other' }, { resourceVersion }),
+    });
+    expect(Number(read(renewed).metadata.resourceVersion)).toBeGreaterThan(Number(pod!.metadata.resourceVersion));
+    await makePods(server(), paths.pods(namespace), ['b']);
+    const events = await watch.until(({ object }) => object.metadata.name === 'b');
+    watch.close();
+    const added = events
+      .filter(({ type }) => type !== 'BOOKMARK')
+      .map(({ type, object }) => `${type} ${object.metadata.name}`);
+    expect(added).toEqual(['ADDED a', 'ADDED b']);
   });
 });
 

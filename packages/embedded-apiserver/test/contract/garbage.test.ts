@@ -2,7 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { KubeObject } from '../../src/index.ts';
 import { onEachServer, read } from './harness.ts';
-import { paths, service, slice } from './objects.ts';
+import { lease, object, paths, service, slice } from './objects.ts';
 
 /** An owner reference of `object`, as ours are. */
 const ownedBy = (...owners: KubeObject[]) => ({
@@ -73,6 +73,21 @@ onEachServer(
       await remove(a);
       await eventually(() => isGone(`${slices}/last`), true);
       expect(await isGone(`${slices}/of-a`)).toBe(false);
+    });
+
+    it('deletes those of other kinds, too, also if it deletes a collection', async () => {
+      const namespace = await server().namespace();
+      const path = `/apis/networking.k8s.io/v1/namespaces/${namespace}/networkpolicies`;
+      const policy = (name: string, metadata = {}) =>
+        object('networking.k8s.io/v1 NetworkPolicy', name, { spec: { podSelector: {} } }, metadata);
+      const source = await create(path, policy('source', { labels: { app: 'x' } }));
+      await create(path, policy('companion', ownedBy(source)));
+      await create(paths.leases(namespace), lease('companion', {}, ownedBy(source)));
+      await create(path, policy('other'));
+      await remove(`${path}?labelSelector=app%3Dx`);
+      await eventually(() => isGone(`${path}/companion`), true);
+      await eventually(() => isGone(`${paths.leases(namespace)}/companion`), true);
+      expect(await isGone(`${path}/other`)).toBe(false);
     });
 
     it('removes the owner reference with the policy Orphan', async () => {

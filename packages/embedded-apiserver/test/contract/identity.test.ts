@@ -49,6 +49,17 @@ onEachServer('who a request is from', (server) => {
       of: 'clusterroles.rbac.authorization.k8s.io',
     },
     {
+      path: '/api/v1/namespaces/nowhere/services?dryRun=All',
+      method: 'POST',
+      want: 'create resource "services" in API group "" in the namespace "nowhere"',
+      of: 'services',
+    },
+    {
+      path: '/apis/example.com/v1/things?limit=1',
+      want: 'list resource "things" in API group "example.com" at the cluster scope',
+      of: 'things.example.com',
+    },
+    {
       path: '/api/v1/pods?fieldSelector=metadata.name%3Dx',
       want: 'list resource "pods" in API group "" at the cluster scope',
       of: 'pods "x"',
@@ -123,7 +134,23 @@ onEachServer('what a role allows', (server) => {
       all: await allowed(token, 'GET', '/api/v1/nodes'),
       listOfMine: await allowed(token, 'GET', '/api/v1/nodes?fieldSelector=metadata.name%3Dmine'),
       listOfOther: await allowed(token, 'GET', '/api/v1/nodes?fieldSelector=metadata.name%3Dother'),
-    }).toEqual({ mine: true, other: false, all: false, listOfMine: true, listOfOther: false });
+      watchOfMine: await allowed(
+        token,
+        'GET',
+        '/api/v1/nodes?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Dmine',
+      ),
+      patchOfMine: await allowed(token, 'PATCH', '/api/v1/nodes/mine', {}),
+      patchOfOther: await allowed(token, 'PATCH', '/api/v1/nodes/other', {}),
+    }).toEqual({
+      mine: true,
+      other: false,
+      all: false,
+      listOfMine: true,
+      listOfOther: false,
+      watchOfMine: true,
+      patchOfMine: true,
+      patchOfOther: false,
+    });
   });
 
   it('has the rights of a Role in its namespace only, while the binding exists', async () => {
@@ -147,6 +174,33 @@ onEachServer('what a role allows', (server) => {
     await admin.delete(`${roles}/rolebindings/b`);
     await eventually(async () => !(await allowed(token, 'GET', pods)), true);
     expect({ before, elsewhere, everywhere }).toEqual({ before: false, elsewhere: false, everywhere: false });
+  });
+
+  it('changes with its rules, and only where it is bound', async () => {
+    const { token } = await server().cluster.account('growing', []);
+    const namespace = await server().namespace();
+    const pods = `/api/v1/namespaces/${namespace}/pods`;
+    const become = async (...verbs: string[]) => {
+      const body = { rules: verbs.length === 0 ? [] : [{ apiGroups: [''], resources: ['pods'], verbs }] };
+      expect((await server().cluster.admin.request('PATCH', `${rbac}/clusterroles/growing`, body)).status).toBe(200);
+    };
+    await become('list');
+    await eventually(() => allowed(token, 'GET', '/api/v1/pods'), true);
+    expect(await allowed(token, 'GET', `${pods}?watch=1&timeoutSeconds=1`)).toBe(false);
+    await become('list', 'watch');
+    await eventually(() => allowed(token, 'GET', `${pods}?watch=1&timeoutSeconds=1`), true);
+    // A RoleBinding gives the rights of a ClusterRole in its namespace.
+    const { metadata: _, ...binding } = await server().cluster.admin.get(`${rbac}/clusterrolebindings/growing`);
+    await server().cluster.admin.create(`${rbac}/namespaces/${namespace}/rolebindings`, {
+      ...binding,
+      kind: 'RoleBinding',
+      metadata: { name: 'growing' },
+    });
+    await server().cluster.admin.delete(`${rbac}/clusterrolebindings/growing`);
+    await eventually(async () => !(await allowed(token, 'GET', '/api/v1/pods')), true);
+    await eventually(() => allowed(token, 'GET', pods), true);
+    await become();
+    await eventually(async () => !(await allowed(token, 'GET', pods)), true);
   });
 
   it('keeps an open watch after it loses the right', async () => {

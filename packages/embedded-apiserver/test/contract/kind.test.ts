@@ -13,6 +13,10 @@ const kinds: readonly { path: string; make: (namespace: string) => KubeObject }[
   { path: '/api/v1/namespaces/NAMESPACE/services', make: () => service('x', { clusterIP: 'None' }) },
   { path: '/api/v1/namespaces/NAMESPACE/endpoints', make: () => object('v1 Endpoints', 'x') },
   { path: '/apis/discovery.k8s.io/v1/namespaces/NAMESPACE/endpointslices', make: () => slice('x', {}) },
+  {
+    path: '/apis/networking.k8s.io/v1/namespaces/NAMESPACE/networkpolicies',
+    make: () => object('networking.k8s.io/v1 NetworkPolicy', 'x', { spec: { podSelector: {} } }),
+  },
   { path: '/api/v1/nodes', make: () => object('v1 Node', 'x') },
   {
     path: '/api/v1/namespaces/NAMESPACE/events',
@@ -54,6 +58,30 @@ onEachServer('each kind', (server) => {
     expect((await watch.until(({ type }) => type === 'DELETED')).at(-1)).toMatchObject({ type: 'DELETED' });
     watch.close();
     expect((await server().send('GET', `${path}/x`)).status).toBe(404);
+  });
+});
+
+onEachServer('a Namespace', (server) => {
+  it('is created once, and selected and watched by its labels', async () => {
+    const path = '/api/v1/namespaces';
+    const name = await server().namespace();
+    expect((await server().send('POST', path, { body: { metadata: { name } } })).status).toBe(409);
+    const label = async (shop: string | null) => {
+      const body = { metadata: { labels: { shop } } };
+      return read(await server().send('PATCH', `${path}/${name}`, { body, headers: mergePatch })).metadata;
+    };
+    const { resourceVersion, labels } = await label('a');
+    expect(labels).toEqual({ 'kubernetes.io/metadata.name': name, shop: 'a' });
+    const selected = read(await server().send('GET', `${path}?labelSelector=shop`)).items;
+    expect(selected.map(({ metadata }) => metadata.name)).toEqual([name]);
+    const watch = await server().watch(`${path}?watch=1&labelSelector=shop&resourceVersion=${resourceVersion}`);
+    await label('b');
+    await label(null);
+    const events = (await watch.take(2)).map(
+      ({ type, object: { metadata } }) => `${type} ${metadata.labels?.['shop']}`,
+    );
+    watch.close();
+    expect(events).toEqual(['MODIFIED b', 'DELETED b']);
   });
 });
 

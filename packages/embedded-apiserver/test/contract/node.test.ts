@@ -35,6 +35,37 @@ onEachServer('the range of a Node', (server) => {
     expect(refusal(await create({ podCIDRs }))).toEqual(want);
   });
 
+  it('stays while its addresses change in its status', async () => {
+    const { metadata } = read(await create({ podCIDR: v4 }));
+    const path = `${nodes}/${metadata.name}/status`;
+    const patch = async (...addresses: string[]) => {
+      const body = { status: { addresses: addresses.map((address) => ({ type: 'InternalIP', address })) } };
+      return read(await server().send('PATCH', path, { body, headers: mergePatch }));
+    };
+    const addressesOf = (object: { [field: string]: unknown }) =>
+      (object['status'] as { addresses: { address: string }[] }).addresses.map(({ address }) => address);
+    expect(addressesOf(await patch('192.0.2.1', '2001:db8::1'))).toEqual(['192.0.2.1', '2001:db8::1']);
+    const after = await patch('192.0.2.9');
+    expect(addressesOf(after)).toEqual(['192.0.2.9']);
+    expect(after).toMatchObject({ metadata: { uid: metadata.uid }, spec: { podCIDR: v4, podCIDRs: [v4] } });
+    // An annotation is no reason to change the status.
+    const body = { metadata: { annotations: { a: 'b' } }, status: { addresses: [] } };
+    const annotated = await server().send('PATCH', `${nodes}/${metadata.name}`, { body, headers: mergePatch });
+    expect(addressesOf(read(annotated))).toEqual(['192.0.2.9']);
+  });
+
+  it('is gone with the Node, and another Node of its name is a new one', async () => {
+    const first = read(await create({ podCIDR: v4 }));
+    const { name, uid } = first.metadata;
+    expect(read(await server().send('DELETE', `${nodes}/${name}`))).toMatchObject({
+      kind: 'Status',
+      status: 'Success',
+    });
+    const again = read(await server().send('POST', nodes, { body: object('v1 Node', name) }));
+    expect(again.metadata.uid).not.toBe(uid);
+    expect(again['spec']).not.toHaveProperty('podCIDR');
+  });
+
   it('may come late, and stays, while annotations change', async () => {
     const { metadata } = read(await create({}));
     const patch = (body: unknown) => server().send('PATCH', `${nodes}/${metadata.name}`, { body, headers: mergePatch });

@@ -4,8 +4,16 @@ import { onEachServer } from './harness.ts';
 onEachServer('a path', (server) => {
   it.each([
     { what: 'an unknown group', path: '/apis/example.com/v1/things', status: 404, type: 'text/plain' },
+    { what: 'the group itself, which is unknown', path: '/apis/example.com', status: 404, type: 'text/plain' },
+    { what: 'a watch in an unknown group', path: '/apis/example.com/v1/x?watch=1', status: 404, type: 'text/plain' },
     { what: 'an unknown resource', path: '/api/v1/things', status: 404, type: 'application/json' },
     { what: 'an object that does not exist', path: '/api/v1/nodes/x', status: 404, type: 'application/json' },
+    {
+      what: 'a name with encoded slashes',
+      path: '/api/v1/namespaces/default/pods/a%2F..%2F..%2Fpods',
+      status: 404,
+      type: 'application/json',
+    },
     {
       what: 'a namespaced object without a namespace',
       path: '/api/v1/pods/x',

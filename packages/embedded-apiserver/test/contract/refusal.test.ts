@@ -5,6 +5,9 @@ import { lease, object, paths, service, slice, smallPod } from './objects.ts';
 /** A validation error: 422 with its causes. */
 const invalid = (...causes: string[]) => ({ status: 422, reason: 'Invalid', causes });
 const badName = invalid('metadata.name FieldValueInvalid');
+const badLabels = invalid('metadata.labels FieldValueInvalid');
+const longKey = `${'a'.repeat(63)}.b/${'c'.repeat(63)}`;
+const owner = { apiVersion: 'v1', kind: 'Service', name: 'x' };
 const port = (number: number, more: object = {}) => ({ port: number, ...more });
 const endpoints = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ addresses: [`192.0.${i >> 8}.${i & 255}`] }));
@@ -43,6 +46,54 @@ onEachServer('a Lease', (server) => {
   ])('whose renewTime is $time is answered $status', async ({ time, status }) => {
     const body = lease('x', { renewTime: time });
     expect((await server().send('POST', paths.leases(await server().namespace()), { body })).status).toBe(status);
+  });
+});
+
+onEachServer('a Lease', (server) => {
+  it.each([
+    { spec: { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 }, want: 201 },
+    { spec: { leaseDurationSeconds: 0 }, want: invalid('spec.leaseDurationSeconds FieldValueInvalid') },
+    { spec: { leaseTransitions: -1 }, want: invalid('spec.leaseTransitions FieldValueInvalid') },
+  ])('with $spec is answered $want', async ({ spec, want }) => {
+    const reply = await server().send('POST', paths.leases(await server().namespace()), { body: lease('x', spec) });
+    expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
+  });
+
+  it.each([
+    { what: 'an empty label', metadata: { labels: { a: '' } }, want: 201 },
+    { what: 'a long label', metadata: { labels: { [longKey]: 'A_b.c'.padEnd(63, 'x') } }, want: 201 },
+    { what: 'a label over 63 characters', metadata: { labels: { a: 'x'.repeat(64) } }, want: badLabels },
+    { what: 'a label that ends with a dash', metadata: { labels: { a: 'x-' } }, want: badLabels },
+    { what: 'a space in a label', metadata: { labels: { a: 'b c' } }, want: badLabels },
+    { what: 'a space in the key of a label', metadata: { labels: { 'a b': '' } }, want: badLabels },
+    { what: 'a long key of a label', metadata: { labels: { ['x'.repeat(64)]: '' } }, want: badLabels },
+    { what: 'two slashes in the key of a label', metadata: { labels: { 'a/b/c': '' } }, want: badLabels },
+    { what: 'a capital in the domain of a label', metadata: { labels: { 'A.b/c': '' } }, want: badLabels },
+    { what: 'a capital in the domain of an annotation', metadata: { annotations: { 'A.b/c': ' ' } }, want: 201 },
+    {
+      what: 'a space in the key of an annotation',
+      metadata: { annotations: { 'a b': '' } },
+      want: invalid('metadata.annotations FieldValueInvalid'),
+    },
+    {
+      what: 'two slashes in the key of an annotation',
+      metadata: { annotations: { 'a/b/c': '' } },
+      want: invalid('metadata.annotations FieldValueInvalid'),
+    },
+    {
+      what: 'an owner that does not exist',
+      metadata: { ownerReferences: [{ ...owner, uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11' }] },
+      want: 201,
+    },
+    {
+      what: 'an owner without a UID',
+      metadata: { ownerReferences: [owner] },
+      want: invalid('metadata.ownerReferences.uid FieldValueInvalid'),
+    },
+  ])('with $what is answered $want, like every kind', async ({ metadata, want }) => {
+    const body = lease('x', {}, metadata);
+    const reply = await server().send('POST', paths.leases(await server().namespace()), { body });
+    expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
   });
 });
 

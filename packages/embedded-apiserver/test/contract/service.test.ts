@@ -4,6 +4,8 @@ import { paths, service } from './objects.ts';
 
 const invalid = (...causes: string[]) => ({ status: 422, reason: 'Invalid', causes });
 const port = (number: number, more: object = {}) => ({ port: number, ...more });
+/** A domain of 253 characters and a name of 63. */
+const longest = `${['a', 'b', 'c'].map((letter) => letter.repeat(63)).join('.')}.${'d'.repeat(61)}/${'e'.repeat(63)}`;
 const hints = 'service.kubernetes.io/topology-aware-hints';
 const mode = 'service.kubernetes.io/topology-mode';
 
@@ -45,6 +47,17 @@ onEachServer('a port of a Service', (server) => {
     {
       what: 'one number for two protocols',
       ports: [port(53, { name: 'a' }), port(53, { name: 'b', protocol: 'UDP' })],
+      want: 201,
+    },
+    { what: 'the longest appProtocol', ports: [port(80, { appProtocol: longest })], want: 201 },
+    {
+      what: 'an appProtocol that is too long',
+      ports: [port(80, { appProtocol: `${longest}e` })],
+      want: invalid('spec.ports[0].appProtocol FieldValueInvalid'),
+    },
+    {
+      what: 'a thousand ports',
+      ports: Array.from({ length: 1_000 }, (_, i) => port(1_000 + i, { name: `p-${i}`, appProtocol: longest })),
       want: 201,
     },
     { what: 'an appProtocol', ports: [port(80, { appProtocol: 'kubernetes.io/h2c' })], want: 201 },
@@ -107,6 +120,52 @@ onEachServer('a Service', (server) => {
   ])('annotated $annotations is answered $want', async ({ annotations, want }) => {
     const reply = await create({}, { annotations });
     expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
+  });
+
+  it('becomes a NodePort by a patch and a ClusterIP by a PUT, with the same address', async () => {
+    const made = read(await create({}));
+    const path = `${paths.services(made.metadata.namespace!)}/x`;
+    const { clusterIP } = made['spec'] as { clusterIP: string };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    const patched = read(await server().send('PATCH', path, { body: { spec: { type: 'NodePort' } }, headers }));
+    expect(patched['spec']).toMatchObject({ type: 'NodePort', clusterIP });
+    const { resourceVersion } = patched.metadata;
+    const body = service('x', { type: 'ClusterIP', clusterIP, ports: [port(80)] }, { resourceVersion });
+    expect(read(await server().send('PUT', path, { body }))['spec']).toEqual(made['spec']);
+  });
+
+  it('of type NodePort has the address, the port and the policies that it names', async () => {
+    const spec = {
+      type: 'NodePort',
+      clusterIP: '10.96.0.200',
+      externalIPs: ['192.0.2.9'],
+      externalTrafficPolicy: 'Local',
+      internalTrafficPolicy: 'Local',
+      ports: [port(80, { name: 'http', nodePort: 30_080 })],
+    };
+    expect(read(await create(spec))).toMatchObject({ spec });
+  });
+
+  it('keeps the fields that a patch does not name, and has what a PUT names', async () => {
+    const made = read(await create({}));
+    const path = `${paths.services(made.metadata.namespace!)}/x`;
+    const patch = async (spec: object) => {
+      const headers = { 'content-type': 'application/merge-patch+json' };
+      return read(await server().send('PATCH', path, { body: { spec }, headers }))['spec'];
+    };
+    const more = {
+      externalIPs: ['192.0.2.7'],
+      internalTrafficPolicy: 'Local',
+      publishNotReadyAddresses: true,
+      selector: { a: 'b' },
+      trafficDistribution: 'PreferClose',
+    };
+    expect(await patch(more)).toMatchObject(more);
+    expect(await patch({ sessionAffinity: 'ClientIP' })).toMatchObject({ ...more, ...affinity(10_800) });
+    expect(await patch({ ...affinity(60), selector: null })).toMatchObject(affinity(60));
+    expect(await patch({ sessionAffinity: 'None', sessionAffinityConfig: null })).not.toHaveProperty('selector');
+    const put = await server().send('PUT', path, { body: service('x', { ports: [port(80)] }) });
+    expect(read(put)['spec']).toEqual(made['spec']);
   });
 
   it('has a name of at most 63 characters that begins with a letter', async () => {

@@ -53,6 +53,23 @@ onEachServer('an update', (server) => {
     ]).toEqual([conflict, conflict, conflict, { status: 500, reason: undefined }]);
   });
 
+  it('by patch cannot change the UID', async () => {
+    const namespace = await server().namespace();
+    const [pod, held] = [`${paths.pods(namespace)}/x`, `${paths.leases(namespace)}/x`];
+    const { metadata } = await make(paths.pods(namespace), smallPod('x'));
+    await make(paths.leases(namespace), lease('x'));
+    const patch = (path: string, uid?: string) =>
+      server().send('PATCH', path, { body: { metadata: { uid } }, headers: mergePatch });
+    const another = '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11';
+    const immutable = { status: 422, reason: 'Invalid', causes: ['metadata.uid FieldValueInvalid'] };
+    expect([
+      refusal(await patch(pod, another)),
+      refusal(await patch(`${pod}/status`, another)),
+      refusal(await patch(held, another)),
+    ]).toEqual([immutable, immutable, immutable]);
+    expect((await patch(pod, metadata.uid)).status).toBe(200);
+  });
+
   it('refuses a name other than that of the path', async () => {
     const pods = paths.pods(await server().namespace());
     await make(pods, smallPod('x'));
@@ -94,10 +111,11 @@ onEachServer('an update', (server) => {
       await put(`${services(namespace)}/b`, service('b', spec, { resourceVersion: '1' })),
       await put(`${services(namespace)}/c`, service('c', spec, { uid: 'x' })),
       await put(`${leases(namespace)}/a`, lease('a')),
+      await put(`${leases(namespace)}/b`, lease('b', {}, { uid: 'x', resourceVersion: '1' })),
       await put(`${pods(namespace)}/a`, smallPod('a')),
       await put(`${slices(namespace)}/a`, slice('a', {})),
     ];
-    expect(replies.map((reply) => reply.status)).toEqual([201, 201, 409, 201, 404, 404]);
+    expect(replies.map((reply) => reply.status)).toEqual([201, 201, 409, 201, 409, 404, 404]);
   });
 
   it('keeps the status; an update of the status keeps all but metadata', async () => {

@@ -1,0 +1,25 @@
+import { invalidValue, tooLong } from '../http/causes.ts';
+import type { Cause } from '../http/status.ts';
+import { isLabelValue, isQualifiedName } from './syntax.ts';
+import type { KubeObject } from '../test-cluster.ts';
+
+const MAX_ANNOTATION_BYTES = 256 * 1024;
+
+/** The rules that the metadata of our objects could break, except their names. Finalizers aren't checked. */
+export function* metadataRules({ metadata }: KubeObject): Generator<Cause> {
+  const { labels = {}, annotations = {} } = metadata;
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isQualifiedName(key)) yield invalidValue('metadata.labels', key, 'must be a name, or a domain and a name');
+    if (!isLabelValue(value)) yield invalidValue('metadata.labels', value, 'must be a label value');
+  }
+  for (const key of Object.keys(annotations)) {
+    // A key is validated in lower case, but stored as written.
+    if (!isQualifiedName(key.toLowerCase()))
+      yield invalidValue('metadata.annotations', key, 'must be a name, or a domain and a name');
+  }
+  const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (bytes > MAX_ANNOTATION_BYTES) yield tooLong('metadata.annotations', MAX_ANNOTATION_BYTES);
+  for (const { uid } of (metadata['ownerReferences'] ?? []) as readonly { readonly uid?: string }[]) {
+    if (!uid) yield invalidValue('metadata.ownerReferences.uid', uid, 'must not be empty');
+  }
+}
