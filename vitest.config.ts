@@ -49,31 +49,17 @@ class Sequencer extends BaseSequencer {
 }
 
 /**
- * Real API servers can't change the result of these files. They start no cluster of the run's kind; or a hostile server or a
- * fault proxy answers or cuts in the server's place; or they are about flags, signals and output.
- * `random-schedule.test.ts` has the same faults between a program and real servers. How servers refuse a token is in the
- * contract suite. What subcommands send, others send, too.
+ * The kind of server that a file runs on. Most need only an embedded one, which takes less time. Those in a folder `real` need
+ * a real API server, or other programs of `npm run binaries`; those in `both` run on each kind. Their first line says why, and
+ * `npm run boundaries` checks that it does. The contract holds the embedded server to the real one.
  */
-const sameOnRealServers = [
-  'apps/*/test/docs.test.ts',
-  'apps/cli/test/*.test.ts',
-  'e2e/test/*.test.ts',
-  'apps/*/test/hostile-remote.test.ts',
-  'apps/policy/test/{check,explain,label-namespaces,remote-budget,remote-nonsense,shutdown,spellings,usage}.test.ts',
-  'apps/service-mirror/test/{remote-over-budget,stale,subcommands}.test.ts',
-  'apps/wireguard/test/{plan,scrapes,secrets,usage}.test.ts',
-  'apps/service-mirror/test/mcs/{budgets,cleanup,plan,random-changes,unknown}.test.ts',
-  'apps/*/test/faults/{both-sides,empty-lists}.test.ts',
-  'packages/{cluster-auth,runtime,wireguard-tools}/test/*.test.ts',
-  'packages/embedded-apiserver/test/*.test.ts',
-  'packages/informers/test/{aborted-watch,faults,hostile-server,watch-list-fallback}.test.ts',
-  'packages/testkit/test/*.test.ts',
-  'tools/demo/test/interrupted.test.ts',
-  'tools/{binaries,images,manifests,test-runs}/test/*.test.ts',
+const onBoth = [
+  '{e2e,{apps,packages,tools}/*}/test/**/both/**/*.test.ts',
+  'packages/embedded-apiserver/test/contract/*.test.ts',
 ];
 
 /**
- * unit: beside the code. process: apps and contracts on embedded clusters. real: the same on a real kube-apiserver.
+ * unit: beside the code. process: apps and contracts on embedded clusters. real: on a real kube-apiserver.
  * net: packets through tunnels between network namespaces; needs root. images: the images of `npm run images` as containers
  * beside a real kube-apiserver, and as Pods on real nodes; needs root. nightly: too long for CI, on real nodes.
  */
@@ -102,7 +88,7 @@ export default defineConfig({
           setupFiles,
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
-          exclude: ['**/test/{real,net,images,nightly}/**'],
+          exclude: ['**/test/**/{real,net,images,nightly}/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
           ...within(15),
           // These tests wait for other processes more than they compute.
@@ -114,8 +100,7 @@ export default defineConfig({
           name: 'real',
           globalSetup,
           chaiConfig,
-          include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
-          exclude: ['**/test/{net,images,nightly}/**', ...sameOnRealServers],
+          include: ['{e2e,{apps,packages,tools}/*}/test/**/real/**/*.test.ts', ...onBoth],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           ...within(15),
           maxWorkers: 5,

@@ -1,12 +1,14 @@
 import { checkImports } from './check-imports.ts';
 import { checkManifests } from './check-manifests.ts';
+import { checkServers } from './check-servers.ts';
 import { readProjects, readSources } from './workspace.ts';
 
 const root = process.cwd();
 const projects = readProjects(root);
 const faults = checkManifests(projects);
 for (const project of projects) {
-  faults.push(...checkImports(project, { files: readSources(root, project), projects }));
+  const files = readSources(root, project);
+  faults.push(...checkImports(project, { files, projects }), ...checkServers(project, files));
 }
 if (projects.length === 0) faults.push(`no project below ${root}: run this at the root of the workspace`);
 for (const fault of faults) console.error(fault);

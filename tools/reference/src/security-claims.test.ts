@@ -42,7 +42,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   "change objects, devices or routes that aren't ours": [
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
-    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],
+    ['apps/service-mirror/test/both/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and changes nothing'],
     ['apps/wireguard/src/reconciler.test.ts', 'can be a route of somebody else, which stays and is reported'],
   ],
@@ -105,7 +105,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'pass on mirrors': [['apps/service-mirror/src/remote/read/read.test.ts', 'ignores our own objects, by the label %s']],
   'have a ServiceImport outside': [
     [
-      'apps/service-mirror/test/mcs/app.test.ts',
+      'apps/service-mirror/test/mcs/both/app.test.ts',
       'is not imported to a namespace that mcs.namespaces lacks, and says so',
     ],
     [
@@ -283,7 +283,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'lose their objects to us': [
-    ['apps/service-mirror/test/repair.test.ts', 'is left alone, and replaced after its deletion'],
+    ['apps/service-mirror/test/both/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
   ],
   'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],

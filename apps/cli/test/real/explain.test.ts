@@ -1,3 +1,4 @@
+// Real: the CustomResourceDefinitions of Calico, with their validation, and policies as a server stores them.
 import { delimiter } from 'node:path';
 import { calicoCrds, createPod, goesWithoutEngines, pod, startRealCluster } from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,4 @@
+// Real: an API server's proxy asks the programs for their status, and its admission decides what conflicts look like.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';

@@ -1,3 +1,4 @@
+// Real: controllers fill Secrets with tokens and namespaces with CAs, and kubectl applies what was written.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';

@@ -1,3 +1,4 @@
+// Real: the status of a Pod goes through an API server's proxy.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,4 @@
+// Real: a browser shows the page, with what two API servers and their proxies answer.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';

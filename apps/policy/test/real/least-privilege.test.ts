@@ -1,3 +1,4 @@
+// Real: the audit log says which rights were used.
 import { eventually } from '@kube-semaphore/eventually';
 import {
   calicoApiCrds,

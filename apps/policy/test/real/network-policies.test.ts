@@ -1,3 +1,4 @@
+// Real: the garbage collector deletes what has lost its owner.
 import { eventually } from '@kube-semaphore/eventually';
 import { globalNetworkSetCrd, startRealCluster } from '@kube-semaphore/testkit';
 import { describe } from 'vitest';

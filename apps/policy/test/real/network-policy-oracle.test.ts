@@ -1,3 +1,4 @@
+// Real: cyclonus, which computes what NetworkPolicies allow, is built with the servers.
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { goesWithoutEngines } from '@kube-semaphore/testkit';
 import { Codec, type NetworkPolicy, networkPolicyKind } from '@kube-semaphore/kube-objects';

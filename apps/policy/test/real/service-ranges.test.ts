@@ -1,3 +1,4 @@
+// Real: an API server publishes its ranges of Services (ServiceCIDR).
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
 import { Pods } from '../support/pods.ts';

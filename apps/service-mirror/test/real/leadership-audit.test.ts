@@ -1,3 +1,4 @@
+// Real: the audit log says who wrote what, and when.
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type LeaseTimes, type RealCluster, type Roles, startRealCluster } from '@kube-semaphore/testkit';

@@ -1,3 +1,4 @@
+// Real: the audit log says which rights were used.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';

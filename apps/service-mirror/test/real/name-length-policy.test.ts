@@ -1,3 +1,4 @@
+// Real: an API server and gator evaluate the admission policies.
 import { eventually } from '@kube-semaphore/eventually';
 import { mirrorServiceName } from '../../src/names.ts';
 import { bash, docBlocks, expressionWarnings } from '@kube-semaphore/testkit';

@@ -1,3 +1,4 @@
+// Real: an API server evaluates the admission policy.
 import { fileURLToPath } from 'node:url';
 import type { Answer, KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';

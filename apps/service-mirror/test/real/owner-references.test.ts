@@ -1,3 +1,4 @@
+// Real: an admission plugin of kube-apiserver checks owner references.
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from '../support/it.ts';
 

@@ -1,3 +1,4 @@
+// Real: etcd is restored to an older snapshot.
 import { bothSides, realCluster, useUpVersions } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { it } from '../support/under-faults.ts';

@@ -1,3 +1,4 @@
+// Real: the audit log says which rights were used.
 import { eventually } from '@kube-semaphore/eventually';
 import { deployedRights, ipamCrds, type RealCluster, rightsIn, startRealCluster, useOf } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';

@@ -1,3 +1,4 @@
+// Real: an API server evaluates the admission policy.
 import type { TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { deployedRights, expressionWarnings, foreignWrites } from '@kube-semaphore/testkit';

@@ -1,3 +1,4 @@
+// Real: none, but it takes ten seconds of CPU, so it is no part of npm test.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -5,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 
 const program = fileURLToPath(new URL('size-owner.ts', import.meta.url));
 
-// It takes ten seconds of CPU, so it runs in the long suite only.
 describe('20,000 pods of 15 kB', () => {
   it('take at most twice their bytes while they are listed', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [program]);

@@ -1,3 +1,4 @@
+// Real: client-go elects a leader, in kube-controller-manager.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '@kube-semaphore/eventually';

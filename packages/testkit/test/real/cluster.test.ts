@@ -1,3 +1,4 @@
+// Real: this is the real cluster of all other tests.
 import { execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Real: an API server validates the manifests and admits their Pods.
 import { readdirSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,3 +1,4 @@
+// Real: kubectl renders the manifests.
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

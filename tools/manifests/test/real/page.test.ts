@@ -1,3 +1,4 @@
+// Real: kubectl renders the manifests.
 import { docBlocks, docPage } from '@kube-semaphore/testkit';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

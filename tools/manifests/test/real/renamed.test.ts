@@ -1,3 +1,4 @@
+// Real: an API server evaluates the renamed admission policies.
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, globalNetworkSetCrd, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Real: kubectl renders the manifests.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';

@@ -1,3 +1,4 @@
+// Real: promtool reads the rules.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

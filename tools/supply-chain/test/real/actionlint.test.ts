@@ -1,3 +1,4 @@
+// Real: actionlint reads the workflows.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,11 +1,12 @@
+// Both: every request of every app is one of these.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestCluster, writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import { Codec, podKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { createPod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { KubeClient, RequestReport } from '../src/index.ts';
-import { openClient, signal } from './open-client.ts';
+import type { KubeClient, RequestReport } from '../../src/index.ts';
+import { openClient, signal } from '../open-client.ts';
 
 const pods = new Codec(podKind);
 const services = new Codec(serviceKind);

@@ -1,9 +1,10 @@
+// Real: kubectl runs the commands that users copy, and a controller mirrors Endpoints.
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { type GoSource, mirrorName } from './support/go/program.ts';
-import { addSources, it } from './support/migration.ts';
-import { mirrorLabels } from './support/mirror-process.ts';
+import { type GoSource, mirrorName } from '../support/go/program.ts';
+import { addSources, it } from '../support/migration.ts';
+import { mirrorLabels } from '../support/mirror-process.ts';
 
 const sourcesOfAll: readonly GoSource[] = [
   { name: 'web', addresses: ['10.4.0.1', '10.4.0.2'] },

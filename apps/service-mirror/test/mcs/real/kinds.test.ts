@@ -1,3 +1,4 @@
+// Real: an API server judges our CustomResourceDefinitions.
 import { createHash } from 'node:crypto';
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { deployedCrds, startCluster } from '@kube-semaphore/testkit';

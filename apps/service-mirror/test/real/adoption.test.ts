@@ -1,7 +1,8 @@
+// Real: a controller of Kubernetes mirrors the Endpoints that the Go program left.
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { accountInNamespace, goRules, type GoSource, mirrorName } from './support/go/program.ts';
-import { addSources, it, UNRESTRICTED } from './support/migration.ts';
+import { accountInNamespace, goRules, type GoSource, mirrorName } from '../support/go/program.ts';
+import { addSources, it, UNRESTRICTED } from '../support/migration.ts';
 
 /** More than the deletion guard lets be deleted at once. */
 const left: readonly GoSource[] = [

@@ -1,3 +1,4 @@
+// Both: people start the demo on servers of either kind.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@kube-semaphore/eventually';
 import { docBlocks, goesWithoutKubectl, kubectlFolder } from '@kube-semaphore/testkit';
 import { expect, it, onTestFinished } from 'vitest';
-import { DemoProcess } from './demo-process.ts';
+import { DemoProcess } from '../demo-process.ts';
 
 /** Without line breaks, durations and numbers of writes: these differ from run to run. */
 const withoutMeasures = (text: string): string =>

@@ -1,7 +1,8 @@
+// Both: a server sets defaults in Services that others edit, and collects garbage meanwhile.
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { it as itOnClusters } from './support/it.ts';
-import { argvOf, usualFlags } from './support/mirror-process.ts';
+import { it as itOnClusters } from '../support/it.ts';
+import { argvOf, usualFlags } from '../support/mirror-process.ts';
 
 const web = { name: 'web', namespace: 'default' };
 const mirror = 'c2-default-73736d-web';

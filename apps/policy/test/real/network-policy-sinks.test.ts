@@ -1,13 +1,14 @@
+// Real: CustomResourceDefinitions of Calico and Cilium have rules that the embedded server doesn't check.
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { calicoCrds, ciliumCrds, deployedRights, goesWithoutEngines, rulesOf } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { folders } from './support/accounts.ts';
-import { argvOf, type PolicyFlags } from './support/command-line.ts';
-import { it as itWithNetworkPolicies } from './support/it-with-network-policies.ts';
-import { Pods } from './support/pods.ts';
-import { fromApp, peer } from './support/user-policies.ts';
+import { folders } from '../support/accounts.ts';
+import { argvOf, type PolicyFlags } from '../support/command-line.ts';
+import { it as itWithNetworkPolicies } from '../support/it-with-network-policies.ts';
+import { Pods } from '../support/pods.ts';
+import { fromApp, peer } from '../support/user-policies.ts';
 
 type Opened = { readonly ports: readonly (string | number)[]; readonly group: string | undefined };
 type CiliumRule = {

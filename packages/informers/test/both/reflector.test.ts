@@ -1,9 +1,10 @@
+// Both: every app depends on these lists, watches and restarts.
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, PATIENT, reflectPods } from '../reflect-pods.ts';
 
 let cluster: TestCluster;
 let connection: Connection;

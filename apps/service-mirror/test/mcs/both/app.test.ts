@@ -1,8 +1,9 @@
+// Both: defaults that a server sets must cause no writes without end.
 import { setTimeout } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { service } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
-import { type SetMember, startSet } from '../support/mcs/cluster-set.ts';
+import { type SetMember, startSet } from '../../support/mcs/cluster-set.ts';
 
 const it = test
   .extend('names', { scope: 'file' }, ['c1', 'c2'])

@@ -1,6 +1,7 @@
+// Real: the garbage collector works while a name is taken again.
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
-import { it as itOnClusters } from './support/it.ts';
+import { it as itOnClusters } from '../support/it.ts';
 
 const mirror = 'c2-default-73736d-web';
 

@@ -1,8 +1,9 @@
+// Real: kubectl runs the commands that users copy.
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { it } from './support/go/file.ts';
-import { addGlobals, type GoGlobal, globalName, goSliceName } from './support/go/globals.ts';
+import { it } from '../support/go/file.ts';
+import { addGlobals, type GoGlobal, globalName, goSliceName } from '../support/go/globals.ts';
 
 const ofRemote: readonly GoGlobal[] = [
   { name: 'web', slices: { 'web-x1': ['10.4.0.1', '10.4.0.2'], 'web-x6': ['fd00::1'] } },

@@ -1,10 +1,11 @@
+// Both: defaults that a server sets must cause no writes without end.
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { deployAccount, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { folders } from './support/accounts.ts';
-import { it } from './support/it-with-network-policies.ts';
-import { fromApp, K, peer, UserPolicies } from './support/user-policies.ts';
+import { folders } from '../support/accounts.ts';
+import { it } from '../support/it-with-network-policies.ts';
+import { fromApp, K, peer, UserPolicies } from '../support/user-policies.ts';
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
 const OTHER = { name: 'other', namespace: 'beta', labels: { app: 'other' }, ips: ['10.4.0.21'] };

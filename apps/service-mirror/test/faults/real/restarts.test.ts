@@ -1,6 +1,7 @@
+// Real: what a server answers while it starts.
 import { useUpVersions } from '@kube-semaphore/testkit';
 import { expect } from 'vitest';
-import { it } from '../support/under-faults.ts';
+import { it } from '../../support/under-faults.ts';
 
 it('survives that both API servers restart while Services come and go', async ({ lab: { begin, clusters } }) => {
   const both = [clusters.remote, clusters.local];

@@ -1,10 +1,11 @@
+// Real: kubectl runs the commands that users copy.
 import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, docPage, goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
-import { type GoRelease, goReleases } from '../support/go-releases.ts';
-import { it } from '../support/migration.ts';
-import type { LabelledPod } from '../support/pods.ts';
-import { labelsOf, type SetView } from '../support/sets.ts';
+import { type GoRelease, goReleases } from '../../support/go-releases.ts';
+import { it } from '../../support/migration.ts';
+import type { LabelledPod } from '../../support/pods.ts';
+import { labelsOf, type SetView } from '../../support/sets.ts';
 
 const [variables = '', commands = ''] = docBlocks('migration.md', 'The way back of policy');
 

@@ -1,9 +1,10 @@
+// Real: a bench starts real servers unless it is told otherwise.
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { tellBench } from './support/bench.ts';
+import { tellBench } from '../support/bench.ts';
 
 const extent = '--services 20 --endpoints 101 --changes 5 --rollout 10 --settle 0 --idle 1 --repeat 2'.split(' ');
-const peer = fileURLToPath(new URL('./support/endpoints-peer.ts', import.meta.url));
+const peer = fileURLToPath(new URL('../support/endpoints-peer.ts', import.meta.url));
 
 it('measures the program in turn with a peer that reads and writes Endpoints', async ({ signal }) => {
   const command = `${process.execPath} ${peer} {local} {remote} {cluster} {namespace} '{selector}'`;
