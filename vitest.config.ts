@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { measureSlowdown, SLOWDOWN } from './packages/eventually/src/slowdown.ts';
 import { readProjects, readRunner } from './tools/boundaries/src/workspace.ts';
 import { reportersInto } from './tools/test-runs/src/report.ts';
 
@@ -15,15 +14,6 @@ const chaiConfig = { truncateThreshold: 2_000 };
 
 /** The timeout of each test: only for one that hangs, on a busy machine, too. Most end by the timeout of what they wait for. */
 const within = (minutes: number) => ({ testTimeout: minutes * 60_000, hookTimeout: minutes * 60_000 });
-
-await measureOnce();
-
-/** Timeouts of what tests wait for are multiplied by the slowdown. Workers inherit it. Other tools load this file, too. */
-async function measureOnce(): Promise<void> {
-  if (process.env['VITEST'] !== 'true') return;
-  process.env[SLOWDOWN] ??= String(await measureSlowdown());
-  console.log(`timeouts × ${process.env[SLOWDOWN]}: 1 is an idle machine with two cores`);
-}
 
 /** Fails a test that reads what isn't an input of its project's `test` target. */
 const setupFiles = [join(root, 'tools/boundaries/src/guard-reads.ts')];
@@ -132,7 +122,7 @@ export default defineConfig({
       {
         test: {
           name: 'nightly',
-          include: ['e2e/test/nightly/**/*.test.ts'],
+          include: ['{e2e,tools/*}/test/nightly/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
           ...within(30),
           maxWorkers: 1,

@@ -60,17 +60,13 @@ export class Calls {
     const fresh = () => this.all().filter(({ at }) => at >= from);
     await eventually(() => endsWith(fresh(), count, matches), true, {
       what: `${count} ${what} in a row`,
-      timeoutMs: 30_000,
     });
   }
 
   /** Waits until a new call ends like this. */
-  async one(what: string, matches: (call: Call) => boolean, timeoutMs = 30_000): Promise<Call> {
+  async one(what: string, matches: (call: Call) => boolean): Promise<Call> {
     const from = Date.now();
-    return eventually(() => this.all().find((call) => call.at >= from && matches(call)), isDefined, {
-      what,
-      timeoutMs,
-    });
+    return eventually(() => this.all().find((call) => call.at >= from && matches(call)), isDefined, { what });
   }
 
   /** The results of the calls that began during a change, or after it until there are enough. Waits for the last one. */

@@ -72,7 +72,7 @@ export class Shop {
     await eventually(
       async () => (await pods()).map((pod) => isReady(pod) && !pod.metadata.deletionTimestamp),
       Array.from({ length: this.#replicas }, () => true),
-      { what: `${this.#replicas} Pods of the shop`, timeoutMs: 120_000, intervalMs: 100 },
+      { what: `${this.#replicas} Pods of the shop`, intervalMs: 100 },
     );
   }
 }

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually, scaled } from '@kube-semaphore/eventually';
+import { eventually } from '@kube-semaphore/eventually';
 import {
   builtImage,
   dnsImage,
@@ -80,7 +80,7 @@ export class Side {
         ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)])),
       ],
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
-      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': `${scaled(5_000)}ms` },
+      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '20s' },
     });
     return new Side(name, nodes);
   }

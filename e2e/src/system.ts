@@ -119,7 +119,7 @@ export class System {
         return { mirrored, ready: await shop.readyIps() };
       },
       ({ mirrored, ready }) => mirrored.join(' ') === ready.join(' '),
-      { what: 'a mirror with the ready Pods', timeoutMs: 60_000, intervalMs: 100 },
+      { what: 'a mirror with the ready Pods', intervalMs: 100 },
     );
   }
 

@@ -52,13 +52,14 @@ describe('a remote that lists empty', () => {
     start,
   }) => {
     await pods.add(...many);
-    const policy = await start({ 'target-kube-config': kubeconfig, 'deletion-guard-hold': '10s' });
+    const policy = await start({ 'target-kube-config': kubeconfig, 'deletion-guard-hold': '1h' });
     await sets.become(full);
     await forgetEverything(proxy, remote);
     await eventually(() => held(policy), 12);
     expect(await sets.nets()).toEqual(full);
     // Long before the list that would be believed.
     await proxy.clear();
+    await forgetHistory(proxy, remote);
     await eventually(() => held(policy), 0);
     expect(await sets.nets()).toEqual(full);
     await history.caughtUp();
@@ -91,7 +92,7 @@ describe('a remote that lists empty', () => {
     await sets.become(all);
     await before.stop();
     await proxy.set({ kind: 'empty' });
-    const policy = await start({ 'target-kube-config': kubeconfig });
+    const policy = await start({ 'target-kube-config': kubeconfig, 'deletion-guard-hold': '1h' });
     await eventually(() => held(policy), 13);
     await proxy.clear();
     await forgetHistory(proxy, remote);

@@ -76,10 +76,13 @@ describe('a remote that lists empty', () => {
     await policies.open(FULL);
     await before.stop();
     await proxy.set({ kind: 'empty' });
-    const policy = await start({ ...viaProxy, 'deletion-guard-hold': '2s' });
-    await policy.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: 12 });
-    expect(await policy.metric('semaphore_policy_held_deletions', { remote: 'c2' })).toBe(12);
+    const holding = await start({ ...viaProxy, 'deletion-guard-hold': '1h' });
+    await holding.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: 12 });
+    expect(await holding.metric('semaphore_policy_held_deletions', { remote: 'c2' })).toBe(12);
     expect(await policies.opened()).toEqual([FULL]);
+    await holding.stop();
+    const believing = await start({ ...viaProxy, 'deletion-guard-hold': '1s' });
+    await believing.logged('list is missing too many objects; deletions held', { cluster: 'c2', held: 12 });
     await policies.open();
   });
 

@@ -3,13 +3,9 @@ import { describe, expect } from 'vitest';
 import { itBehindProxies as it } from './support/it.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 
-/** The documented limit: half of the grace period in deploy/. */
-const DEADLINE_MS = 5_000;
-
+/** A program that needs more than the documented 5 s ends with 1. */
 async function expectCleanExit(policy: PolicyProcess, signal?: NodeJS.Signals): Promise<void> {
-  const { ms, ...exit } = await policy.stop(signal);
-  expect(exit).toEqual({ code: 0, signal: null });
-  expect(ms).toBeLessThan(DEADLINE_MS);
+  expect(await policy.stop(signal)).toEqual({ code: 0, signal: null });
   expect(policy.log().filter(({ level }) => level === 'error')).toEqual([]);
 }
 

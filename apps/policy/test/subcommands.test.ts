@@ -34,19 +34,19 @@ describe('plan', () => {
   it('warns of a remote that is the local cluster at another address', async ({ accounts, local, plan }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
-    const { stderr } = await plan({ timeout: '3s', 'target-kube-config': await proxy.kubeconfig(accounts.local) });
+    const { stderr } = await plan({ timeout: '10s', 'target-kube-config': await proxy.kubeconfig(accounts.local) });
     expect(stderr).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -local-kube-config/);
   });
 
   it('names a missing right, on the remote and the local cluster, and ends with 1', async ({ local, remote, plan }) => {
     const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
     const [ofRemote, ofLocal] = await Promise.all([
-      plan({ timeout: '3s', 'target-kube-config': there!.kubeconfig }),
-      plan({ timeout: '3s', 'local-kube-config': here!.kubeconfig }),
+      plan({ timeout: '10s', 'target-kube-config': there!.kubeconfig }),
+      plan({ timeout: '10s', 'local-kube-config': here!.kubeconfig }),
     ]);
     expect([ofRemote.code, ofLocal.code]).toEqual([1, 1]);
     expect(ofRemote.stdout).toMatch(/^Changes are unknown: c2 not reached\.\n\nc2: not reached: .*forbidden/);
-    expect(ofLocal.stderr).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
+    expect(ofLocal.stderr).toMatch(/couldn't be read within 10000 ms: .*forbidden/);
   });
 });
 

@@ -40,9 +40,9 @@ describe('a missing mirror namespace', () => {
 
   it('is not reported to an account that may not list there', async ({ accounts, startWith }) => {
     const argv = argvOf({ ...usualFlags(accounts), 'mirror-ns': nowhere });
-    const plan = await startWith(['plan', '-timeout=3s', ...argv], { ready: false });
+    const plan = await startWith(['plan', '-timeout=10s', ...argv], { ready: false });
     expect(await plan.exited).toEqual({ code: 1, signal: null });
-    expect(plan.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden.* in the namespace "nowhere"/);
+    expect(plan.stderr()).toMatch(/couldn't be read within 10000 ms: .*forbidden.* in the namespace "nowhere"/);
   });
 
   it('is not reported to an account that may only read', async ({ accounts, local, startWith }) => {

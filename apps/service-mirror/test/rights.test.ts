@@ -56,7 +56,7 @@ describe('the Role of the Go program', () => {
 
     // They are requested again and again, with a growing pause.
     const refusals = () => program.log().filter(({ msg, cluster }) => LEFT_OUT.includes(msg) && cluster === 'c1');
-    await eventually(() => refusals().length >= 6, true, { timeoutMs: 45_000 });
+    await eventually(() => refusals().length >= 6, true);
     expect(
       refusals()
         .slice(0, 6)
@@ -83,15 +83,11 @@ describe('the Role of the Go program', () => {
     );
     await mirrors.become({ ...partly, [mirrorName('db')]: ['10.4.0.4'] });
     await growing.become(componentRules);
-    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1'], {
-      timeoutMs: 45_000,
-    });
+    await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
     // It stays without the right: unknown is not empty.
     await growing.become([]);
     await local.restart();
-    await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2, {
-      timeoutMs: 45_000,
-    });
+    await eventually(() => warningsOf(program).filter(({ msg }) => msg === LEFT_OUT[2]).length, 2);
     await eventually(async () => (await mirrors.endpoints())[globalName('web')], ['10.1.0.1', '10.4.0.1']);
   });
 

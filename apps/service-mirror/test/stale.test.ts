@@ -202,17 +202,21 @@ describe('the deletion guard', () => {
     start,
   }) => {
     await addAll(sources);
-    const program = await start({ ...viaProxy, 'deletion-guard-hold': '5s' });
+    const program = await start({ ...viaProxy, ...guard });
     await mirrors.become(all);
+    const relist = async () => {
+      // Of Services and of slices.
+      await remoteProxy.set(
+        { kind: 'answer', status: 410, as: 'event' },
+        { verb: 'watch', target: /[?&]resourceVersion=/, times: 2 },
+      );
+      await remoteProxy.set({ kind: 'reset', connections: 'open' });
+    };
     await remoteProxy.set({ kind: 'empty' });
-    await remoteProxy.set(
-      { kind: 'answer', status: 410, as: 'event' },
-      { verb: 'watch', target: /[?&]resourceVersion=/ },
-    );
-    await remoteProxy.set({ kind: 'reset', connections: 'open' });
-    // Services and slices are listed one after the other, and either may be first.
-    await eventually(async () => ((await program.metric(...held)) ?? 0) >= many.length, true);
+    await relist();
+    await eventually(() => program.metric(...held), 2 * many.length);
     await remoteProxy.clear();
+    await relist();
     await eventually(() => program.metric(...held), 0);
     await history.caughtUp();
     expect(history.deletions).toEqual([]);

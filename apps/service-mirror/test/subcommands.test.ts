@@ -235,7 +235,7 @@ describe('plan', () => {
         const path = join(local.dir, `${randomUUID()}.kubeconfig`);
         await writeFile(path, JSON.stringify(file), { mode: 0o600 });
         const plan = await startWith(
-          ['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })],
+          ['plan', '-timeout=10s', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': path })],
           { ready: false },
         );
         expect(await plan.exited).toEqual({ code: 1, signal: null });
@@ -252,20 +252,20 @@ describe('plan', () => {
     }) => {
       const [here, there] = await Promise.all([local, remote].map((each) => each.account('nobody', [])));
       const plan = (flags: MirrorFlags) =>
-        startWith(['plan', '-timeout=3s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
+        startWith(['plan', '-timeout=10s', ...argvOf({ ...usualFlags(accounts), ...flags })], { ready: false });
       const [ofRemote, ofLocal] = await Promise.all([
         plan({ 'target-kube-config': there!.kubeconfig }),
         plan({ 'kube-config': here!.kubeconfig }),
       ]);
       expect([await ofRemote.exited, await ofLocal.exited]).toMatchObject([{ code: 1 }, { code: 1 }]);
       expect(ofRemote.stdout()).toMatch(/^c2: not reached: .*forbidden/m);
-      expect(ofLocal.stderr()).toMatch(/couldn't be read within 3000 ms: .*forbidden/);
+      expect(ofLocal.stderr()).toMatch(/couldn't be read within 10000 ms: .*forbidden/);
     });
   });
 
   it('warns of a remote that is the local cluster', async ({ accounts, startWith }) => {
     const plan = await startWith(
-      ['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, timeout: '3s' })],
+      ['plan', ...argvOf({ ...usualFlags(accounts), 'target-kube-config': accounts.local.kubeconfig, timeout: '10s' })],
       { ready: false },
     );
     await plan.exited;
@@ -278,7 +278,7 @@ describe('plan', () => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     const elsewhere = { 'target-kube-config': await proxy.kubeconfig(accounts.local) };
-    const argv = argvOf({ ...usualFlags(accounts), ...elsewhere, timeout: '3s' });
+    const argv = argvOf({ ...usualFlags(accounts), ...elsewhere, timeout: '10s' });
     const plan = await startWith(['plan', ...argv], { ready: false });
     await plan.exited;
     expect(plan.stderr()).toMatch(/: warning: -target-kube-config.* leads to the same cluster as -kube-config/);

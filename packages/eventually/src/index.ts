@@ -1,2 +1,1 @@
-export { eventually, isDefined, type WaitOptions } from './eventually.ts';
-export { scaled } from './slowdown.ts';
+export { eventually, isDefined, TIMEOUT_MS, type WaitOptions } from './eventually.ts';

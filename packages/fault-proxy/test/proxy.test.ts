@@ -18,7 +18,7 @@ import {
   uncaughtErrors,
   WatchStream,
 } from '@kube-semaphore/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../src/index.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -425,12 +425,13 @@ it('redirects to the given URL', async () => {
 });
 
 it('raises no uncaught error when a fault ends an answer of which a piece is held', async () => {
-  const uncaught = uncaughtErrors();
+  const { errors, restore } = uncaughtErrors();
+  onTestFinished(restore);
   await proxy.set({ kind: 'garbage', body: 'endless' });
   const answer = await open(through, 'GET', pods);
   await proxy.set({ kind: 'stall', direction: 'answers' });
   await proxy.set({ kind: 'cut', everyMs: 20, by: 'clean' });
   await buffer(answer);
   await eventually(() => proxy.underWay(), []);
-  expect(uncaught).toEqual([]);
+  expect(errors).toEqual([]);
 });

@@ -18,7 +18,8 @@ it('raises no uncaught error when a watch is aborted after its last byte came an
   });
   onTestFinished(stop);
   const { client } = await openClient(kubeconfig);
-  const uncaught = uncaughtErrors();
+  const { errors, restore } = uncaughtErrors();
+  onTestFinished(restore);
   for (let round = 0; round < 20; round += 1) {
     const aborter = new AbortController();
     const stream = await client.watch(new Codec(podKind), {
@@ -32,5 +33,5 @@ it('raises no uncaught error when a watch is aborted after its last byte came an
     await Promise.allSettled([read()]);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(uncaught).toEqual([]);
+  expect(errors).toEqual([]);
 });

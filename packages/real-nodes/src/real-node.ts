@@ -32,7 +32,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const unshared = ['--mount', '--pid', '--uts', '--ipc', '--cgroup'];
 
 /** The machine may be busy. */
-const READY_TIMEOUT_MS = 120_000;
+const READY_TIMEOUT_MS = 300_000;
 
 export type RealNodeOptions = {
   readonly cluster: RealCluster;

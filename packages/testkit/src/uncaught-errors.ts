@@ -1,14 +1,16 @@
-import { onTestFinished } from 'vitest';
-
-/** Collects the errors that nothing catches until the end of the test. Without it, each would fail the run, and name no test. */
-export function uncaughtErrors(): readonly unknown[] {
-  const uncaught: unknown[] = [];
-  const listen = (error: unknown) => void uncaught.push(error);
+/**
+ * Collects the errors that nothing catches. Otherwise each would fail the whole run, and name no test.
+ *
+ * @returns the errors so far, and what ends the collection: call it when the test has finished
+ */
+export function uncaughtErrors(): { readonly errors: readonly unknown[]; readonly restore: () => void } {
+  const errors: unknown[] = [];
+  const listen = (error: unknown) => void errors.push(error);
   const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException').on('uncaughtException', listen);
-  onTestFinished(() => {
+  const restore = () => {
     process.off('uncaughtException', listen);
     for (const other of others) process.on('uncaughtException', other);
-  });
-  return uncaught;
+  };
+  return { errors, restore };
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 
 /**
  * Holds a network namespace and a mount namespace until its standard input ends, which it does when the owner closes
@@ -36,7 +37,7 @@ export interface Place {
    * Runs a program to its end.
    *
    * @returns its standard output
-   * @throws {Error} with its stderr if it fails, or takes longer than `timeoutMs` (10 s)
+   * @throws {Error} with its stderr if it fails, or takes longer than `timeoutMs` ({@link TIMEOUT_MS})
    */
   run(file: string, args: readonly string[], options?: RunOptions): Promise<string>;
   /** Starts a program; the process is the program itself. The end of the place kills it. */
@@ -95,7 +96,7 @@ export class Namespace implements Place {
   async run(
     file: string,
     args: readonly string[],
-    { input = '', timeoutMs = 10_000 }: RunOptions = {},
+    { input = '', timeoutMs = TIMEOUT_MS }: RunOptions = {},
   ): Promise<string> {
     const child = this.spawn(file, args, { stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' });
     const { stdin, stdout, stderr } = child;

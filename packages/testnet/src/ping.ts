@@ -6,7 +6,7 @@ import type { Place } from './namespace.ts';
 import { PingReplies } from './ping-replies.ts';
 
 /** A reply that takes longer is lost. */
-const LAST_REPLY_TIMEOUT_MS = 10_000;
+const LAST_REPLY_TIMEOUT_MS = 30_000;
 
 /** How to ping. */
 export type PingOptions = {
@@ -14,8 +14,6 @@ export type PingOptions = {
   readonly intervalMs?: number;
   /** Up to 16 bytes in hex that fill the requests, to find them in a capture. */
   readonly pattern?: string;
-  /** How long to wait for the first reply. Default 30 s. */
-  readonly timeoutMs?: number;
 };
 
 /** The result of a ping. */
@@ -23,10 +21,12 @@ export type PingResult = { readonly received: number; readonly lost: number };
 
 /** A ping that runs until it is stopped. */
 export interface Ping {
-  /** Resolves after so many more replies. @throws {Error} after 30 s */
+  /** Resolves after so many more replies. @throws {Error} if they don't come */
   replies(count: number): Promise<void>;
+  /** Resolves when so many more requests are sent, whether they are answered or not. */
+  requests(count: number): Promise<void>;
   /**
-   * Waits up to 10 s for the reply to a request that is sent after this call, and ends the ping. Requests
+   * Waits up to 30 s for the reply to a request that is sent after this call, and ends the ping. Requests
    * before the first reply don't count.
    */
   stop(): Promise<PingResult>;
@@ -41,7 +41,7 @@ export interface Ping {
 export async function startPing(
   place: Place,
   address: string,
-  { intervalMs = 10, pattern, timeoutMs = 30_000 }: PingOptions = {},
+  { intervalMs = 10, pattern }: PingOptions = {},
 ): Promise<Ping> {
   const args = ['-n', '-i', String(intervalMs / 1_000), ...(pattern === undefined ? [] : ['-p', pattern]), address];
   const ping = place.spawn('ping', args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -54,14 +54,10 @@ export async function startPing(
     output = (output + chunk).slice(-1_000);
     replies.push(chunk);
   });
-  const reached = (count: number, limit: number) =>
-    eventually(() => replies.received >= count, true, {
-      what: `replies of ${address}`,
-      timeoutMs: limit,
-      intervalMs: 5,
-    });
+  const reached = (count: number) =>
+    eventually(() => replies.received >= count, true, { what: `replies of ${address}`, intervalMs: 5 });
   try {
-    await reached(1, timeoutMs);
+    await reached(1);
   } catch (error) {
     ping.kill('SIGKILL');
     throw error;
@@ -69,7 +65,12 @@ export async function startPing(
   const before = replies.missing();
   return {
     replies: async (count) => {
-      await reached(replies.received + count, 30_000);
+      await reached(replies.received + count);
+    },
+    requests: async (count) => {
+      const sentBefore = await sentSoFar(ping, stderr);
+      const isLater = (sent: number): boolean => sent >= sentBefore + count;
+      await eventually(() => sentSoFar(ping, stderr), isLater, { what: `requests to ${address}` });
     },
     stop: async () => {
       const sentBefore = await sentSoFar(ping, stderr);
@@ -99,7 +100,7 @@ async function sentSoFar(ping: ChildProcess, stderr: Readable): Promise<number> 
   try {
     return await eventually(
       () => {
-        const sent = /(\d+)\/\d+ packets/.exec(words)?.[1];
+        const sent = /\d+\/(\d+) packets/.exec(words)?.[1];
         return sent === undefined ? undefined : Number(sent);
       },
       isDefined,

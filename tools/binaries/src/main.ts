@@ -12,13 +12,24 @@ import {
 import { build, hasGo } from './build.ts';
 
 try {
-  const { values } = parseArgs({ options: { engines: { type: 'boolean' }, newer: { type: 'boolean' } } });
-  console.log(await ensure(values.engines === true ? tools : tools.filter((tool) => !engines.includes(tool))));
+  const { values, positionals } = parseArgs({
+    options: { engines: { type: 'boolean' }, newer: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  console.log(await ensure(wantedTools(positionals, { engines: values.engines === true })));
   if (values.newer === true) console.log(await ensure(newerTools, 'kubernetes-newer'));
 } catch (error) {
   const { message, cause } = error as Error;
   console.error(cause instanceof Error ? `${message}: ${cause.message}` : message);
   process.exitCode = 1;
+}
+
+/** Those that are named, or else all, with the engines only if asked. @throws {Error} for an unknown name */
+function wantedTools(names: readonly string[], asked: { readonly engines: boolean }): readonly Tool[] {
+  const unknown = names.filter((name) => !tools.some((tool) => tool === name));
+  if (unknown.length > 0) throw new Error(`no such tool: ${unknown.join(', ')}; there are ${tools.join(', ')}`);
+  if (names.length > 0) return tools.filter((tool) => names.includes(tool));
+  return tools.filter((tool) => asked.engines || !engines.includes(tool));
 }
 
 /** Sees to it that the wanted tools are there, and says where. */

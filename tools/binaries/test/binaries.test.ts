@@ -92,9 +92,18 @@ it('builds the newer Kubernetes, too, with --newer', async () => {
   expect(stdout).toContain(`ready:\n${newer.join('\n')}\n`);
 });
 
-it('refuses an option that it does not know', async () => {
-  const { code, stderr } = await run({}, ['--engine']);
-  expect([code, stderr]).toEqual([1, expect.stringContaining("'--engine'")]);
+it('builds only the tools that are named', async () => {
+  const { stdout } = await run({}, ['kubectl', 'calico']);
+  expect(stdout.match(/built in/g)).toHaveLength(2);
+  expect(stdout).toContain(`ready:\n${file('kubectl')}\n${file('calico')}\n`);
+});
+
+it.each([
+  { what: 'an option', word: '--engine', want: "'--engine'" },
+  { what: 'a tool', word: 'kubectll', want: 'no such tool: kubectll; there are kubectl, ' },
+])('refuses $what that it does not know', async ({ word, want }) => {
+  const { code, stderr } = await run({}, [word]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(want)]);
 });
 
 it('puts the CRDs of Calico beside its programs', async () => {
@@ -121,8 +130,8 @@ it('builds only what is missing', async () => {
 it('leaves nothing of a failed build and shows what the compiler said', async () => {
   const { code, stderr } = await run({ GO_FAILS: 'yes' });
   expect(code).toBe(1);
-  expect(stderr).toContain('building etcd: go build: exit code 1\nundefined: everything');
-  expect(readdirSync(dirname(file('etcd')))).toEqual([]);
+  expect(stderr).toContain('building kubectl: go build: exit code 1\nundefined: everything');
+  expect(readdirSync(dirname(file('kubectl')))).toEqual([]);
 });
 
 it('removes what a killed build left, but not what another one is writing', async () => {

@@ -56,7 +56,7 @@ export async function watchCopies(cluster: TestCluster) {
 /**
  * Makes a change, and waits until a cluster has the expected copy.
  *
- * @throws {Error} if it doesn't have it within 15 s
+ * @throws {Error} if it doesn't get it
  */
 export async function observe(
   { name: cluster, history }: { readonly name: string; readonly history: History },
@@ -76,7 +76,7 @@ export async function observe(
     return last && first && { rightMs: last.ms, changeMs, versions: meanwhile, first, last };
   };
   const what = `${name} of ${cluster} to ${wanted ? `be ${JSON.stringify(wanted)}` : 'go'}`;
-  return eventually(seen, isDefined, { what, timeoutMs: 15_000, intervalMs: 5 });
+  return eventually(seen, isDefined, { what, intervalMs: 5 });
 }
 
 /** The versions of a copy after a time, by `performance.now()`. */

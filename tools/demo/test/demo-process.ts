@@ -7,12 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from '@kube-semaphore/eventually';
 import { clusterKind } from '@kube-semaphore/testkit';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** An interrupted demo gives up after 4 s what takes longer. A busy machine needs more time. */
-export const END_MS = 10_000;
 
 /** How a demo ended, and all that it printed. */
 type End = { readonly code: number | null; readonly signal: string | null; readonly output: string };
@@ -59,7 +56,7 @@ export class DemoProcess {
 
   /** Resolves once it has printed `text`. */
   async says(text: string): Promise<void> {
-    await eventually(() => this.output.includes(text), true, { what: `"${text}" in the output`, timeoutMs: 90_000 });
+    await eventually(() => this.output.includes(text), true, { what: `"${text}" in the output` });
   }
 
   /** Command lines of the processes that have files of this demo among their arguments. */
@@ -84,4 +81,20 @@ export class DemoProcess {
     await this.ended;
     await rm(this.dir, { recursive: true, force: true });
   }
+}
+
+/** The end of an interrupted demo. */
+export const stopped = { code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) };
+
+/** Interrupts a demo when it says a text. Returns how it ended. @throws if it leaves anything */
+export async function interruptAt(text: string, signal: NodeJS.Signals): Promise<End> {
+  // With --keep, it runs until it is interrupted.
+  const demo = await DemoProcess.start(['--keep']);
+  await demo.says(text);
+  demo.signal(signal);
+  // npm forwards a Ctrl-C like this.
+  demo.child.kill(signal);
+  const end = await demo.ended;
+  await demo.leavesNothing();
+  return end;
 }

@@ -1,26 +1,13 @@
-import { scaled } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
-import { DemoProcess, END_MS } from './demo-process.ts';
+import { DemoProcess, interruptAt, stopped } from './demo-process.ts';
 
 it.each([
   { name: 'before it starts anything', signal: 'SIGINT', text: 'kube-semaphore connects' },
   { name: 'while the apps start', signal: 'SIGINT', text: 'both clusters serve' },
   { name: 'by SIGTERM while pods start', signal: 'SIGTERM', text: '3. It grows' },
   { name: 'by SIGHUP while a cluster is not reached', signal: 'SIGHUP', text: '8. The other cluster' },
-  { name: 'while no replica leads', signal: 'SIGINT', text: 'kill -9' },
-  { name: 'while an app restarts', signal: 'SIGINT', text: '15. One Service' },
-  { name: 'while a cluster of a global Service is down', signal: 'SIGINT', text: 'only the pods of c1 are ready' },
-] as const)('ends soon and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
-  // With --keep, it runs until it is interrupted.
-  const demo = await DemoProcess.start(['--keep']);
-  await demo.says(text);
-  demo.signal(signal);
-  // npm forwards a Ctrl-C like this.
-  demo.child.kill(signal);
-  const startMs = performance.now();
-  expect(await demo.ended).toMatchObject({ code: 0, signal: null, output: expect.stringMatching(/\nStopping\.\n$/) });
-  expect(performance.now() - startMs).toBeLessThan(scaled(END_MS));
-  await demo.leavesNothing();
+] as const)('ends and leaves nothing when it is interrupted $name', async ({ signal, text }) => {
+  expect(await interruptAt(text, signal)).toEqual(stopped);
 });
 
 it('ends when its output is closed', async () => {

@@ -1,6 +1,7 @@
 // Real: a browser shows the page, with what two API servers and their proxies answer.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { explainJson } from '../../src/explain/page.ts';
@@ -55,6 +56,7 @@ async function open(mesh: Mesh): Promise<{ readonly page: Page; readonly faults:
   };
   const { url, server } = await serve(routesOf(await pageFiles(), sources), { port: 0, token: 'token' });
   const page = await browser.newPage({ viewport: { width: 1280, height: 960 } });
+  page.setDefaultTimeout(TIMEOUT_MS);
   onTestFinished(async () => {
     await page.close();
     server.close();

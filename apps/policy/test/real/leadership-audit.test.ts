@@ -42,7 +42,7 @@ const it = test
   });
 
 /** Shorter than the timeout of requests, so that a leader depends on their answers. */
-const SHORT: LeaseTimes = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
+const SHORT: LeaseTimes = { 'lease-duration': '9s', 'renew-deadline': '7s', 'retry-period': '1s' };
 
 /** The flags of a release whose Lease is in the namespace of its Pod, and of the next release, as in deploy/policy. */
 const BEFORE = { 'lease-namespace': 'kube-system' };
@@ -110,7 +110,7 @@ describe('of two releases, one with its Lease in another namespace', () => {
         metadata: { name: `semaphore-policy-${cluster}` },
       };
       await local.admin.create('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', lease);
-      const { pair, replicas, roles } = await startPair(cluster, { times: SHORT, flags });
+      const { pair, replicas, roles } = await startPair(cluster, { flags });
       await pair.beBusy();
       // It had no holder before, so there are two transitions.
       const expected = { ...inPeace(roles), lease: { holder: roles.standby.account, transitions: 2 } };

@@ -70,8 +70,8 @@ export class Sets {
   }
 
   /** Waits until exactly these sets exist, with these nets. */
-  become(nets: Readonly<Record<string, readonly string[]>>, wait?: { readonly timeoutMs: number }): Promise<void> {
-    return eventually(() => this.nets(), nets, wait);
+  become(nets: Readonly<Record<string, readonly string[]>>): Promise<void> {
+    return eventually(() => this.nets(), nets);
   }
 
   async add(

@@ -26,7 +26,7 @@ async function watched(kubeconfig: string) {
   const failures: unknown[] = [];
   const source = new ExportSource({
     client: new KubeClient({ connection, userAgent: 'mcs-test', idleTimeoutMs: 50_000 }),
-    options: { watchIdleTimeoutMs: 50_000, deletionGuardHoldMs: 15_000, deletionGuardMin: 2, deletionGuardPercent: 50 },
+    options: { watchIdleTimeoutMs: 50_000, deletionGuardHoldMs: 3_600_000, deletionGuardMin: 2, deletionGuardPercent: 50 },
     budget: undefined,
     isLocal: false,
     hooks: { onRestart: ({ error }) => failures.push((error as { status?: number } | undefined)?.status) },
@@ -118,15 +118,19 @@ describe('the exports of a cluster', () => {
     const { source } = await watch(await proxy.kubeconfig(await cluster.account('reader', [RIGHT])));
     await eventually(() => source.export('default', 'c')?.name, 'c');
     const target = /serviceexports/;
+    // The next watch that continues lists again.
+    const continued = { verb: 'watch', target: /serviceexports.*[?&]resourceVersion=/, times: 1 } as const;
+    const relist = async () => {
+      await proxy.set({ kind: 'answer', status: 410, as: 'event' }, continued);
+      await proxy.set({ kind: 'reset', connections: 'open' });
+    };
     await proxy.set({ kind: 'empty' }, { target });
-    // Each watch that continues lists again.
-    const continued = { verb: 'watch', target: /serviceexports.*[?&]resourceVersion=/ } as const;
-    await proxy.set({ kind: 'answer', status: 410, as: 'event' }, continued);
-    await proxy.set({ kind: 'reset', connections: 'open' });
+    await relist();
     await eventually(() => source.held, 3);
     // A held export loses every conflict.
     expect(source.export('default', 'a')).toMatchObject({ name: 'a', createdAt: Infinity });
     await proxy.clear();
+    await relist();
     await eventually(() => source.held, 0);
     expect(source.export('default', 'a')?.createdAt).toBeLessThan(Date.now() + 60_000);
   });

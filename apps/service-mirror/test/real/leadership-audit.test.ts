@@ -41,7 +41,7 @@ const it = test
   });
 
 /** Shorter than the timeout of requests sent before, so that a leader continues with their answers. */
-const SHORT: LeaseTimes = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
+const SHORT: LeaseTimes = { 'lease-duration': '9s', 'renew-deadline': '7s', 'retry-period': '1s' };
 
 /** One led, then the other, each wrote only while it led, and nothing went wrong. */
 const inPeace = ({ leader, standby }: Roles) => ({

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { endpointSlice, node as nodeObject, service, startKubeProxy, startRealCluster } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
 import { onTestFinished } from 'vitest';
@@ -19,12 +19,12 @@ async function serve(place: Place): Promise<void> {
     .createServer((socket) => socket.on('error', () => {}).end(socket.remoteAddress.replace('::ffff:', '')))
     .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(30_000) });
+  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
 /** The source address that a server at port 80 sees; undefined: no answer. */
 const seenAs = (place: Place, host: string): Promise<string | undefined> =>
-  place.run('bash', ['-c', 'exec 3<>"/dev/tcp/$0/80" && cat <&3', host], { timeoutMs: 2_000 }).catch(() => undefined);
+  place.run('bash', ['-c', 'exec 3<>"/dev/tcp/$0/80" && cat <&3', host], { timeoutMs: 5_000 }).catch(() => undefined);
 
 /** The API server of kube-proxy on a node, with a Service as the mirror of one whose pod is on another. */
 async function startServices({ machine, podCidrs }: MeshNode, { podIps }: MeshNode): Promise<KubeObject> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventually } from '@kube-semaphore/eventually';
+import { eventually, TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
 import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
@@ -140,7 +140,7 @@ describe('the agent of a node', () => {
     const [n1] = mesh.nodes;
     const script = `require('node:dgram').createSocket('udp6').bind(51_999, () => console.log('bound'))`;
     const holder = n1!.machine.spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(30_000) });
+    await once(holder.stdout ?? holder, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const agent = await mesh.startAgent(n1!, { remotes: { c2: { wgListenPort: 51_999 } } });
     const { error } = await agent.logged('reconcile failed, retrying', { cluster: 'c2' });
     expect(error).toMatchObject({ code: 'DEVICE', message: `port 51999 of ${DEVICE} is used by another program` });

@@ -8,7 +8,6 @@ const { signal } = new AbortController();
 const KEYS = '/var/lib/semaphore-wireguard';
 
 /** The agent reconciles every half a minute. */
-const TIMEOUT = { timeoutMs: 45_000 };
 
 /** The commands of docs/operations.md for the agent's container. */
 const [block = ''] = docBlocks('operations.md', 'Other keys of wireguard', 'sh pods');
@@ -26,14 +25,10 @@ it('is set by the commands of docs/operations.md, and the other side uses it', a
   // As the page says: after a reconcile between the two commands, the key is the old one, and they have to be repeated.
   for (let said = 0; said < 2 && key === before; said++) {
     for (const command of commands) await n1!.machine.run('sh', ['-c', command.replace(KEYS, n1!.keyFolder)]);
-    key = await eventually(
-      async () => (await n1!.tools.device('wireguard.c2', { signal }))?.publicKey,
-      isDefined,
-      TIMEOUT,
-    );
+    key = await eventually(async () => (await n1!.tools.device('wireguard.c2', { signal }))?.publicKey, isDefined);
   }
   expect(key).not.toBe(before);
-  await eventually(announced, key, TIMEOUT);
+  await eventually(announced, key);
   const other = mesh.cluster('c2').nodes[0]!;
   await eventually(
     async () => (await other.tools.device('wireguard.c1', { signal }))?.peers.map(({ publicKey }) => publicKey),

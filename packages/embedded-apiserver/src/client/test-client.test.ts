@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
 import { uncaughtErrors } from '@kube-semaphore/testkit';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createAuthority } from './certificates.ts';
 import { createAgent, createTestClient } from './test-client.ts';
 
@@ -113,7 +113,8 @@ it('trusts only servers of its authority', async () => {
 });
 
 it('raises no uncaught error when a request is aborted after its answer came and before its end was read', async () => {
-  const uncaught = uncaughtErrors();
+  const { errors, restore } = uncaughtErrors();
+  onTestFinished(restore);
   for (let round = 0; round < 20; round += 1) {
     const aborter = new AbortController();
     const request = httpsRequest(`${url}/text`, { agent, signal: aborter.signal }).on('error', () => {});
@@ -124,5 +125,5 @@ it('raises no uncaught error when a request is aborted after its answer came and
     await Promise.allSettled([read()]);
     await turn();
   }
-  expect(uncaught).toEqual([]);
+  expect(errors).toEqual([]);
 });

@@ -5,7 +5,7 @@ import type { Certificate } from './certificates.ts';
 import type { Answer, KubeObject, TestClient } from '../test-cluster.ts';
 
 /** The timeout of a request. The test client never waits for an event. */
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 300_000;
 
 /** A client's server and credentials. Without `token` and `certificate` it is anonymous. */
 export type TestClientOptions = {

@@ -96,7 +96,7 @@ onEachServer(
           return reply.status === 410 ? read(reply) : undefined;
         },
         isDefined,
-        { timeoutMs: 60_000, intervalMs: 200 },
+        { intervalMs: 200 },
       );
       expect(gone).toMatchObject({ kind: 'Status', reason: 'Expired', code: 410 });
       const rest: KubeObject[] = [];

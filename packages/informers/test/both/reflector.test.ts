@@ -167,10 +167,8 @@ it('rechecks later if it is asked again too soon', async () => {
 });
 
 it('ends at once when aborted, whatever it waits for', async () => {
-  const reflected = reflectPods(connection, PATIENT);
+  const reflected = reflectPods(connection, { ...PATIENT, idleTimeoutMs: 3_600_000 });
   await eventually(() => reflected.store.view.synced, true);
-  const before = performance.now();
+  // Its watch is silent: the timeout of that would come long after the end of this test.
   await reflected.stop();
-  // Long before the idle timeout of the watch.
-  expect(performance.now() - before).toBeLessThan(30_000);
 });

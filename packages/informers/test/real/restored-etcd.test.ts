@@ -14,7 +14,7 @@ it('lists again after etcd was restored to an older snapshot, where a watch from
   try {
     await eventually(() => reflected.store.size === 21, true);
     await cluster.restoreEtcd(snapshot);
-    await eventually(() => reflected.store.size === 1, true, { timeoutMs: 60_000 });
+    await eventually(() => reflected.store.size === 1, true);
     expect(reflected.addresses()).toEqual({ 'default/old': ['10.0.0.1'] });
   } finally {
     await reflected.stop();

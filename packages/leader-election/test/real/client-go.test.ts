@@ -59,8 +59,7 @@ type Spec = { holderIdentity: string; renewTime: string; leaseTransitions: numbe
 const spec = async () => (await cluster.admin.get(LEASE))['spec'] as Spec;
 
 /** Waits until a condition holds, longer than a busy machine needs. */
-const until = (what: string, holds: () => boolean | Promise<boolean>) =>
-  eventually(() => holds(), true, { what, timeoutMs: 60_000 });
+const until = (what: string, holds: () => boolean | Promise<boolean>) => eventually(() => holds(), true, { what });
 
 /** Waits until the Lease has been renewed for this time. */
 async function renewedFor(ms: number): Promise<void> {

@@ -14,6 +14,8 @@ afterEach(() => stop());
 const defaults = {
   host: '127.0.0.1',
   port: 0,
+  // A busy machine is a slow client.
+  slowMs: 3_600_000,
   registry,
   isLive: (): Health => ({ ok: true }),
   isReady: (): Health => ({ ok: true }),

@@ -1,7 +1,7 @@
 import { storeFlags } from './store.ts';
 
-/** What a test leaves behind whose process is killed goes by itself. */
-const MAX_LIFE_SECONDS = 600;
+/** What a test leaves behind whose process is killed goes by itself. Longer than the timeout of any test. */
+const MAX_LIFE_SECONDS = 3_600;
 
 /** A file, folder or device out here that a container finds at another path. */
 type Bind = { readonly source: string; readonly target: string; readonly readOnly: boolean };

@@ -1,9 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { scaled } from '@kube-semaphore/eventually';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { Dice } from '@kube-semaphore/fault-proxy';
-
-/** How long an API server may be away from those who change what it holds. */
-const TIMEOUT_MS = 45_000;
 
 export type RandomChangesOptions = {
   readonly seed: number;
@@ -25,7 +22,7 @@ export class RandomChanges {
    * Makes changes one after the other, at least `least` of them, until `isOver`. One that fails is left: its API server
    * may be what is restarted.
    *
-   * @throws {Error} when none can be made for 45 s
+   * @throws {Error} when none can be made for the timeout of a wait
    */
   async make({ least, isOver }: { readonly least: number; readonly isOver: () => boolean }): Promise<void> {
     let made = 0;
@@ -36,7 +33,7 @@ export class RandomChanges {
         made += 1;
         lastMadeAt = performance.now();
       } catch (cause) {
-        if (performance.now() - lastMadeAt > scaled(TIMEOUT_MS)) throw new Error('nothing can be changed', { cause });
+        if (performance.now() - lastMadeAt > TIMEOUT_MS) throw new Error('nothing can be changed', { cause });
       }
       await delay(this.#dice.integer(0, 40));
     }

@@ -4,9 +4,6 @@ import type { RandomChanges } from './changes.ts';
 import { remoteUp, watchRestarts } from './cluster-metrics.ts';
 import { type Side, sides } from './sides.ts';
 
-/** Longer than the longest pause between two attempts (30 s), which follows many failures and is no fault. */
-const RECOVERY_MS = 45_000;
-
 /** How much changes while something goes wrong, and once more when it is over. */
 const CHANGES = { during: 10, after: 5 };
 
@@ -63,14 +60,10 @@ export class FaultScenario {
 
   /** Changes something until `condition` holds. The process is live all the time. */
   async changeUntil(condition: () => Promise<boolean> | boolean): Promise<void> {
-    const met = eventually(
-      async () => {
-        await this.#checkLive();
-        return condition();
-      },
-      true,
-      { timeoutMs: RECOVERY_MS },
-    );
+    const met = eventually(async () => {
+      await this.#checkLive();
+      return condition();
+    }, true);
     await this.changeDuring(met);
   }
 
@@ -87,7 +80,7 @@ export class FaultScenario {
   /** Waits until what the program wrote is what the sources of now ask for. */
   async settled(): Promise<void> {
     const { wanted, observed } = this.#options;
-    await eventually(observed, await wanted(), { timeoutMs: RECOVERY_MS });
+    await eventually(observed, await wanted());
   }
 
   /** How often the watches of a cluster were opened again, for one reason or for all. */
@@ -110,9 +103,7 @@ export class FaultScenario {
 
   /** Waits until both clusters answer again. */
   bothUp(): Promise<void> {
-    return eventually(async () => [await this.isUp('remote'), await this.isUp('local')], [1, 1], {
-      timeoutMs: RECOVERY_MS,
-    });
+    return eventually(async () => [await this.isUp('remote'), await this.isUp('local')], [1, 1]);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { scaled } from '@kube-semaphore/eventually';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { open, type Asked, type Endpoint } from './http.ts';
 
 export type WatchEvent = { readonly type: string; readonly object: KubeObject };
@@ -75,8 +75,7 @@ export class WatchStream {
 
   async #read(): Promise<Buffer | undefined> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const timeoutMs = scaled(30_000);
-    const timer = setTimeout(() => reject(new Error(`nothing for ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => reject(new Error(`nothing for ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
     try {
       const { done, value } = await Promise.race([this.#chunks.next(), promise]);
       return done ? undefined : value;

@@ -62,7 +62,7 @@ type Parts = {
 };
 
 /** The rest of a usual Lease, and a margin. Long intervals, because each probe reads the whole audit log. */
-const TAKEOVER = { timeoutMs: 40_000, intervalMs: 250 };
+const TAKEOVER = { intervalMs: 250 };
 
 /** The default of `-write-concurrency`. */
 const WRITE_CONCURRENCY = 16;

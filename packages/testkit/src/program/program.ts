@@ -39,8 +39,8 @@ export type Program = {
   readonly exited: Promise<Exit>;
   /** Sends a signal that doesn't end it. */
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGUSR1') => void;
-  /** Sends a signal, and returns how the process ended and how long that took. */
-  readonly stop: (signal?: NodeJS.Signals) => Promise<Exit & { readonly ms: number }>;
+  /** Sends a signal, and returns how the process ended. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<Exit>;
 };
 
 /** Where a program runs. */
@@ -140,9 +140,8 @@ export function startProgram(
     exited,
     signal: (signal) => void child.kill(signal),
     async stop(signal = 'SIGTERM') {
-      const asked = performance.now();
       child.kill(signal);
-      return { ...(await exited), ms: performance.now() - asked };
+      return exited;
     },
   };
 }

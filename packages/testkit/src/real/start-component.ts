@@ -4,7 +4,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import type { Component } from './protocol.ts';
 import type { Running, Supervision } from './supervision.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 300_000;
 const LOG_LINES = 20;
 
 /** A component ended, or never answered. The message has the last lines of its log. */

@@ -14,7 +14,7 @@ const [, , host, port] = process.argv;
 async function call(): Promise<string> {
   const socket = connect(Number(port), host ?? '');
   try {
-    await once(socket, 'connect', { signal: AbortSignal.timeout(1_000) });
+    await once(socket, 'connect', { signal: AbortSignal.timeout(5_000) });
     return await text(socket);
   } catch {
     return 'nobody'; // how that is told depends on the routes of the machine

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { TIMEOUT_MS } from '@kube-semaphore/eventually';
 import type { Place } from '@kube-semaphore/testnet';
 import { decodeAnswer, type DnsAnswer, encodeQuery, type RecordType } from './dns-message.ts';
 
@@ -8,13 +9,10 @@ const programs = {
   call: fileURLToPath(new URL('./call.ts', import.meta.url)),
 };
 
-/** Longer than any of these takes on a busy machine. */
-const timeoutMs = 30_000;
-
 /** Queries the DNS server of a node or pod. */
 export async function ask(place: Place, name: string, type: RecordType): Promise<DnsAnswer> {
   const answer = await place.run(process.execPath, [programs.ask, encodeQuery(name, type).toString('hex')], {
-    timeoutMs,
+    timeoutMs: TIMEOUT_MS,
   });
   return decodeAnswer(Buffer.from(answer, 'hex'));
 }
@@ -22,7 +20,7 @@ export async function ask(place: Place, name: string, type: RecordType): Promise
 /** Which pods answer many connections from a node or pod; sorted. */
 export async function whoAnswers(place: Place, host: string, port: number): Promise<readonly string[]> {
   return JSON.parse(
-    await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs }),
+    await place.run(process.execPath, [programs.call, host, String(port)], { timeoutMs: TIMEOUT_MS }),
   ) as readonly string[];
 }
 
@@ -32,5 +30,5 @@ export async function serve(place: Place, name: string): Promise<void> {
     .createServer((socket) => socket.on('error', () => {}).end(process.argv[1]))
     .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script, name], { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(timeoutMs) });
+  await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
