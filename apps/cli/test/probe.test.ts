@@ -10,7 +10,9 @@ import { startListening } from './support/api-server.ts';
 const PIECE_BYTES = 512 * 1_024;
 
 /** A target that answers small calls at once. @param answer gets a full call */
-async function startTarget(answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void): Promise<Target> {
+async function startTarget(
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void,
+): Promise<Target> {
   const server = createServer((request, response) => {
     // A call that takes too long is broken off, and tried again.
     if (Number(request.headers['content-length']) > 1_000) Promise.resolve(answer(request, response)).catch(() => {});

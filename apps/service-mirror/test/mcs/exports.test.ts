@@ -26,7 +26,12 @@ async function watched(kubeconfig: string) {
   const failures: unknown[] = [];
   const source = new ExportSource({
     client: new KubeClient({ connection, userAgent: 'mcs-test', idleTimeoutMs: 50_000 }),
-    options: { watchIdleTimeoutMs: 50_000, deletionGuardHoldMs: 3_600_000, deletionGuardMin: 2, deletionGuardPercent: 50 },
+    options: {
+      watchIdleTimeoutMs: 50_000,
+      deletionGuardHoldMs: 3_600_000,
+      deletionGuardMin: 2,
+      deletionGuardPercent: 50,
+    },
     budget: undefined,
     isLocal: false,
     hooks: { onRestart: ({ error }) => failures.push((error as { status?: number } | undefined)?.status) },
