@@ -88,14 +88,26 @@ describe('a policy at work', () => {
     });
   });
 
-  it('exports which API servers answer, and when they last did', async ({ policy }) => {
-    const started = (await policy.metric('process_start_time_seconds')) ?? Infinity;
-    for (const remote of ['local', 'c2']) {
+  it('exports which API servers answer, and when they last did', async ({ policy, pods, sets }) => {
+    const lastSync = async (remote: string) =>
+      (await policy.metric('semaphore_policy_remote_last_sync_timestamp_seconds', { remote })) ?? Infinity;
+    const before = new Map([
+      ['local', await lastSync('local')],
+      ['c2', await lastSync('c2')],
+    ]);
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    let count = 0;
+    // The time has whole seconds.
+    const isLater = async () => {
+      await pods.relabel('a', `app-${(count += 1)}`);
+      await sets.become({ [`c2-default-app-${count}`]: ['10.4.0.1/32'] });
+      const now = await Promise.all([...before].map(async ([remote, time]) => (await lastSync(remote)) > time));
+      return !now.includes(false);
+    };
+    await eventually(isLater, true);
+    for (const remote of before.keys()) {
+      expect(await lastSync(remote)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
       expect(await policy.metric('semaphore_policy_remote_up', { remote })).toBe(1);
-      const synced = await policy.metric('semaphore_policy_remote_last_sync_timestamp_seconds', { remote });
-      // The start is rounded to a second.
-      expect(synced).toBeGreaterThanOrEqual(started - 1);
-      expect(synced).toBeLessThanOrEqual(Date.now() / 1000);
       expect(
         await policy.metric('semaphore_policy_remote_watch_restarts_total', { remote, reason: 'unreachable' }),
       ).toBe(0);
