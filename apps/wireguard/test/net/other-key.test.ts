@@ -7,8 +7,6 @@ import { itWithAgents as it } from '../support/mesh-it.ts';
 const { signal } = new AbortController();
 const KEYS = '/var/lib/semaphore-wireguard';
 
-/** The agent reconciles every half a minute. */
-
 /** The commands of docs/operations.md for the agent's container. */
 const [block = ''] = docBlocks('operations.md', 'Other keys of wireguard', 'sh pods');
 const commands = Array.from(block.matchAll(/ exec .* -- (.*)$/gm), ([, command = '']) => command);
