@@ -15,6 +15,9 @@ const FAULTS_END_MS = 3 * MINUTE_MS;
 /** Enough for the last fault to end, a Lease to end, and a replica to notice. */
 const RECOVERY_MS = 2 * MINUTE_MS;
 
+/** How many elections each property is tried on: each simulates minutes. Nightly tries more. */
+const RUNS = Number(process.env['ELECTION_RUNS'] ?? 20);
+
 /** By then every replica without faults has seen the Lease. */
 const CALM_MS = 10_000;
 
@@ -71,7 +74,7 @@ describe('replicas with clocks of their own', () => {
       fc.asyncProperty(plan, async (faults) => {
         expect(await outcomeOf(faults)).toEqual(SOUND);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     ));
 
   it('leave a deleted Lease to its holder, even if that is stopped or slow', () =>
@@ -83,7 +86,7 @@ describe('replicas with clocks of their own', () => {
         const outcome = await outcomeOf({ ...faults, replicas, restarts: [], deletions: [deletedAtMs], slowMs: 1_000 });
         expect(outcome).toEqual(SOUND);
       }),
-      { numRuns: 30 },
+      { numRuns: RUNS / 2 },
     ));
 
   it('never lead beside one of client-go', () =>
@@ -94,7 +97,7 @@ describe('replicas with clocks of their own', () => {
         const replicas = faults.replicas.map((each, index) => ({ ...each, ...(inGo[index]! && go) }));
         expect(await outcomeOf({ ...faults, replicas, slowMs: 1_000 })).toEqual(SOUND);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     ));
 
   it.each<{ name: string; makes: readonly Make[] }>([
@@ -113,7 +116,7 @@ describe('replicas with clocks of their own', () => {
         const rollout = restarts.map(([each, next]) => ({ ...each, make: next }));
         expect(await outcomeOf({ ...faults, replicas, restarts: rollout, isMade: true })).toEqual(SOUND);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     );
   });
 
