@@ -1,5 +1,6 @@
 import { Codec, type Kind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
+import { WaitingWrites } from '@kube-semaphore/multicluster';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { ciliumSink } from './desired/network-policies/cilium-sink.ts';
 import {
@@ -98,7 +99,15 @@ function start() {
   const enqueued: string[] = [];
   void networkPolicies.run({ signal: AbortSignal.abort() });
   enqueued.length = 0;
-  const reconcile = () => networkPolicies.reconcile(KEY, { signal: AbortSignal.abort(), since: undefined });
+  const failures: unknown[] = [];
+  const waiting = new WaitingWrites({ onFailure: ({ error }) => void failures.push(error), onDue: () => {} });
+  const reconcile = async () => {
+    const writes = waiting.begin(KEY, { since: undefined });
+    await networkPolicies.reconcile(KEY, { signal: AbortSignal.abort(), since: undefined, writes });
+    waiting.end(writes);
+    waiting.forget();
+    if (failures.length > 0) throw failures.pop();
+  };
   return { networkPolicies, reconcile, put, refused, enqueued, written: () => written.splice(0) };
 }
 

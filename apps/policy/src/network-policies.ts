@@ -1,5 +1,5 @@
-import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
+import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import {
   networkPolicySink,
@@ -9,10 +9,12 @@ import {
 } from './desired/network-policies/companion.ts';
 import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
 import {
+  type CompanionChange,
   type CompanionPhase,
   diffCompanions,
   independentOf,
   isReplaced,
+  objectOf,
   remoteOf,
   withoutSource,
 } from './desired/network-policies/diff.ts';
@@ -86,33 +88,49 @@ export class NetworkPolicies {
     return [...this.#options.local.policies.keys()].toSorted();
   }
 
-  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+  async reconcile(key: string, { writes, since }: KeyContext): Promise<void> {
     const { local } = this.#options;
     const source = local.policies.source(key)?.source;
-    const all = this.plan(key);
+    const { phases: all, diagnostics } = this.#plan(key);
     const phases = source === undefined ? all : this.#withoutReplaced(key, all, source);
     await carryOut(phases, {
       clustersOf: (change) => [remoteOf(change)],
       // What goes doesn't wait for an addition that is refused.
       isIndependent: source && independentOf(all, source),
-      write: (change) => local.write(change, context),
+      write: async (change) => {
+        const { kind, name } = objectOf(change);
+        const made = await writes.write({
+          object: `${kind} ${name}`,
+          change,
+          send: () => local.write(change, { since }),
+        });
+        return made !== undefined;
+      },
     });
+    this.#report(key, [...diagnostics, ...writes.unwritten.flatMap(refused)]);
+    // What replaces the companions of another sink isn't there yet.
+    if (writes.unwritten.length > 0) return;
     if (phases === all) this.#replacements.delete(key);
     else if (!this.#replacements.has(key)) this.#replaceLater(key);
-    return { wrote: phases.length > 0 };
   }
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly CompanionPhase[] {
+    const { phases, diagnostics } = this.#plan(key);
+    this.#report(key, diagnostics);
+    return phases;
+  }
+
+  #plan(key: string): {
+    readonly phases: readonly CompanionPhase[];
+    readonly diagnostics: readonly CompanionDiagnostic[];
+  } {
     const { local } = this.#options;
     const { policies } = local;
-    if (this.#watches === undefined || policies.isUnread(key)) return [];
+    if (this.#watches === undefined || policies.isUnread(key)) return { phases: [], diagnostics: [] };
     const found = policies.source(key);
     const observed = policies.companions.objectsOf(key);
-    if (found === undefined) {
-      this.#report(key, []);
-      return withoutSource(observed);
-    }
+    if (found === undefined) return { phases: withoutSource(observed), diagnostics: [] };
     const sink = this.#sinkOf(found.source);
     const { companions, diagnostics } = desiredCompanions({
       ...this.#options.options,
@@ -122,8 +140,7 @@ export class NetworkPolicies {
       isTaken: (name) => local.isTaken(key, name),
       maxRules: sink.maxRules,
     });
-    this.#report(key, diagnostics);
-    return diffCompanions(found.source, observed, companions, sink);
+    return { phases: diffCompanions(found.source, observed, companions, sink), diagnostics };
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */
@@ -176,5 +193,10 @@ export class NetworkPolicies {
     }
   }
 }
+
+const refused = ({ change, error }: Unwritten): readonly CompanionDiagnostic[] =>
+  isRefusal(error)
+    ? [{ kind: 'problem', reason: 'refused', remote: remoteOf(change as CompanionChange), detail: error.message }]
+    : [];
 
 const grantedBy = ({ rules }: ObservedCompanion): readonly string[] => rules.flatMap(({ cidrs }) => cidrs);

@@ -80,6 +80,7 @@ export class Policy {
     this.#controller = new LeaderController({
       leadership,
       options,
+      metrics,
       // A key of a NetworkPolicy has a slash; a key of sets has none.
       reconcile: (key, context) => ((key.includes('/') && this.#networkPolicies) || this.#sets).reconcile(key, context),
       onFailure: (failure) => {

@@ -1,10 +1,11 @@
-import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
+import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import type { Change, Phase } from './desired/sets/change.ts';
+import type { SetDiagnostic } from './desired/diagnostic.ts';
 import { diffSets } from './desired/sets/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import { desiredSets } from './desired/sets/sets.ts';
-import { carryOut, clustersOfSet } from './local/carry-out.ts';
+import { carryOut, ownersOf } from './local/carry-out.ts';
 import type { LocalCluster } from './local/cluster.ts';
 import type { Remotes } from './remote/clusters.ts';
 
@@ -26,14 +27,18 @@ export class SetReconciler {
     this.#options = options;
   }
 
-  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
-    const { local } = this.#options;
-    const phases = this.#plan(key);
+  async reconcile(key: string, { writes, since }: KeyContext): Promise<void> {
+    const { local, remotes } = this.#options;
+    const { phases, diagnostics } = this.#plan(key);
     await carryOut(phases, {
-      clustersOf: (change) => clustersOfSet(change, local.sets.domains),
-      write: (change) => local.write(change, context),
+      clustersOf: (change) => ownersOf(change, local.sets.domains).map(({ cluster }) => cluster),
+      write: async (change) => {
+        const object = `GlobalNetworkSet ${('to' in change ? change.to : change.from).name}`;
+        const made = await writes.write({ object, change, send: () => local.write(change, { since }) });
+        return made !== undefined;
+      },
     });
-    return { wrote: phases.length > 0 };
+    remotes.report(key, [...diagnostics, ...writes.unwritten.flatMap((each) => this.#refused(each))]);
   }
 
   /** Every key that has Pods or sets, sorted. */
@@ -44,13 +49,31 @@ export class SetReconciler {
 
   /** What reconciles of all keys would write now. */
   changes(): readonly Change[] {
-    return this.keys().flatMap((key) => this.#plan(key).flat());
+    return this.keys().flatMap((key) => {
+      const { phases, diagnostics } = this.#plan(key);
+      this.#options.remotes.report(key, diagnostics);
+      return phases.flat();
+    });
   }
 
-  #plan(key: string): readonly Phase[] {
+  /** What a refusal of the API server says about the clusters of a set. */
+  #refused({ change, error }: Unwritten): readonly SetDiagnostic[] {
+    if (!isRefusal(error)) return [];
+    const { domains } = this.#options.local.sets;
+    return ownersOf(change as Change, domains).map(({ cluster, pair }) => ({
+      kind: 'problem',
+      reason: 'refused',
+      cluster,
+      namespace: pair?.namespace ?? '',
+      name: pair?.app ?? '',
+      detail: error.message,
+    }));
+  }
+
+  #plan(key: string): { readonly phases: readonly Phase[]; readonly diagnostics: readonly SetDiagnostic[] } {
     const { local, remotes, options, hostNetworkPods } = this.#options;
     const { sets } = local;
-    if (!sets.synced) return [];
+    if (!sets.synced) return { phases: [], diagnostics: [] };
     const pairs = remotes.pairs(key);
     const existing = sets.ofKey(key);
     const observed = existing.filter(({ cluster }) => pairs.has(cluster)).map(({ set }) => set);
@@ -63,7 +86,6 @@ export class SetReconciler {
       maxNetsPerSet: options.maxNetsPerSet,
       hostNetworkPods,
     });
-    remotes.report(key, desired.diagnostics);
-    return diffSets(observed, desired.sets, sets.domains);
+    return { phases: diffSets(observed, desired.sets, sets.domains), diagnostics: desired.diagnostics };
   }
 }

@@ -1,5 +1,5 @@
-import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import { KubeApiError } from '@kube-semaphore/kube-client';
+import { isRefusal, type KeyContext, type KeyWrites, type Unwritten } from '@kube-semaphore/multicluster';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
 import { problemOf } from './desired/diagnostic.ts';
@@ -9,8 +9,10 @@ import {
   type McsChange,
   namespaceOf,
   nextChanges,
+  objectOf,
   type ObservedObjects,
   type PlacedChange,
+  withoutTimes,
 } from './desired/mcs/changes.ts';
 import { conditionChange, conflictReasons } from './desired/mcs/conditions.ts';
 import { desiredImport, type ImportInput, type ImportTarget } from './desired/mcs/import.ts';
@@ -19,8 +21,6 @@ import { plannedChanges } from './desired/mcs/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
-import type { Vain, VainWrites } from './local/mcs/vain-writes.ts';
-import { allTried } from './local/writer.ts';
 import { derivedServiceName, isAllowedNamespace, parseImportKey } from './names.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
@@ -29,7 +29,6 @@ export type ImportReconcilerOptions = {
   readonly imports: LocalImports;
   readonly clusters: McsClusters;
   readonly writes: ImportWrites;
-  readonly vain: VainWrites;
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
   /** RFC 3339. */
@@ -57,13 +56,6 @@ type Findings = {
   readonly diagnostics: readonly ClusterDiagnostic[];
 };
 
-/** The next writes of a key, which may be made at once. */
-type Step = Pick<Findings, 'status' | 'diagnostics'> & {
-  readonly changes: readonly Due[];
-  /** The changes that were in vain, and would still be due. */
-  readonly vain: readonly Vain[];
-};
-
 /** A reconcile has four steps, or some more if others write meanwhile. */
 const MOST_STEPS = 10;
 
@@ -77,34 +69,17 @@ export class ImportReconciler {
     this.#configured = new Set(options.clusters.all.map(({ cluster }) => cluster));
   }
 
-  async reconcile(key: string, { since }: ReconcileContext): Promise<Outcome> {
-    const { writes, vain, clusters } = this.#options;
+  async reconcile(key: string, context: KeyContext): Promise<void> {
+    const { writes } = context;
     const at = this.#placeOf(key);
     for (let steps = 0; steps < MOST_STEPS; steps++) {
-      const step = this.#step(key, at);
-      const { changes, status, diagnostics } = step;
-      if (changes.length === 0 && status === undefined) {
-        clusters.diagnose(key, diagnostics);
-        vain.retain(key, step.vain);
-        return { wrote: steps > 0 };
-      }
-      let isGone = false;
-      const taken: ClusterDiagnostic[] = [];
-      const writing = changes.map(async ({ change, at: place }) => {
-        try {
-          if (!(await writes.write(change, { key, at: place, since }))) isGone = true;
-        } catch (error) {
-          taken.push(...invisible(change, error, { key, place }));
-          throw error;
-        }
-      });
-      await allTried([
-        ...writing,
-        ...(status === undefined ? [] : [writes.writeConditions(status.from, status.conditions, { key, at })]),
-      ]).finally(() => clusters.diagnose(key, [...diagnostics, ...taken]));
-      if (isGone) break;
+      const { changes, status, diagnostics } = this.#step(key, at, writes);
+      const problems = writes.unwritten.flatMap((each) => problemsOf(key, each));
+      this.#options.clusters.diagnose(key, [...diagnostics, ...problems]);
+      if (changes.length === 0 && status === undefined) return;
+      const writing = changes.map((due) => this.#write(due, context));
+      await Promise.all(status === undefined ? writing : [...writing, this.#writeStatus(status, at, context)]);
     }
-    return { wrote: true };
   }
 
   /** All that a reconcile of the key would write now, if the API server refused nothing. */
@@ -130,21 +105,34 @@ export class ImportReconciler {
     return { namespace, name, derivedNamespace: isBeside ? namespace : settings.mirrorNamespace, derivedName };
   }
 
-  #step(key: string, at: ImportAt): Step {
-    const { imports, vain, now = rfc3339 } = this.#options;
-    if (!imports.isSynced()) return NOTHING;
+  /** The next writes of a key, which may be made at once. */
+  #step(key: string, at: ImportAt, writes: KeyWrites) {
+    const { imports, now = rfc3339 } = this.#options;
+    if (!imports.isSynced()) return { changes: [], status: undefined, diagnostics: [] };
     const time = now();
     const { objects, status, diagnostics } = this.#findings(key, at, time);
-    const vainNow: Vain[] = [];
-    const isVain = (change: McsChange): boolean => {
-      const found = vain.find(key, change);
-      if (found !== undefined) vainNow.push(found);
-      return found !== undefined;
-    };
-    const isDue = status !== undefined && !isVain(status);
-    const changes = objects === undefined ? [] : nextOf(objects, { at, time, isVain });
-    const refused = vainNow.flatMap(({ why }) => (why === undefined ? [] : [problemOf(key, 'refused', why)]));
-    return { changes, status: isDue ? status : undefined, diagnostics: [...diagnostics, ...refused], vain: vainNow };
+    const waits = ({ change, at: place }: Due): boolean => writes.waitsFor(writeOf(change, place));
+    const changes = objects === undefined ? [] : nextOf(objects, { at, time, waits });
+    const isDue = status !== undefined && !writes.waitsFor(writeOf(status, at));
+    return { changes, status: isDue ? status : undefined, diagnostics };
+  }
+
+  async #write({ change, at }: Due, { since, writes }: KeyContext): Promise<void> {
+    await writes.write({
+      ...writeOf(change, at),
+      send: () => this.#options.writes.write(change, { at, since }),
+      isNoop: (written) =>
+        'from' in change && written !== undefined && change.from.resourceVersion === written.metadata.resourceVersion,
+    });
+  }
+
+  async #writeStatus(status: StatusChange, at: ImportAt, { writes }: KeyContext): Promise<void> {
+    const { from, conditions } = status;
+    await writes.write({
+      ...writeOf(status, at),
+      send: () => this.#options.writes.writeConditions(from, conditions, { at }),
+      isNoop: (written) => written?.metadata.resourceVersion === from.resourceVersion,
+    });
   }
 
   /** @param time RFC 3339, for conditions whose status changes */
@@ -199,32 +187,26 @@ export class ImportReconciler {
   }
 }
 
-/** Someone removed our labels from an object, or another program uses its name: we don't see it, and may not read it. */
-function invisible(
-  change: ImportChange,
-  error: unknown,
-  { key, place }: { readonly key: string; readonly place: ImportAt },
-): readonly ClusterDiagnostic[] {
-  if (change.kind !== 'create-derived' && change.kind !== 'create-slice') return [];
+/** What a user has to know about a change that wasn't made. */
+function problemsOf(key: string, { object, change, error }: Unwritten): readonly ClusterDiagnostic[] {
+  if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
+  const { kind } = change as McsChange;
+  if (kind !== 'create-derived' && kind !== 'create-slice') return [];
   if (!(error instanceof KubeApiError) || error.reason !== 'AlreadyExists') return [];
-  const kind = change.kind === 'create-derived' ? 'Service' : 'EndpointSlice';
-  const name = `${namespaceOf(change, place)}/${change.to.name}`;
-  return [problemOf(key, 'name-taken', `the ${kind} ${name} exists without our labels: restore them, or delete it`)];
+  // Someone removed our labels from it, or another program uses its name: we don't see it, and may not read it.
+  return [problemOf(key, 'name-taken', `the ${object} exists without our labels: restore them, or delete it`)];
 }
+
+/** How `KeyWrites` knows a change. */
+const writeOf = (change: McsChange, at: ImportAt) => ({ object: objectOf(change, at), change: withoutTimes(change) });
 
 function nextOf(
   { observed, wanted, misplaced }: NonNullable<Findings['objects']>,
-  {
-    at,
-    time,
-    isVain,
-  }: { readonly at: ImportAt; readonly time: string; readonly isVain: (change: McsChange) => boolean },
+  { at, time, waits }: { readonly at: ImportAt; readonly time: string; readonly waits: (due: Due) => boolean },
 ): readonly Due[] {
-  const next = nextChanges(observed, wanted, time, isVain);
-  return next.length > 0 ? next.map((change) => ({ change, at })) : misplaced.filter(({ change }) => !isVain(change));
+  const next = nextChanges(observed, wanted, time, (change) => waits({ change, at }));
+  return next.length > 0 ? next.map((change) => ({ change, at })) : misplaced.filter((due) => !waits(due));
 }
-
-const NOTHING: Step = { changes: [], status: undefined, diagnostics: [], vain: [] };
 
 const notAllowed = (namespace: string) =>
   ({ service: 'skipped', detail: `mcs.namespaces doesn't allow the namespace ${namespace}` }) as const;

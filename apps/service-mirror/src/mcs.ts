@@ -1,19 +1,18 @@
-import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { LocalWrites } from '@kube-semaphore/multicluster';
+import type { KeyContext, LeaderController, LocalWrites } from '@kube-semaphore/multicluster';
 import type { ImportInput } from './desired/mcs/import.ts';
 import { ImportReconciler } from './import-reconciler.ts';
 import { LocalImports } from './local/mcs/imports.ts';
 import { ImportWriter } from './local/mcs/import-writer.ts';
 import { ImportWrites } from './local/mcs/import-writes.ts';
-import { VainWrites } from './local/mcs/vain-writes.ts';
 import type { LocalCounts } from './metrics/local-counts.ts';
 import { importKey } from './names.ts';
 import type { Plan } from './plan.ts';
 import type { McsCluster } from './remote/mcs/cluster.ts';
 import { McsClusters, type McsClustersOptions } from './remote/mcs/clusters.ts';
 
-export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports'> & {
+export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'onKeys'> & {
+  readonly onKeys: LeaderController['enqueue'];
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly counts: Pick<LocalCounts, 'importChanged'>;
 };
@@ -33,19 +32,23 @@ export class MultiClusterServices {
       // No `since`: a repair doesn't count as propagation.
       onKeys: (keys) => onKeys(keys),
       onParts: (before, after) => counts.importChanged(before, after),
-      onNamespace: (name) => onKeys([...this.keys()].filter((key) => key.startsWith(importKey(name, '')))),
+      // What was refused in a namespace may be possible in the next of its name.
+      onNamespace: (name) =>
+        onKeys(
+          [...this.keys()].filter((key) => key.startsWith(importKey(name, ''))),
+          undefined,
+          { isUrgent: true },
+        ),
       onFailure: (error) => this.#clusters.unavailable(error),
       onListed: () => this.#clusters.available(),
     });
     const clusters = new McsClusters({ ...options, imports });
-    const vain = new VainWrites();
     this.#imports = imports;
     this.#clusters = clusters;
     this.#reconciler = new ImportReconciler({
       settings,
       imports,
       clusters,
-      vain,
       families: () => familiesOf(sources.serviceRanges),
       writes: new ImportWrites({
         writes,
@@ -54,7 +57,6 @@ export class MultiClusterServices {
         exports: () => clusters.local.exports,
         remotesOf: (at) => clusters.remotesOf(at),
         remotes: new Set(settings.remotes.map(({ name }) => name)),
-        vain,
       }),
     });
   }
@@ -79,7 +81,7 @@ export class MultiClusterServices {
     return this.#clusters.get(remote)?.admitted ?? 0;
   }
 
-  reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+  reconcile(key: string, context: KeyContext): Promise<void> {
     return this.#reconciler.reconcile(key, context);
   }
 

@@ -1,5 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
+import { isRefusal, WaitingWrites } from '@kube-semaphore/multicluster';
 import { describe, expect, it } from 'vitest';
 import type { Change } from './desired/diff/change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired/objects.ts';
@@ -50,6 +51,16 @@ type Setting = {
   readonly taken?: Change['kind'];
 };
 
+/** One reconcile. @returns why a write failed that is tried again */
+async function reconcileOnce(reconciler: ServiceReconciler, of: string): Promise<unknown> {
+  const failures: unknown[] = [];
+  const waiting = new WaitingWrites({ onFailure: ({ error }) => void failures.push(error), onDue: () => {} });
+  const writes = waiting.begin(of, { since: 0 });
+  await reconciler.reconcile(of, { signal: new AbortController().signal, since: 0, writes });
+  waiting.end(writes);
+  return failures.find((error) => !isRefusal(error));
+}
+
 /** The changes and the failure of one reconcile, without a Service yet, and maybe with Endpoints of a Go program. */
 async function lookAt({
   wanted,
@@ -80,11 +91,7 @@ async function lookAt({
     },
     onDiagnostics: () => {},
   });
-  const failure = await reconciler.reconcile(key, { signal: new AbortController().signal, since: 0 }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return { changes, failure };
+  return { changes, failure: await reconcileOnce(reconciler, key) };
 }
 
 describe('Endpoints of a Go program', () => {
@@ -217,10 +224,12 @@ describe('the slices of several clusters', () => {
     /** What the API server answers to the first write of an object of this name. */
     readonly answers?: Readonly<Record<string, Error | Promise<never>>>;
     readonly definition?: Partial<DesiredObjects['service']['definition']>;
+    /** What the Service has. */
+    readonly present?: Partial<ObservedService['definition']>;
   };
 
   /** The writes of one reconcile, as they begin, and its failure. */
-  function start({ there, wanted, answers = {}, definition = {} }: Look): {
+  function start({ there, wanted, answers = {}, definition = {}, present = {} }: Look): {
     readonly sent: readonly string[];
     readonly ended: Promise<unknown>;
     readonly reasons: readonly string[];
@@ -230,7 +239,7 @@ describe('the slices of several clusters', () => {
     const reconciler = new ServiceReconciler({
       local: {
         isSynced: () => true,
-        service: () => service,
+        service: () => ({ ...service, definition: { ...service.definition, ...present } }),
         slices: () => there.map(observed),
         endpoints: () => undefined,
       },
@@ -255,11 +264,7 @@ describe('the slices of several clusters', () => {
       onDiagnostics: (_, diagnostics) =>
         void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
     });
-    const ended = reconciler.reconcile('global/ns/web', { signal: new AbortController().signal, since: 0 }).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    return { sent, ended, reasons };
+    return { sent, ended: reconcileOnce(reconciler, 'global/ns/web'), reasons };
   }
 
   const [c1, c2, c3] = [slice('c1', 'a'), slice('c2', 'a'), slice('c3', 'a')] as const;
@@ -302,33 +307,43 @@ describe('the slices of several clusters', () => {
     }
   });
 
-  it('wait for new slices of the same cluster', async () => {
-    const moved = slice('c2', 'b');
-    const { sent, ended } = start({ there: [c1, c2], wanted: [c1, moved], answers: { [moved.name]: busy } });
+  it('wait for new slices of the same cluster that have their addresses', async () => {
+    const [moved, gone] = [slice('c2', 'b'), slice('c2', 'c', undefined, [{ ...endpoint, address: '10.4.0.9' }])];
+    const { sent, ended } = start({ there: [c1, c2, gone], wanted: [c1, moved], answers: { [moved.name]: busy } });
     expect(await ended).toBe(busy);
-    expect(sent).toEqual([`create-slice ${moved.name}`]);
+    expect(sent).toEqual([`create-slice ${moved.name}`, `delete-slice ${gone.name}`]);
   });
 
-  it('are deleted if the Service cannot be updated, while new ones wait', async () => {
-    const { sent, ended } = start({
-      there: [c1, c2],
-      wanted: [c1, c3],
-      answers: { [name]: busy },
-      definition: { affinitySeconds: 60 },
-    });
-    expect(await ended).toBe(busy);
-    expect(sent).toEqual([`update-service ${name}`, `delete-slice ${c2.name}`]);
+  it('are written and deleted if the Service cannot be updated', async () => {
+    for (const there of [[c1, c2], [c2]]) {
+      const { sent, ended } = start({
+        there,
+        wanted: [...there.filter((each) => each !== c2), c3],
+        answers: { [name]: busy },
+        definition: { affinitySeconds: 60 },
+      });
+      expect(await ended).toBe(busy);
+      expect(sent).toEqual([`update-service ${name}`, `create-slice ${c3.name}`, `delete-slice ${c2.name}`]);
+    }
   });
 
-  it('stay if the Service cannot be updated and nothing else is ready', async () => {
+  it('keep the ports that the Service has if it cannot be updated, while other clusters are not affected', async () => {
+    const port = (portName: string) => ({ name: portName, protocol: 'TCP', port: 80, appProtocol: undefined }) as const;
+    const [web, other] = [
+      { ...c2, ports: [port('web')] },
+      { ...c3, ports: [port('web')] },
+    ];
     const { sent, ended } = start({
-      there: [c2],
-      wanted: [c3],
+      there: [c1, web, other],
+      wanted: [
+        { ...web, ports: [port('http')] },
+        { ...other, ports: [port('web'), port('metrics')] },
+      ],
       answers: { [name]: busy },
-      definition: { affinitySeconds: 60 },
+      present: { ports: [{ ...port('web'), targetPort: undefined }] },
     });
     expect(await ended).toBe(busy);
-    expect(sent).toEqual([`update-service ${name}`]);
+    expect(sent).toEqual([`update-service ${name}`, `update-slice ${c3.name}`, `delete-slice ${c1.name}`]);
   });
 
   it('with new names are deleted after their successors are created', async () => {
@@ -342,7 +357,8 @@ describe('the slices of several clusters', () => {
     { name: 'is refused', answer: tooLarge },
     { name: 'is taken', answer: new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' }) },
   ])('with new names stay while the new name $name, and others are deleted', async ({ answer }) => {
-    const [renamed, gone] = [slice('c2', 'a', `${name}-new`), slice('c2', 'b')];
+    const gone = slice('c2', 'b', undefined, [{ ...endpoint, address: '10.4.0.9' }]);
+    const renamed = slice('c2', 'a', `${name}-new`);
     const { sent, ended } = start({
       there: [c1, c2, gone],
       wanted: [c1, renamed],

@@ -1,24 +1,26 @@
-import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
-import type { Change } from './desired/diff/change.ts';
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import type { Service } from '@kube-semaphore/kube-objects';
+import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import { type Change, objectOf } from './desired/diff/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
 import { diffService, type ServiceChange } from './desired/diff/service.ts';
 import { diffSlices, type Owner } from './desired/diff/slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
-import { allTried, KeyWriter, type KeyWriterOptions } from './local/writer.ts';
+import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
-import type { ClusterDiagnostic } from './desired/diagnostic.ts';
+import { type ClusterDiagnostic, problemOf } from './desired/diagnostic.ts';
 import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
-import { RefusedWrites } from './local/refused-writes.ts';
-import { deletesBeside, partsOf, type SlicePart } from './desired/diff/slice-parts.ts';
+import { deletesBeside, partsOf, type SlicePart, writesBeside } from './desired/diff/slice-parts.ts';
 
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
   readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
   readonly targets: Pick<Targets, 'target'>;
-  readonly write: KeyWriterOptions['write'];
+  /** Makes a change. @returns a Service that was written */
+  readonly write: (change: Change, context: ChangeContext) => Promise<Service | undefined>;
   readonly onDiagnostics: (key: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 };
 
@@ -28,8 +30,12 @@ type Phases = {
   /** The existing Service, to which slices belong. */
   readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
+  /** Of the existing Service. */
+  readonly ports: readonly { readonly name: string }[];
   readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
 };
+
+type WriteContext = KeyContext & { readonly key: string };
 
 type SlicePhasesOfAll = SlicePart & {
   /** No slice that stays unchanged has a ready endpoint. */
@@ -39,21 +45,17 @@ type SlicePhasesOfAll = SlicePart & {
 /** Makes the local Service of a key, and its slices, what the sources say. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
-  readonly #refused = new RefusedWrites();
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
   }
 
-  async reconcile(key: string, context: ReconcileContext): Promise<Outcome> {
+  async reconcile(key: string, context: KeyContext): Promise<void> {
+    const { onDiagnostics } = this.#options;
     const phases = this.#phases(key);
-    const writer = new KeyWriter({ key, context, write: this.#options.write, refused: this.#refused });
-    try {
-      return await this.#carryOut(phases, writer);
-    } finally {
-      this.#refused.replace(key, writer.refused);
-      this.#options.onDiagnostics(key, [...phases.diagnostics, ...writer.diagnostics]);
-    }
+    await this.#carryOut(phases, { key, ...context });
+    const unwritten = context.writes.unwritten.flatMap((each) => problemsOf(key, each));
+    onDiagnostics(key, [...phases.diagnostics, ...unwritten]);
   }
 
   /** What a reconcile of the key would write now. */
@@ -64,30 +66,47 @@ export class ServiceReconciler {
     return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
   }
 
-  async #carryOut({ owner: existing, service, slices }: Phases, writer: KeyWriter): Promise<Outcome> {
-    let owner = existing;
-    const failures: unknown[] = [];
-    if (service !== undefined) {
-      const written = await writer.write(service).catch((error: unknown) => {
-        if (service.kind !== 'update-service') throw error;
-        failures.push(error);
-        return undefined;
-      });
-      // Its slices stay. The watch reports when the garbage collector has released them, and the Service is gone. The
-      // key doesn't rest until then, as nothing answers at its address.
-      if (service.kind === 'replace-service') return { wrote: false };
-      if (written !== undefined) owner = { name: written.metadata.name, uid: written.metadata.uid };
-      // Slices need a Service to belong to.
-      if (service.kind === 'create-service' && written === undefined) return { wrote: writer.wrote };
-    }
+  async #carryOut({ owner: existing, service, ports, slices }: Phases, context: WriteContext): Promise<void> {
+    const written = service && (await this.#write(service, context));
+    const isWritten = service === undefined || written !== undefined;
+    // Its slices stay. The watch reports when the garbage collector has released them, and the Service is gone.
+    if (service?.kind === 'replace-service' && isWritten) return;
+    // Slices need a Service to belong to.
+    if (service?.kind === 'create-service' && !isWritten) return;
+    const answer = written?.answer;
+    const owner = answer === undefined ? existing : { name: answer.metadata.name, uid: answer.metadata.uid };
     const { isEmptied, ...all } = slices(owner);
-    // Without an updated Service, nothing is added. Deletes still go ahead, as they may be of another cluster than the
-    // one that makes the Service fail, but they must not remove the last endpoints.
-    const parts = partsOf(all).filter(({ writes }) => failures.length === 0 || (writes.length === 0 && !isEmptied));
-    await writeParts(parts, { isEmptied, writer }).catch((error: unknown) => failures.push(error));
-    failures.push(...writer.taken.map(({ error }) => error));
-    if (failures.length > 0) throw failures[0];
-    return { wrote: writer.wrote };
+    const writes = isWritten ? all.writes : writesBeside(all.writes, ports);
+    await this.#writeParts(partsOf(all), { isEmptied, mayWrite: new Set(writes) }, context);
+  }
+
+  /**
+   * Writes the slices of a Service, each cluster by itself: first its writes, then the deletes of what a Go program made, then
+   * its deletes. What one cluster's writes come to decides nothing about another.
+   *
+   * @param limits `isEmptied`: the deletes would leave no ready endpoint, so they wait until all writes were tried
+   */
+  async #writeParts(
+    parts: readonly SlicePart[],
+    { isEmptied, mayWrite }: { readonly isEmptied: boolean; readonly mayWrite: ReadonlySet<Change> },
+    context: WriteContext,
+  ): Promise<void> {
+    const writeAll = (changes: readonly Change[]) => Promise.all(changes.map((change) => this.#write(change, context)));
+    const writing = parts.map(({ writes }) => writeAll(writes.filter((change) => mayWrite.has(change))));
+    const deleting = parts.map(async ({ writes, adopted, deletes }, i) => {
+      if (isEmptied) await Promise.all(writing);
+      await writing[i];
+      // A slice that wasn't written replaces nothing.
+      const unwritten = writes.filter((change) => !context.writes.isMade(change));
+      if (unwritten.length === 0) await writeAll(adopted);
+      await writeAll(deletesBeside(deletes, unwritten, { isLast: isEmptied }));
+    });
+    await Promise.all(deleting);
+  }
+
+  #write(change: Change, { key, since, writes }: WriteContext) {
+    const send = () => this.#options.write(change, { key, since });
+    return writes.write({ object: objectOf(change), change, send });
   }
 
   #phases(key: string): Phases {
@@ -114,6 +133,7 @@ export class ServiceReconciler {
     return {
       diagnostics,
       owner: observed && { name, uid: observed.uid },
+      ports: observed?.definition.ports ?? [],
       service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service),
       slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
     };
@@ -139,33 +159,19 @@ export class ServiceReconciler {
   }
 }
 
-/**
- * Writes the slices of a Service, each cluster by itself: first its writes, then the deletes of what a Go program made,
- * then its deletes. If writes for one cluster fail, the others go on.
- *
- * @param isEmptied the deletes would leave no ready endpoint: then they wait until all writes were tried
- * @throws what made the first write fail, when all were tried
- */
-async function writeParts(
-  parts: readonly SlicePart[],
-  { isEmptied, writer }: { readonly isEmptied: boolean; readonly writer: KeyWriter },
-): Promise<void> {
-  const writing = parts.map(({ writes }) => writer.writeAll(writes));
-  const allWritten = Promise.allSettled(writing);
-  const deleting = parts.map(async ({ writes, adopted, deletes }, i) => {
-    if (isEmptied) await allWritten;
-    await writing[i];
-    // A slice that was refused, or whose name is taken, replaces nothing.
-    const unwritten = writes.filter((change) => !writer.isDone(change));
-    if (unwritten.length === 0) await writer.writeAll(adopted);
-    await writer.writeAll(deletesBeside(deletes, unwritten));
-  });
-  await allTried(deleting);
+/** What a user has to know about a change that wasn't made. */
+function problemsOf(key: string, { change, error }: Unwritten): readonly ClusterDiagnostic[] {
+  if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
+  const { kind, to } = change as Extract<Change, { readonly kind: 'create-slice' }>;
+  // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
+  if (kind !== 'create-slice' || !(error instanceof KubeApiError) || error.reason !== 'AlreadyExists') return [];
+  return [problemOf(key, 'name-taken', `the EndpointSlice ${to.name} exists, and isn't ours`)];
 }
 
 const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
   diagnostics,
   owner: undefined,
   service: undefined,
+  ports: [],
   slices: () => ({ writes: [], adopted: [], deletes: [], isEmptied: false }),
 });

@@ -99,11 +99,12 @@ export class ServiceMirror {
         sources: clusters,
         writes,
         counts: this.#counts,
-        onKeys: (changed, since) => this.#controller.enqueue(changed, since),
+        onKeys: (...event) => this.#controller.enqueue(...event),
       });
     this.#controller = new LeaderController({
       leadership,
       options,
+      metrics,
       reconcile: (key, context) =>
         parseImportKey(key) === undefined
           ? this.#reconciler.reconcile(key, context)

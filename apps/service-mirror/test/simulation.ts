@@ -1,3 +1,4 @@
+import { WaitingWrites } from '@kube-semaphore/multicluster';
 import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts';
 import type { Change } from '../src/desired/diff/change.ts';
 import { Claims } from '../src/desired/claims.ts';
@@ -143,6 +144,11 @@ export class Simulation {
   readonly #claims = new Claims();
   readonly #queue = new Set<string>();
   readonly #reconciler: ServiceReconciler;
+  readonly #failures: unknown[] = [];
+  readonly #writes = new WaitingWrites({
+    onFailure: ({ error }) => void this.#failures.push(error),
+    onDue: (key) => void this.#queue.add(key),
+  });
 
   constructor() {
     for (const cluster of prefixes.keys()) this.#truth.set(cluster, emptyRemote());
@@ -175,7 +181,10 @@ export class Simulation {
     const key = [...this.#queue][this.#queue.size === 0 ? 0 : at % this.#queue.size];
     if (key === undefined) return false;
     this.#queue.delete(key);
-    await this.#reconciler.reconcile(key, { signal: new AbortController().signal, since: 0 });
+    const writes = this.#writes.begin(key, { since: 0 });
+    await this.#reconciler.reconcile(key, { signal: new AbortController().signal, since: 0, writes });
+    this.#writes.end(writes);
+    if (this.#failures.length > 0) throw this.#failures[0];
     return true;
   }
 

@@ -4,7 +4,11 @@ import { Turns } from './turns.ts';
 import { type AddOptions, type Now, Workqueue } from './workqueue.ts';
 
 /** What a reconcile did: a key that writes often rests after a write. */
-export type Outcome = { readonly wrote: boolean };
+export type Outcome = {
+  readonly wrote: boolean;
+  /** For the observer: a part of it failed, and whoever reconciles tries that again. Default: no. */
+  readonly failed?: boolean;
+};
 
 export type ReconcileContext = {
   readonly signal: AbortSignal;
@@ -99,7 +103,8 @@ export class Controller {
     this.#options.observer?.started(key);
     let failed = false;
     try {
-      const { wrote } = await this.#options.reconcile(key, context);
+      const { wrote, ...outcome } = await this.#options.reconcile(key, context);
+      failed = outcome.failed ?? false;
       this.#queue.done(key, { restMs: wrote ? this.#pace.wrote(key) : 0 });
     } catch (error) {
       failed = true;

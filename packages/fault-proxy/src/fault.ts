@@ -26,11 +26,13 @@ export type Fault =
   | { readonly kind: 'delay'; readonly requestMs: number; readonly chunkMs: number }
   /**
    * A Status in the API server's place, in the requested encoding. `retryAfterSeconds` is set in its details
-   * and the header. As an `event`, it is the only event of an accepted watch, as a 410 is in reality.
+   * and the header. Without a `message`, 403 says that a right is missing. As an `event`, it is the only event of
+   * an accepted watch, as a 410 is in reality.
    */
   | {
       readonly kind: 'answer';
       readonly status: number;
+      readonly message?: string;
       readonly retryAfterSeconds?: number;
       readonly as?: 'response' | 'event';
     }

@@ -43,10 +43,15 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 };
 
-function statusAnswer({ status, retryAfterSeconds, as }: FaultOf<'answer'>, { accept }: Asked): StandIn {
+function statusAnswer({ status, message, retryAfterSeconds, as }: FaultOf<'answer'>, asked: Asked): StandIn {
+  const { accept, verb, target } = asked;
   const reason = reasons[status] ?? '';
+  const words =
+    status === 403
+      ? `forbidden: User "of-the-fault-proxy" cannot ${verb} path "${target}"`
+      : `the fault proxy answers ${status} ${reason}`;
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
-  const body = new ApiError(status, reason, `the fault proxy answers ${status} ${reason}`, details).status;
+  const body = new ApiError(status, reason, message ?? words, details).status;
   const encoder = encoderFor(accept);
   if (as === 'event') {
     return { status: 200, headers: { 'content-type': encoder.watchContentType }, body: encoder.error(body) };

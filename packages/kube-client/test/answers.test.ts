@@ -55,16 +55,19 @@ describe('an error status', () => {
     { status: 500, reason: 'InternalError' },
     { status: 503, reason: 'ServiceUnavailable' },
     { status: 504, reason: 'Timeout' },
-  ])('$status is an error with that status and its reason, in protobuf as in JSON', async ({ status, reason }) => {
-    const { client, reports } = await openClient(await proxy.kubeconfig('x'));
-    const undo = await proxy.set({ kind: 'answer', status });
-    onTestFinished(undo);
-    const error = { code: 'KUBE_API', status, reason, retryAfterMs: undefined };
-    const said = expect.stringContaining(`the fault proxy answers ${status}`);
-    await expect(client.list(pods, { signal })).rejects.toMatchObject({ ...error, message: said });
-    await expect(client.list(leases, { signal })).rejects.toMatchObject({ ...error, message: said });
-    expect(reports.map(({ code }) => code)).toEqual([String(status), String(status)]);
-  });
+  ])(
+    '$status is an error with that status, its reason and its message, in protobuf as in JSON',
+    async ({ status, reason }) => {
+      const { client, reports } = await openClient(await proxy.kubeconfig('x'));
+      const undo = await proxy.set({ kind: 'answer', status, message: `no: ${status}` });
+      onTestFinished(undo);
+      const error = { code: 'KUBE_API', status, reason, retryAfterMs: undefined };
+      const said = expect.stringContaining(`no: ${status}`);
+      await expect(client.list(pods, { signal })).rejects.toMatchObject({ ...error, message: said });
+      await expect(client.list(leases, { signal })).rejects.toMatchObject({ ...error, message: said });
+      expect(reports.map(({ code }) => code)).toEqual([String(status), String(status)]);
+    },
+  );
 
   it.each([429, 503])('%d says how long to stay away', async (status) => {
     const { client } = await openClient(await proxy.kubeconfig('x'));

@@ -13,10 +13,12 @@ export { durationField, durationOf, parseConfigFile, type ParsedFile } from './c
 export { readConfigSource } from './config/config-source.ts';
 export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';
-export { LeaderController } from './local/leader-controller.ts';
+export { type KeyContext, LeaderController } from './local/leader-controller.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { LocalWrites } from './local/local-writes.ts';
+export { isMissingRight, isNamespaceGone, isRefusal } from './local/refusal.ts';
 export { localServiceRanges } from './local/service-ranges.ts';
+export { KeyWrites, type Unwritten, WaitingWrites, type WriteFailure } from './local/waiting-writes.ts';
 export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { Admissions } from './remote/admissions.ts';

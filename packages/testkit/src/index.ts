@@ -54,6 +54,7 @@ export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
 export { RandomChanges } from './fault-scenarios/changes.ts';
 export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
+export { failingWrites } from './fault-scenarios/failing-writes.ts';
 export { lapsesIn, ObjectHistory } from './fault-scenarios/history.ts';
 export { type Lab, useUpVersions } from './fault-scenarios/lab.ts';
 export { meetFaults } from './fault-scenarios/meet-faults.ts';

@@ -114,9 +114,18 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'delay or delete what other clusters have': [
+    [
+      'apps/policy/test/faults/failing-writes.test.ts',
+      'delays nothing of another cluster, whatever the API server answers',
+    ],
+    ['apps/service-mirror/test/faults/failing-writes.test.ts', 'with $name, delays nothing of another cluster'],
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],
-    ['apps/service-mirror/src/local/writer.test.ts', 'takes %i as a refusal of that object alone'],
+    [
+      'packages/multicluster/src/local/waiting-writes.test.ts',
+      'delays no other object, and is tried again after a pause that doubles, up to ten seconds',
+    ],
+    ['apps/service-mirror/src/desired/mcs/changes.test.ts', 'of one cluster delay nothing of another'],
     ['apps/service-mirror/src/desired/global/service.test.ts', 'loses exactly the slices of a cluster that leaves'],
     [
       'apps/service-mirror/test/globals.test.ts',

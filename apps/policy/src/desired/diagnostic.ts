@@ -5,10 +5,10 @@
 export type SetDiagnostic = {
   readonly kind: 'expected' | 'problem';
   /** One of a few words, fit for a metric's label. */
-  readonly reason: 'host-network' | 'host-network-kept' | 'name-taken';
+  readonly reason: 'host-network' | 'host-network-kept' | 'name-taken' | 'refused';
   readonly cluster: string;
   readonly namespace: string;
-  /** The Pod's name; for `name-taken` the value of the name label. */
+  /** The Pod's name; for `name-taken` and `refused` the value of the name label. */
   readonly name: string;
   /** A sentence for people. */
   readonly detail: string;

@@ -47,9 +47,7 @@ it('lets all pods of two clusters reach each other, both ways, and never in clea
   }
 });
 
-it('reaches the pods of a node after its announcement, and removes a deleted one', async ({
-  mesh,
-}) => {
+it('reaches the pods of a node after its announcement, and removes a deleted one', async ({ mesh }) => {
   const [c1, c2] = [mesh.cluster('c1'), mesh.cluster('c2')];
   const constant = await startPing(c1.nodes[0]!.pod, c2.nodes[0]!.podIps.v6);
   const peers = () => Promise.all(c1.nodes.map((node) => blocksOn(node, 'wireguard.c2')));

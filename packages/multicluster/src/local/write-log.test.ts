@@ -1,58 +1,105 @@
-import { expect, it } from 'vitest';
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import { describe, expect, it } from 'vitest';
 import { WriteLog } from './write-log.ts';
+
+const MINUTE_MS = 60_000;
 
 function writeLog() {
   const lines: string[] = [];
   const troubles: boolean[] = [];
+  const clock = { ms: 0 };
   const say = (level: string) => (fields: object, message: string) =>
     void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
   const log = { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
-  return {
-    log: new WriteLog({ log, what: 'set', onTrouble: (inTrouble) => troubles.push(inTrouble) }),
-    lines,
-    troubles,
-  };
+  const onTrouble = (inTrouble: boolean) => void troubles.push(inTrouble);
+  const writes = new WriteLog({ log, what: 'set', onTrouble, now: () => clock.ms });
+  const fail = (error: unknown, object = 'a') => writes.failed({ key: 'key', object, error, retryInMs: 50 });
+  const count = (text: string) => lines.filter((line) => line.includes(text)).length;
+  return { writes, fail, lines, count, troubles, clock };
 }
 
-const failure = (error: object) => ({ key: 'c2-ns-app', error, retryInMs: 50 });
-const level = (line: string) => line.split(' ')[0];
+const answer = (status: number, message = 'no') => new KubeApiError(message, { status });
+const lost = Object.assign(new Error('reset'), { code: 'KUBE_CONNECTION' });
+const missing = (verb: string) =>
+  answer(
+    403,
+    `services is forbidden: User "u" cannot ${verb} resource "services" in API group "" in the namespace "x"`,
+  );
+const quota = answer(
+  403,
+  'services "a" is forbidden: exceeded quota: few, requested: count/services=1, used: 5, limited: 5',
+);
 
 it('logs a write', () => {
-  const { log, lines } = writeLog();
-  log.written('set created', { set: 'c2-ns-app' });
+  const { writes, lines } = writeLog();
+  writes.written('set created', { set: 'c2-ns-app' });
   expect(lines).toEqual(['info set created {"set":"c2-ns-app"}']);
 });
 
-it.each([
-  { name: '401', error: { code: 'KUBE_API', status: 401 } },
-  { name: '403', error: { code: 'KUBE_API', status: 403 } },
-  { name: '429', error: { code: 'KUBE_API', status: 429 } },
-  { name: '500', error: { code: 'KUBE_API', status: 500 } },
-  { name: '503', error: { code: 'KUBE_API', status: 503 } },
-  { name: 'a connection that is reset', error: { code: 'KUBE_CONNECTION' } },
-  { name: 'silence', error: { code: 'KUBE_IDLE' } },
-])('logs once that all writes fail with $name, and once that they recovered', ({ error }) => {
-  const { log, lines } = writeLog();
-  for (let set = 0; set < 100; set++) log.failed(failure(error));
-  log.written('set created', {});
-  log.written('set created', {});
-  expect(lines.filter((line) => level(line) === 'warn')).toHaveLength(1);
-  expect(lines.filter((line) => line.includes('recovered'))).toHaveLength(1);
+describe('the log of failures', () => {
+  it.each([
+    { name: 'each missing right', errors: [missing('create'), missing('update')] },
+    { name: 'each other status', errors: [answer(500), answer(429)] },
+    { name: 'each kind of lost connection', errors: [lost, Object.assign(new Error('silent'), { code: 'KUBE_IDLE' })] },
+  ])('has one line a minute for $name, whatever the object', ({ errors }) => {
+    const { fail, count, clock } = writeLog();
+    const failAll = () => {
+      for (let object = 0; object < 100; object += 1) for (const error of errors) fail(error, `${object}`);
+    };
+    failAll();
+    clock.ms += MINUTE_MS - 1;
+    failAll();
+    expect(count('warn')).toBe(errors.length);
+    clock.ms += 1;
+    failAll();
+    expect(count('warn')).toBe(2 * errors.length);
+  });
+
+  it('has no warning of what is usual', () => {
+    const { fail, count } = writeLog();
+    fail(answer(409));
+    fail(new KubeApiError('x', { status: 403, causes: ['NamespaceTerminating'] }));
+    fail(quota);
+    expect([count('warn'), count('debug')]).toEqual([0, 3]);
+  });
 });
 
-it('reports trouble with each failure that all writes share', () => {
-  const { log, troubles } = writeLog();
-  for (let set = 0; set < 3; set++) log.failed(failure({ code: 'KUBE_API', status: 403 }));
-  log.written('set created', {});
-  log.written('set created', {});
-  expect(troubles).toEqual([true, true, true, false]);
-});
+describe('writes are in trouble', () => {
+  it('at once if the API server does not answer, until one succeeds', () => {
+    const { writes, fail, count, troubles } = writeLog();
+    for (let attempt = 0; attempt < 3; attempt += 1) fail(lost);
+    writes.written('set created', {});
+    writes.written('set created', {});
+    expect(troubles).toEqual([true, true, true, false]);
+    expect(count('local writes recovered')).toBe(1);
+  });
 
-it('logs each failure of one object, and a conflict at debug', () => {
-  const { log, lines, troubles } = writeLog();
-  log.failed(failure({ code: 'KUBE_API', status: 422 }));
-  log.failed(failure({ code: 'KUBE_API', status: 422 }));
-  log.failed(failure({ code: 'KUBE_API', status: 409 }));
-  expect(lines.map(level)).toEqual(['warn', 'warn', 'debug']);
-  expect(troubles).toEqual([]);
+  it.each([401, 429, 500, 503])('if several objects fail with %i, and none succeeds for ten seconds', (status) => {
+    const { writes, fail, count, troubles, clock } = writeLog();
+    const failBoth = () => ['a', 'b'].forEach((object) => fail(answer(status), object));
+    failBoth();
+    clock.ms = 9_999;
+    failBoth();
+    writes.written('set created', {});
+    failBoth();
+    clock.ms += 9_999;
+    failBoth();
+    expect([troubles, count('recovered')]).toEqual([[], 0]);
+    clock.ms += 1;
+    failBoth();
+    writes.written('set created', {});
+    expect([troubles, count('recovered')]).toEqual([[true, true, false], 1]);
+  });
+
+  it.each([
+    { name: 'one object fails', errors: [answer(500)], objects: ['a'] },
+    { name: 'objects are refused', errors: [quota, answer(422), answer(409)], objects: ['a', 'b', 'c'] },
+  ])('never because $name', ({ errors, objects }) => {
+    const { fail, troubles, clock } = writeLog();
+    for (let minute = 0; minute < 10; minute += 1) {
+      for (const error of errors) for (const object of objects) fail(error, object);
+      clock.ms += MINUTE_MS;
+    }
+    expect(troubles).toEqual([]);
+  });
 });

@@ -14,6 +14,12 @@ export function leaderMetrics<const Prefix extends string>(prefix: Prefix) {
       help: 'Whether this replica may write; always 1 without -leader-elect.',
       labels: {},
     },
+    failingObjects: {
+      name: `${prefix}_failing_objects`,
+      type: 'gauge',
+      help: 'Local objects that could not be written for a minute, without those that are refused.',
+      labels: { kind: { help: 'of the object, such as `Service`' } },
+    },
   } as const satisfies MetricTable;
 }
 

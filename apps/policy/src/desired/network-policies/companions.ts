@@ -45,7 +45,7 @@ export type CompanionsInput = {
 
 export type CompanionDiagnostic = {
   readonly kind: 'problem';
-  readonly reason: 'no-such-port' | 'too-many-addresses' | 'name-taken';
+  readonly reason: 'no-such-port' | 'too-many-addresses' | 'name-taken' | 'refused';
   readonly remote: string;
   readonly detail: string;
 };

@@ -161,7 +161,7 @@ export function companionEvent(change: CompanionChange): {
 const WRITTEN = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
 /** The object that a change writes. */
-function objectOf(change: CompanionChange): { readonly kind: string; readonly name: string } {
+export function objectOf(change: CompanionChange): { readonly kind: string; readonly name: string } {
   const { resource } = change.kind === 'delete' ? change.from : change;
   const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
   return { kind: resource.kind, name: [namespace, name].filter((part) => (part ?? '') !== '').join('/') };

@@ -1,9 +1,9 @@
-import { mirrorClusterLabel, sourceAnnotation } from '../../names.ts';
+import { importClusterLabel, mirrorClusterLabel } from '../../names.ts';
 import type { Change } from './change.ts';
-import type { DesiredSlice } from '../objects.ts';
+import { type DesiredSlice, hasReady } from '../objects.ts';
 import type { SlicePhases } from './slices.ts';
 
-/** The changes of one cluster's slices of a local Service. A mirror's slices are all of one cluster. */
+/** The changes of one cluster's slices of a local Service or ServiceImport. A mirror's slices are all of one cluster. */
 export type SlicePart = SlicePhases & {
   /** Deletes of Go programs' objects, which come after the writes of the slices that replace them. */
   readonly adopted: readonly Change[];
@@ -26,20 +26,39 @@ export function partsOf({ writes, adopted, deletes }: SlicePart): readonly Slice
 }
 
 /**
- * The deletes that are safe although some slices weren't written: not of slices with the same source as an unwritten one.
- * Slices of a Go program don't name their source.
+ * The writes of slices that are safe although their Service isn't updated: not those that take away a port which it has, as
+ * nothing would answer there.
+ *
+ * @param ports of the Service as it is
+ */
+export function writesBeside(
+  writes: SlicePhases['writes'],
+  ports: readonly { readonly name: string }[],
+): SlicePhases['writes'] {
+  const has = ({ ports: all }: Pick<DesiredSlice, 'ports'>, name: string): boolean =>
+    all.some((port) => port.name === name);
+  return writes.filter(
+    (change) =>
+      change.kind === 'create-slice' || ports.every(({ name }) => !has(change.from, name) || has(change.to, name)),
+  );
+}
+
+/**
+ * The deletes of a cluster's slices that are safe although some of its slices weren't written: not of an address that moves
+ * to one of these, nor of the last ready endpoint.
+ *
+ * @param isLast all deletes together would leave no ready endpoint
  */
 export function deletesBeside(
   deletes: SlicePhases['deletes'],
   unwritten: SlicePhases['writes'],
+  { isLast }: { readonly isLast: boolean },
 ): SlicePhases['deletes'] {
   if (unwritten.length === 0) return deletes;
-  const sources = new Set(unwritten.map(({ to }) => sourceOf(to)));
-  return deletes.filter(({ from }) => sourceOf(from) !== undefined && !sources.has(sourceOf(from)));
+  if (isLast && unwritten.some(({ to }) => hasReady(to))) return [];
+  const moving = new Set(unwritten.flatMap(({ to }) => to.endpoints.map(({ address }) => address)));
+  return deletes.filter(({ from }) => !from.endpoints.some(({ address }) => moving.has(address)));
 }
 
-type Marked = Pick<DesiredSlice, 'labels' | 'annotations'>;
-
-const clusterOf = ({ labels }: Marked): string => labels[mirrorClusterLabel] ?? '';
-
-const sourceOf = ({ annotations }: Marked): string | undefined => annotations[sourceAnnotation];
+const clusterOf = ({ labels }: Pick<DesiredSlice, 'labels'>): string =>
+  labels[mirrorClusterLabel] ?? labels[importClusterLabel] ?? '';

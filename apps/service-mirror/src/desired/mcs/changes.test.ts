@@ -16,12 +16,20 @@ function wantedOf(input: ImportInput): ImportObjects {
   return wanted;
 }
 
-/** The steps until nothing is left to change: the changes of each, and the objects after each single change. */
-function carriedOut(from: ObservedObjects, wanted: 'nothing' | ImportObjects) {
+/**
+ * The steps until nothing is left to change: the changes of each, and the objects after each single change.
+ *
+ * @param waits changes that can't be made
+ */
+function carriedOut(
+  from: ObservedObjects,
+  wanted: 'nothing' | ImportObjects,
+  waits: (change: ImportChange) => boolean = () => false,
+) {
   const steps: (readonly ImportChange[])[] = [];
   const states = [from];
   for (;;) {
-    const changes = nextChanges(states.at(-1)!, wanted, AT);
+    const changes = nextChanges(states.at(-1)!, wanted, AT, waits);
     if (changes.length === 0) return { kinds: steps.map((step) => step.map(({ kind }) => kind)), states };
     if (steps.length === 20) throw new Error(`no end: ${changes.map(({ kind }) => kind).join()}`);
     steps.push(changes);
@@ -179,6 +187,89 @@ describe('nextChanges', () => {
     const { states } = carriedOut(exportedNow, wantedOf(importInput([clusterIp, second])));
     const [address] = exportedNow.serviceImport!.spec.ips;
     expect(states.map(({ serviceImport: shown }) => shown?.spec.ips[0])).toEqual(states.map(() => address));
+  });
+});
+
+/** The cluster of a change of a slice. */
+function clusterOf(change: ImportChange): string | undefined {
+  const { labels = {} } = ('to' in change ? change.to : change.from) as { labels?: Readonly<Record<string, string>> };
+  return labels['multicluster.kubernetes.io/source-cluster'];
+}
+
+describe('changes that wait', () => {
+  const [c1, c2, c3] = ['c1', 'c2', 'c3'].map((cluster) => ({
+    ...exported(cluster),
+    slices: [sliceOf('web-1', { endpoints: [{ ...sliceOf('web-1').endpoints[0]!, address: `10.4.0.${cluster[1]}` }] })],
+  }));
+  const of = (...exports: (typeof c1)[]) => wantedOf(importInput(exports.map((each) => each!)));
+  const isOf = (cluster: string) => (change: ImportChange) =>
+    clusterOf(change) === cluster && change.kind !== 'delete-slice';
+
+  it('of one cluster delay nothing of another', () => {
+    const { kinds } = carriedOut(after(NOTHING, of(c1, c2)), of(c1, c3), isOf('c3'));
+    expect(kinds).toEqual([['update-import-status', 'delete-slice']]);
+  });
+
+  it('delay deletions of the same cluster that would take away an address', () => {
+    const both = {
+      ...c2!,
+      slices: [...c2!.slices, sliceOf('web-2', { endpoints: [{ ...sliceOf('').endpoints[0]!, address: '10.4.9.9' }] })],
+    };
+    const moved = { ...c2!, slices: [sliceOf('web-3', { endpoints: c2!.slices[0]!.endpoints })] };
+    const { states } = carriedOut(after(NOTHING, of(c1, both)), of(c1, moved), isOf('c2'));
+    const left = states.at(-1)!.slices.flatMap(({ endpoints }) => endpoints.map(({ address }) => address));
+    expect(left.toSorted()).toEqual(['10.4.0.1', '10.4.0.2']);
+  });
+
+  it.each(['create-import', 'update-import', 'update-derived', 'update-import-status'] as const)(
+    'with %s delay no endpoint, and no deletion',
+    (kind) => {
+      const present = after(NOTHING, of(c1, c2));
+      const from = kind === 'create-import' ? { ...present, serviceImport: undefined } : present;
+      const wanted = wantedOf(
+        importInput([{ ...c1!, definition: { ...c1!.definition, internalTrafficPolicy: 'Local' } }, c3!]),
+      );
+      const { kinds, states } = carriedOut(from, wanted, (change) => change.kind === kind);
+      const clusters = states.at(-1)!.slices.map(({ labels }) => labels['multicluster.kubernetes.io/source-cluster']);
+      expect(new Set(clusters)).toEqual(new Set(['c1', 'c3']));
+      expect(kinds.flat()).not.toContain(kind);
+    },
+  );
+
+  it('keep a port that the Service has while it can not be updated', () => {
+    const renamed = {
+      ...c1!,
+      definition: { ...c1!.definition, ports: [{ ...c1!.definition.ports[0]!, name: 'web' }] },
+      slices: [{ ...c1!.slices[0]!, ports: [{ ...c1!.slices[0]!.ports[0]!, name: 'web' }] }],
+    };
+    const { states } = carriedOut(
+      after(NOTHING, of(c1)),
+      wantedOf(importInput([renamed])),
+      (change) => change.kind === 'update-derived',
+    );
+    expect(states.at(-1)!.slices.map(({ ports }) => ports.map(({ name }) => name))).toEqual([['http']]);
+  });
+
+  it('never keep a slice of a cluster that exports no more', () => {
+    const kinds = [
+      'create-derived',
+      'update-derived',
+      'create-import',
+      'update-import',
+      'update-import-status',
+      'create-slice',
+      'update-slice',
+    ];
+    fc.assert(
+      fc.property(importInputs, importInputs, fc.subarray(kinds), (a, b, waiting) => {
+        const { states } = carriedOut(after(NOTHING, wantedOf(a)), wantedOf(b), ({ kind }) => waiting.includes(kind));
+        const exporters = new Set(b.exporters.map(({ cluster }) => cluster));
+        const others = states
+          .at(-1)!
+          .slices.filter(({ labels }) => !exporters.has(labels['multicluster.kubernetes.io/source-cluster']!));
+        expect(others).toEqual([]);
+      }),
+    );
   });
 });
 

@@ -3,8 +3,10 @@ import type { Condition } from '@kube-semaphore/kube-objects';
 import { importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import { diffService } from '../diff/service.ts';
-import { diffSlices, type Owner, type SliceChange } from '../diff/slices.ts';
+import { deletesBeside, partsOf, writesBeside } from '../diff/slice-parts.ts';
+import { diffSlices, type Owner, type SliceChange, type SlicePhases } from '../diff/slices.ts';
 import { familySpec } from '../families.ts';
+import { hasReady } from '../objects.ts';
 import type { Identity, ObservedSlice } from '../observed.ts';
 import { conditionChange } from './conditions.ts';
 import { withAddresses } from './import.ts';
@@ -50,23 +52,21 @@ export type ObservedObjects = {
  * written when the traffic behind it flows, and it is the first to be deleted.
  *
  * @param at RFC 3339, for conditions whose status changes
- * @param isVain whether the API server refused a change, or ignored it: an older definition may lack a field
- * @returns empty if everything is as it should be, or is still being deleted
+ * @param waits whether a change can't be made now: then what doesn't need it goes on, most of all what a cluster withdraws
+ * @returns empty if everything is as it should be, waits, or is still being deleted
  */
 export function nextChanges(
   observed: ObservedObjects,
   wanted: 'nothing' | ImportObjects,
   at: string,
-  isVain: (change: ImportChange) => boolean = () => false,
+  waits: Waits = () => false,
 ): readonly ImportChange[] {
   const isTerminating = [observed.serviceImport, observed.service].some((object) => object?.isTerminating === true);
   // What replaces such an object can't be created before it is gone, which the watch reports.
   if (isTerminating) return [];
-  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, at)) {
-    const due = phase.filter((change) => !isVain(change));
+  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, { at, waits })) {
+    const due = phase.filter((change) => !waits(change));
     if (due.length > 0) return due;
-    // What comes next needs what can't be created.
-    if (phase.some(({ kind }) => kind === 'create-derived' || kind === 'create-import')) return [];
   }
   return [];
 }
@@ -111,30 +111,60 @@ function* removal({ serviceImport: present, service, slices }: ObservedObjects):
   ];
 }
 
-function* phases(observed: ObservedObjects, wanted: ImportObjects, at: string): Generator<readonly ImportChange[]> {
+type Waits = (change: ImportChange) => boolean;
+
+function* phases(
+  observed: ObservedObjects,
+  wanted: ImportObjects,
+  { at, waits }: { readonly at: string; readonly waits: Waits },
+): Generator<readonly ImportChange[]> {
   const { serviceImport: present, service, slices } = observed;
+  const isWaiting = (changes: readonly ImportChange[]): boolean => changes.some(waits);
+  // The owner of slices: if it doesn't exist, none can be written.
+  let owner: Owner | undefined;
+  let ports: DerivedService['definition']['ports'] | undefined;
   if (wanted.service !== undefined) {
-    if (present !== undefined && service !== undefined) yield withdrawn(present, service, wanted.service);
-    yield derivedChange(service, wanted.service);
-    // Now it exists.
-    const { writes } = diffSlices(slices, wanted.slices, ownerOf(service!));
-    yield writes;
-    yield importChange(
-      present,
-      withAddresses(wanted.serviceImport, { ips: service!.ips, families: service!.definition.families }),
-    );
+    const first = present && service && withdrawn(present, service, wanted.service);
+    if (first !== undefined) yield first;
+    const change = first !== undefined && isWaiting(first) ? [] : derivedChange(service, wanted.service);
+    yield change;
+    owner = service;
+    if (service !== undefined && isWaiting([...(first ?? []), ...change])) ports = service.definition.ports;
   } else {
     yield importChange(present, wanted.serviceImport);
-    yield diffSlices(slices, wanted.slices, ownerOf(present!)).writes;
+    owner = present;
   }
-  const owner = ownerOf(wanted.service === undefined ? present! : service!);
+  const { writes, deletes } = diffSlices(slices, wanted.slices, owner === undefined ? NO_OWNER : ownerOf(owner));
+  const allowed = ports === undefined ? writes : writesBeside(writes, ports);
+  if (owner !== undefined) yield allowed;
+  if (service !== undefined && wanted.service !== undefined) {
+    const { ips, definition } = service;
+    yield importChange(present, withAddresses(wanted.serviceImport, { ips, families: definition.families }));
+  }
+  const mayWrite = new Set(owner === undefined ? [] : allowed);
+  const isUnwritten = (change: (typeof writes)[number]): boolean => !mayWrite.has(change) || waits(change);
   yield [
-    ...statusChange(present!, wanted.status, at),
-    ...diffSlices(slices, wanted.slices, owner).deletes,
+    ...(present === undefined ? [] : statusChange(present, wanted.status, at)),
+    ...withdrawnSlices(observed.slices, { writes, deletes, isUnwritten }),
     ...(wanted.service === undefined && service !== undefined
       ? [{ kind: 'delete-derived', from: service } as const]
       : []),
   ];
+}
+
+/** The slices to delete. Those of a cluster wait for its own writes, and for no other's. */
+function withdrawnSlices(
+  observed: readonly ObservedSlice[],
+  {
+    writes,
+    deletes,
+    isUnwritten,
+  }: SlicePhases & { readonly isUnwritten: (change: SlicePhases['writes'][number]) => boolean },
+): readonly ImportChange[] {
+  const goes = new Set(deletes.map(({ from }) => from));
+  const isLast = !observed.some((slice) => !goes.has(slice) && hasReady(slice));
+  const parts = partsOf({ writes: writes.filter(isUnwritten), adopted: [], deletes });
+  return parts.flatMap((part) => deletesBeside(part.deletes, part.writes, { isLast }));
 }
 
 /** Takes an address out of the import that its Service is about to lose. */
@@ -171,6 +201,37 @@ function statusChange(from: ObservedImport, to: DesiredImportStatus, at: string)
   ];
 }
 
+/** What can't be written has no owner. */
+const NO_OWNER: Owner = { name: '', uid: '' };
+
 const ownerOf = ({ name, uid }: Owner): Owner => ({ name, uid });
 
 const isOurs = ({ labels }: Pick<ObservedImport, 'labels'>): boolean => labels[managedByLabel] === sliceManager;
+
+/** The kind and the name of the object that a change writes, and its subresource. */
+export function objectOf(change: McsChange, place: ImportPlace & { readonly name: string }): string {
+  const named = (kind: string, name: string): string => `${kind} ${namespaceOf(change, place)}/${name}`;
+  switch (change.kind) {
+    case 'create-derived':
+    case 'update-derived':
+    case 'delete-derived':
+      return named('Service', 'to' in change ? change.to.name : change.from.name);
+    case 'create-slice':
+    case 'update-slice':
+    case 'delete-slice':
+      return named('EndpointSlice', 'to' in change ? change.to.name : change.from.name);
+    case 'update-export-status':
+      return `${named('ServiceExport', place.name)} status`;
+    default:
+      return named('ServiceImport', place.name) + (change.kind === 'update-import-status' ? ' status' : '');
+  }
+}
+
+/** The same change made at another time: a condition that changes gets the time of the write. */
+export function withoutTimes(change: McsChange): McsChange {
+  const timeless = (conditions: readonly Condition[]) =>
+    conditions.map((condition) => ({ ...condition, lastTransitionTime: '' }));
+  if (change.kind === 'update-export-status') return { ...change, conditions: timeless(change.conditions) };
+  if (change.kind !== 'update-import-status') return change;
+  return { ...change, to: { ...change.to, conditions: timeless(change.to.conditions) } };
+}

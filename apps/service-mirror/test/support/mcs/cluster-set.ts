@@ -81,7 +81,7 @@ export class SetMember {
     await admin.create('/api/v1/namespaces/shop/services', service({ namespace: 'shop', ...options, name }));
     await admin.create(
       '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices',
-      endpointSlice({ namespace: 'shop', name: `${name}-x1`, service: name, endpoints }),
+      endpointSlice({ namespace: 'shop', name: `${name}-x1`, service: name, endpoints, labels: options.labels ?? {} }),
     );
   }
 
@@ -170,6 +170,8 @@ export type Start = {
   readonly remotes?: readonly string[];
   /** Fields of all remotes. */
   readonly ofRemotes?: object;
+  /** More fields of the section `global`. */
+  readonly global?: object;
   readonly flags?: readonly string[];
   /** Whether to wait until it is ready, which a lost remote delays by 30 s. Default: true. */
   readonly ready?: boolean;
@@ -205,10 +207,10 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
   const path = (from: string, to: string): FaultProxy => paths.get(`${from} ${to}`)!;
   const members = each.map(({ cluster, accounts }) => {
     const others = each.filter((other) => other.cluster !== cluster);
-    return new SetMember(cluster, async (argv, { mcs = {}, ofRemotes = {}, remotes = names }) => {
+    return new SetMember(cluster, async (argv, { mcs = {}, ofRemotes = {}, global = {}, remotes = names }) => {
       const { name } = cluster;
       const file = {
-        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS },
+        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
         localCluster: { name, kubeConfigPath: await path(name, name).kubeconfig(accounts.local) },
         ...(mcs !== null && { mcs }),
         remoteClusters: await Promise.all(
