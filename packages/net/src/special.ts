@@ -1,3 +1,4 @@
+import { overlaps } from './blocks.ts';
 import { type Cidr, mustParseCidr } from './cidr.ts';
 import { type Groups, newGroups, readGroups } from './groups.ts';
 
@@ -82,6 +83,14 @@ export function specialUse(ip: string): SpecialUse | undefined {
   if (rows === undefined) return undefined;
   readGroups(ip, address);
   return rows.find(holdsAddress)?.use;
+}
+
+/** A block that no Pod or Node has, in a range or around it; undefined: there is none. */
+export function specialUseIn(range: Cidr): SpecialUse | undefined {
+  const { text, family, prefixLength } = range;
+  const byHead = family === 4 ? IPV4.get(Number.parseInt(text, 10)) : IPV6.get(Number.parseInt(text, 16) || 0);
+  const rows = prefixLength < (family === 4 ? 8 : 16) ? ROWS : (byHead ?? []);
+  return rows.find(({ use }) => !use.isReserved && overlaps(use.cidr, range))?.use;
 }
 
 function holdsAddress({ network, mask }: Row): boolean {

@@ -269,6 +269,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'never has a CIDR outside of the pod subnets, nor an endpoint without an address, for any Node',
     ],
   ],
+  'get the addresses of a metadata service': [
+    ['apps/wireguard/src/remote/node.test.ts', 'gives no Node %s with a metadata service, even in a pod subnet'],
+    ['apps/wireguard/src/remote/calico-blocks.test.ts', 'ignores addresses that no Pod can have'],
+  ],
   'make us look up a name': [['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name']],
   'disturb other peers': [
     ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of $name'],

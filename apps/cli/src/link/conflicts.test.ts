@@ -20,6 +20,7 @@ const cluster = (
   minor: 34,
   hasMcs: false,
   apiServerIps: [],
+  nodeIps: [],
   takenPorts: [],
   ...change,
 });
@@ -28,8 +29,9 @@ const c1 = cluster('c1', ['10.2.0.0/16', 'fd00:2::/48'], ['10.3.0.0/16']);
 const c2 = cluster('c2', ['10.4.0.0/16', '10.4.8.0/24'], ['10.5.0.0/16']);
 const nothing = { known: new Map(), sharedServiceCidrs: false };
 
-it('finds nothing in clusters that differ', () => {
-  expect(conflictsOf([c1, c2], nothing)).toEqual([]);
+it('finds nothing in clusters that differ, also if Pods and nodes of one share a range', () => {
+  const shared = { ...c2, nodeIps: ['10.4.0.7'], apiServerIps: ['10.4.0.8'] };
+  expect(conflictsOf([c1, shared], nothing)).toEqual([]);
 });
 
 it.each([
@@ -52,6 +54,16 @@ it.each([
     name: 'Pods with Services of its own',
     clusters: [c1, cluster('c2', ['10.9.0.0/16'], ['10.9.1.0/24'])],
     want: 'c2 has 10.9.0.0/16 for Pods, which overlaps 10.9.1.0/24 for Services of c2',
+  },
+  {
+    name: 'Pods with nodes elsewhere',
+    clusters: [{ ...c1, nodeIps: ['192.168.7.4', '192.168.0.7'] }, cluster('c2', ['192.168.0.0/24'], [])],
+    want: 'c2 has 192.168.0.0/24 for Pods, which has the address 192.168.0.7 of a node of c1',
+  },
+  {
+    name: 'Pods with API servers elsewhere',
+    clusters: [{ ...c1, apiServerIps: ['192.168.0.9'] }, cluster('c2', ['192.168.0.0/24'], [])],
+    want: 'c2 has 192.168.0.0/24 for Pods, which has the address 192.168.0.9 of an API server of c1',
   },
 ])('finds $name', ({ clusters, want }) => {
   expect(conflictsOf(clusters, nothing)).toEqual([want]);

@@ -1,4 +1,4 @@
-import { type Cidr, overlaps } from '@kube-semaphore/net';
+import { type Cidr, contains, overlaps } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
 import type { KnownRemote } from './kustomize.ts';
 
@@ -36,6 +36,7 @@ export function conflictsOf(
   return [
     ...pairsOf(clusters).flatMap(([a, b]) => sameCluster(a, b)),
     ...pairsOf(names).flatMap(([a, b]) => sameNames(a, b)),
+    ...hosts(clusters, ranges),
     ...pairsOf(ranges).flatMap(([a, b]) => {
       if (!overlaps(a.cidr, b.cidr)) return [];
       // One cluster may have several pools, one in the other.
@@ -48,6 +49,20 @@ export function conflictsOf(
       ];
     }),
   ];
+}
+
+/** With the range of a remote's Pods around a node or an API server of another cluster, the remote could answer for it. */
+function hosts(clusters: readonly Cluster[], ranges: readonly Range[]): readonly string[] {
+  return ranges
+    .filter(({ what }) => what === 'Pods')
+    .flatMap(({ cidr, owner }) =>
+      clusters.flatMap(({ name, nodeIps, apiServerIps }) => {
+        const host = name === owner ? undefined : [...apiServerIps, ...nodeIps].find((ip) => contains(cidr, ip));
+        if (host === undefined) return [];
+        const what = apiServerIps.includes(host) ? 'an API server' : 'a node';
+        return [`${owner} has ${cidr.text} for Pods, which has the address ${host} of ${what} of ${name}`];
+      }),
+    );
 }
 
 function sameCluster(a: Cluster, b: Cluster): readonly string[] {

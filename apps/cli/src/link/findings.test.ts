@@ -99,6 +99,7 @@ describe('what is found', () => {
     { what: 'name', answers: { name: 'east' }, want: 'east from --cluster-name' },
     { what: 'API server', answers: { server: 'https://lb' }, want: 'https://lb from --server' },
     { what: 'Pods', answers: { podCidrs: ['10.0.0.0/8'] }, want: '10.0.0.0/8 from --pod-cidr' },
+    { what: 'Pods', answers: { podCidrs: ['8.8.8.0/24'] }, want: '8.8.8.0/24 from --pod-cidr' },
     { what: 'Services', answers: { serviceCidrs: ['10.9.0.0/16'] }, want: '10.9.0.0/16 from --service-cidr' },
     { what: 'IPAM', answers: { ipam: 'calico-blocks' }, want: 'calico-blocks from --ipam' },
   ])('is overridden by an answer: $want', ({ what, answers, want }) => {
@@ -147,6 +148,18 @@ describe('what is missing or wrong', () => {
       change: { ...bare, nodes: [] },
       want: `c1: which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${ipamAdvice}`,
     },
+    {
+      change: { pools: [{ cidr: '169.254.0.0/16' }], nodes: [] },
+      want: "c1: Calico's IPPools: 169.254.0.0/16 is link-local: no Pod has an address there: set --pod-cidr c1=CIDR",
+    },
+    {
+      change: { pools: [{ cidr: '10.0.0.0/8' }, { cidr: '11.0.0.0/8' }, { cidr: '12.0.0.0/8' }] },
+      want: "c1: Calico's IPPools: the ranges of IPv4 together are too wide for the Pods of a cluster: set --pod-cidr c1=CIDR",
+    },
+    {
+      change: { pools: [{ cidr: '8.8.8.0/24' }], nodes: [] },
+      want: "c1: Calico's IPPools: 8.8.8.0/24 is a public range: if its Pods really have such addresses, set --pod-cidr c1=CIDR",
+    },
     { change: { version: 'v1.26.4' }, want: 'c1: Kubernetes v1.26.4 is not supported: upgrade to v1.27 or later' },
   ])('is named with the flag: $want', ({ change, want }) => {
     expect(find(change)).toMatchObject({ problems: [want] });
@@ -155,6 +168,10 @@ describe('what is missing or wrong', () => {
 
   it.each([
     { answers: { server: 'http://lb' }, want: 'http://lb is not a valid https URL' },
+    {
+      answers: { podCidrs: ['0.0.0.0/0'] },
+      want: '--pod-cidr: 0.0.0.0/0 is too wide for the Pods of a cluster: it may have a prefix of 8 bits or more',
+    },
     {
       answers: { podCidrs: ['10.2.0.0'] },
       want: '--pod-cidr: "10.2.0.0" is not a valid CIDR: it has no prefix length',

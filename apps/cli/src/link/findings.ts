@@ -5,8 +5,11 @@ import {
   compareIps,
   containsCidr,
   isLoopbackHost,
+  isPublic,
   parseCidr,
   parseIp,
+  parseRange,
+  widthProblem,
 } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
 import type { Answers, GivenAnswers } from './answers.ts';
@@ -34,6 +37,8 @@ export type Cluster = {
   readonly hasMcs: boolean;
   /** Where API servers' connections to Pods come from: addresses. */
   readonly apiServerIps: readonly string[];
+  /** Of its nodes; canonical. */
+  readonly nodeIps: readonly string[];
   /** UDP ports of its nodes that are in use. */
   readonly takenPorts: readonly number[];
 };
@@ -118,6 +123,7 @@ export function findingsOf(
     minor,
     hasMcs: groups.has('multicluster.x-k8s.io'),
     apiServerIps,
+    nodeIps: nodes.flatMap(({ addresses }) => canonical(addresses)),
     takenPorts,
   };
   return { context, findings, problems, cluster };
@@ -169,11 +175,27 @@ export function findingsOf(
     const own = nodes.flatMap((node) => node.podCidrs);
     const some =
       own.length === 0 ? '' : ` (its Nodes have ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''})`;
-    return firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
-      answerOf(answers.podCidrs, 'podCidrs', '--pod-cidr'),
+    const answer = answerOf(answers.podCidrs, 'podCidrs', '--pod-cidr');
+    const found = firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
+      answer,
       { value: pools, source: "Calico's IPPools" },
       { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
+    return found && checkedRanges(found, { isGiven: answer !== undefined });
+  }
+
+  /** A cluster may not choose what others let in and route to it: its ranges are checked, and public ones need a flag. */
+  function checkedRanges(
+    { value, source }: Found<readonly Cidr[]>,
+    { isGiven }: { readonly isGiven: boolean },
+  ): Found<readonly Cidr[]> | undefined {
+    const advice = `set --pod-cidr ${context}=CIDR`;
+    const refused = value.map(({ text }) => parseRange(text)).find(({ ok }) => !ok);
+    const reason = refused?.ok === false ? refused.reason : widthProblem(value);
+    if (reason !== undefined) return problem(`${source}: ${reason}: ${advice}`);
+    const open = isGiven ? undefined : value.find(isPublic);
+    if (open === undefined) return { value, source };
+    return problem(`${source}: ${open.text} is a public range: if its Pods really have such addresses, ${advice}`);
   }
 
   function serviceCidrsOf(): Found<readonly Cidr[]> | undefined {
@@ -266,12 +288,16 @@ function cniOf(groups: ReadonlySet<string>): string {
 /** Their own addresses; and those of Calico's tunnels, if they are on Nodes that have one. */
 function apiServerIpsOf({ apiServerIps, nodes }: Observed): readonly string[] {
   const on = nodes.filter(({ addresses }) => addresses.some((address) => apiServerIps.includes(address)));
-  const ips = [...apiServerIps, ...on.flatMap(({ tunnelIps }) => tunnelIps)].flatMap((raw) => {
+  const ips = canonical([...apiServerIps, ...on.flatMap(({ tunnelIps }) => tunnelIps)]);
+  return [...new Set(ips)].toSorted(compareIps);
+}
+
+/** The addresses among texts: a Node has host names, too. */
+const canonical = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((raw) => {
     const ip = parseIp(raw);
     return ip.ok ? [ip.value] : [];
   });
-  return [...new Set(ips)].toSorted(compareIps);
-}
 
 /** Of Calico's own WireGuard, with its defaults. */
 function takenPortsOf({ felix }: Observed): readonly number[] {

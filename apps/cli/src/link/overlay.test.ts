@@ -17,6 +17,7 @@ const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   minor: 34,
   hasMcs: false,
   apiServerIps: [],
+  nodeIps: [],
   takenPorts: [],
   ...change,
 });

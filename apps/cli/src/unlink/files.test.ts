@@ -17,6 +17,7 @@ const cluster = (name: string): Cluster => ({
   minor: 34,
   hasMcs: false,
   apiServerIps: [],
+  nodeIps: [],
   takenPorts: [],
 });
 

@@ -144,7 +144,17 @@ describe('settingsOfFile', () => {
     {
       name: 'a pod subnet of all addresses',
       entry: { ...c2, podSubnet: '0.0.0.0/0' },
-      want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 would take all traffic/,
+      want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 is too wide for the Pods of a cluster/,
+    },
+    {
+      name: 'pod subnets that are all addresses together',
+      entry: { ...c2, podSubnet: ['10.0.0.0/8', '11.0.0.0/8', '12.0.0.0/8'] },
+      want: /^remotes\[0\]\.podSubnet: the ranges of IPv4 together are too wide/,
+    },
+    {
+      name: 'a pod subnet where no Pod is',
+      entry: { ...c2, podSubnet: '169.254.0.0/16' },
+      want: /^remotes\[0\]\.podSubnet: 169\.254\.0\.0\/16 is link-local/,
     },
     {
       name: 'pod subnets that overlap each other',

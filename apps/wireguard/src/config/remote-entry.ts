@@ -1,6 +1,6 @@
 import { durationOf, type Problems, remoteReference } from '@kube-semaphore/multicluster';
 import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
-import { bad, type Cidr, good, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
+import { bad, type Cidr, good, type Parsed, parseIp, parseRange } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
 import { isReachable } from '../desired/endpoint.ts';
@@ -26,12 +26,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
   const check: Check = (field, parsed, otherwise) => found.check(`${at}.${field}`, parsed, otherwise);
   const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
-  const subnets =
-    typeof podSubnet === 'string'
-      ? [check('podSubnet', parseSubnet(podSubnet), undefined)]
-      : found.cidrs(`${at}.podSubnet`, podSubnet, parseSubnet);
-  const podSubnets = subnets.filter((cidr) => cidr !== undefined);
-  if (subnets.length === 0 && podSubnet.length === 0) check('podSubnet', parseSubnet(''), undefined);
+  const podSubnets = podSubnetsOf(podSubnet, { at: `${at}.podSubnet`, found });
   const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
   return {
     name,
@@ -64,10 +59,12 @@ function deviceOf(chosen: string, cluster: string, check: Check): string {
   return check('deviceName', isDeviceName(made) ? deviceNameType.parse(made) : tooLong, '');
 }
 
-function parseSubnet(raw: string): Parsed<Cidr> {
-  if (raw === '') return bad('it is required');
-  const cidr = parseCidr(raw);
-  return cidr.ok && cidr.value.prefixLength === 0 ? bad(`${cidr.value.text} would take all traffic of the node`) : cidr;
+/** The node has a route for each. */
+function podSubnetsOf(podSubnet: string | readonly string[], { at, found }: Context): readonly Cidr[] {
+  if (podSubnet.length === 0) found.check(at, bad('it is required'), undefined);
+  if (typeof podSubnet !== 'string') return found.ranges(at, podSubnet);
+  const range = podSubnet === '' ? undefined : found.check(at, parseRange(podSubnet), undefined);
+  return range === undefined ? [] : [range];
 }
 
 function parseAddress(raw: string): Parsed<RemoteSettings['deviceAddress']> {

@@ -117,6 +117,14 @@ describe('calicoClaims', () => {
     });
   });
 
+  it('ignores addresses that no Pod can have', () => {
+    const wide = [cidr('100.64.0.0/10')];
+    const borrowed = [{ uid: '', borrowed: [has('n1', '100.100.100.200/32'), has('n1', '100.64.0.7/32')] }];
+    expect(brief(calicoClaims([has('n1', '100.100.100.192/26')], borrowed, wide))).toEqual({
+      n1: ['100.64.0.7/32 borrowed'],
+    });
+  });
+
   it('ignores pools that aren’t shared', () => {
     expect(
       brief(calicoClaims([has('n1', '10.9.0.0/26')], [{ uid: '', borrowed: [has('n1', '10.9.0.7/32')] }], subnets)),

@@ -1,5 +1,13 @@
 import type { BlockAffinity, IpamBlock } from '@kube-semaphore/kube-objects';
-import { addressAt, type Cidr, compareCidrs, containsCidr, hostCidr, parseCidr } from '@kube-semaphore/net';
+import {
+  addressAt,
+  type Cidr,
+  compareCidrs,
+  containsCidr,
+  hostCidr,
+  parseCidr,
+  partProblem,
+} from '@kube-semaphore/net';
 import type { Claim } from '../desired/conflicts.ts';
 
 /** A block that a Node has. */
@@ -51,6 +59,8 @@ export function readBlock({ metadata, spec }: IpamBlock): BorrowedAddresses {
 /**
  * What each Node has in Calico's IPAM: its blocks, and the addresses that it borrows.
  *
+ * Addresses that no Pod can have are ignored.
+ *
  * @param podSubnets blocks outside of them are ignored, as a cluster may have pools that it doesn't share
  * @returns by the Node's name; its claims are in order, none of them in another
  */
@@ -61,7 +71,7 @@ export function calicoClaims(
 ): ReadonlyMap<string, readonly Claim[]> {
   const claims = new Map<string, Claim[]>();
   const claim = (node: string, cidr: Cidr, isBorrowed: boolean) => {
-    if (!podSubnets.some((subnet) => containsCidr(subnet, cidr))) return;
+    if (partProblem(cidr) !== undefined || !podSubnets.some((subnet) => containsCidr(subnet, cidr))) return;
     const others = claims.get(node);
     if (others === undefined) claims.set(node, [{ cidr, isBorrowed }]);
     else others.push({ cidr, isBorrowed });

@@ -55,6 +55,16 @@ const skipped = (given: Given, by = rules) =>
   readNode(node(given), by).skipped.map(({ reason, detail }) => `${reason}: ${detail}`);
 
 describe('readNode', () => {
+  it.each(['100.100.100.0/24', '100.100.100.200/32', 'fd00:ec2::/64', 'fd00:ec2::254/128'])(
+    'gives no Node %s with a metadata service, even in a pod subnet',
+    (range) => {
+      const wide = { ...rules, podSubnets: [...rules.podSubnets, cidr('100.64.0.0/10'), cidr('fd00::/16')] };
+      const given = { podCIDRs: ['10.4.1.0/24', range] };
+      expect(readNode(node(given), wide).node).toEqual(good);
+      expect(skipped(given, wide)).toEqual([expect.stringMatching(/^bad-cidr: .* a cloud’s metadata service$/)]);
+    },
+  );
+
   it('reads a candidate for a peer', () => {
     expect(readNode(node(), rules)).toEqual({ node: good, skipped: [] });
   });

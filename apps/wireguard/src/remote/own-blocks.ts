@@ -1,5 +1,5 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
-import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr, partProblem } from '@kube-semaphore/net';
 import { problemOf } from '../desired/diagnostic.ts';
 
 /** The blocks of addresses that a Node may have, and why others are skipped. */
@@ -17,8 +17,13 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
   for (const raw of raws) {
     const cidr = parseCidr(raw);
     if (!cidr.ok) bad.push(cidr.reason);
-    else if (podSubnets.some((subnet) => containsCidr(subnet, cidr.value))) inside.push(cidr.value);
-    else outside.push(`${cidr.value.text} is in no pod subnet`);
+    else if (!podSubnets.some((subnet) => containsCidr(subnet, cidr.value)))
+      outside.push(`${cidr.value.text} is in no pod subnet`);
+    else {
+      const problem = partProblem(cidr.value);
+      if (problem === undefined) inside.push(cidr.value);
+      else bad.push(problem);
+    }
   }
   const skipped = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
   return { cidrs: withoutParts(inside), skipped };

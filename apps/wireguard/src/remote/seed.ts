@@ -1,4 +1,4 @@
-import { type Cidr, containsCidr, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, containsCidr, parseCidr, partProblem } from '@kube-semaphore/net';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../desired/remote-node.ts';
 
@@ -12,7 +12,9 @@ export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Ci
   return peers
     .map(({ publicKey, allowedIps }): RemoteNode => {
       const cidrs = allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
-      const podCidrs = cidrs.filter((cidr) => podSubnets.some((subnet) => containsCidr(subnet, cidr)));
+      const podCidrs = cidrs.filter(
+        (cidr) => partProblem(cidr) === undefined && podSubnets.some((subnet) => containsCidr(subnet, cidr)),
+      );
       // No Node can have such a name.
       const name = `(peer ${publicKey})`;
       return { uid: '', name, createdMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };

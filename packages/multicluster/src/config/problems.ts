@@ -1,4 +1,4 @@
-import { type Cidr, parseCidr, type Parsed } from '@kube-semaphore/net';
+import { type Cidr, parseCidr, parseRange, type Parsed, widthProblem } from '@kube-semaphore/net';
 
 /** Collects what is wrong with a config file while its settings are read. */
 export class Problems {
@@ -23,6 +23,14 @@ export class Problems {
       const repeated = values.filter((value, i) => value !== '' && value !== 0 && values.indexOf(value) !== i);
       for (const value of new Set(repeated)) this.problems.push(`${at} ${value} is used twice`);
     }
+  }
+
+  /** The ranges of a remote's Pods; each that no remote may have is a problem. */
+  ranges(at: string, texts: readonly string[]): readonly Cidr[] {
+    const ranges = this.cidrs(at, texts, parseRange);
+    const problem = widthProblem(ranges);
+    if (problem !== undefined) this.problems.push(`${at}: ${problem}`);
+    return ranges;
   }
 
   /** The CIDRs of a list; each invalid one is a problem. */
