@@ -124,12 +124,13 @@ function* phases(
   let owner: Owner | undefined;
   let ports: DerivedService['definition']['ports'] | undefined;
   if (wanted.service !== undefined) {
-    const first = present && service && withdrawn(present, service, wanted.service);
-    if (first !== undefined) yield first;
-    const change = first !== undefined && isWaiting(first) ? [] : derivedChange(service, wanted.service);
-    yield change;
+    const change = derivedChange(service, wanted.service);
+    // An address goes only if it really does: the import would get it back from its Service.
+    const first = present && service && !isWaiting(change) ? withdrawn(present, service, wanted.service) : [];
+    yield first;
+    yield isWaiting(first) ? [] : change;
     owner = service;
-    if (service !== undefined && isWaiting([...(first ?? []), ...change])) ports = service.definition.ports;
+    if (service !== undefined && isWaiting([...first, ...change])) ports = service.definition.ports;
   } else {
     yield importChange(present, wanted.serviceImport);
     owner = present;
