@@ -1,16 +1,11 @@
-import { DecodeError } from '@kube-semaphore/kube-objects';
-
-/** Felix takes at most 1,048,576 addresses; a server that lists more is broken or hostile. */
-const MAX_OBJECTS = 1_000_000;
-/** Pages with less than half of what was requested, in one list: API servers fill each page except the last. */
-const MAX_THIN_PAGES = 200;
+import { PageGuard } from '@kube-semaphore/kube-objects';
 
 /** The keys that the list under way has named so far. */
 export class Listing {
   /** How many objects the store had when the list began. */
   readonly known: number;
   readonly #keys = new Set<string>();
-  #thinPages = 0;
+  readonly #guard = new PageGuard();
   #countedKeys = 0;
 
   constructor(known: number) {
@@ -23,7 +18,7 @@ export class Listing {
 
   /** @throws DecodeError if the list has too many objects */
   add(key: string): void {
-    if (this.#keys.size >= MAX_OBJECTS) throw new DecodeError(`the server lists more than ${MAX_OBJECTS} objects`);
+    this.#guard.add(1);
     this.#keys.add(key);
   }
 
@@ -32,14 +27,14 @@ export class Listing {
   }
 
   /**
-   * Pages follow each other without a pause, so a server that invents tokens would be asked as fast as it answers.
+   * A page that repeats keys has no new ones.
    *
    * @param limit how many objects were requested for the page that ends
    * @throws DecodeError if the list seems endless
    */
   endPage(limit: number): void {
-    if (this.#keys.size - this.#countedKeys < limit / 2) this.#thinPages++;
+    const count = this.#keys.size - this.#countedKeys;
     this.#countedKeys = this.#keys.size;
-    if (this.#thinPages > MAX_THIN_PAGES) throw new DecodeError('the server sends pages of a list without end');
+    this.#guard.endPage({ count, limit });
   }
 }

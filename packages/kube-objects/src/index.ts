@@ -18,6 +18,7 @@ export { type CalicoApi, type GlobalNetworkSet, globalNetworkSetKind } from './k
 export { asRecord, isDeeper } from './json.ts';
 export { apiVersion, type Kind, type KubeObject, resourcePath } from './kind.ts';
 export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
+export { PageGuard } from './page-guard.ts';
 export { parseJson } from './parse-json.ts';
 export type { OwnerReference, WrittenMetadata } from './kinds/metadata.ts';
 export { type Namespace, namespaceKind } from './kinds/namespace.ts';

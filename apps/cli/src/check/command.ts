@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { checks, checksBefore } from './checks.ts';
@@ -23,7 +23,7 @@ export async function runCheck(options: CheckOptions, { terminal, signal }: Surr
   const results = async () => {
     const until = performance.now() + options.wait;
     for (;;) {
-      const readings = await Promise.all(contexts.map((context) => read(context, { signal })));
+      const readings = await Promise.all(contexts.map((context) => read(inTime(context), { signal })));
       const found = resultsOf(options.pre === true ? checksBefore : checks, readings);
       if (isFine(found) || performance.now() + RETRY_MS > until) return found;
       await delay(RETRY_MS, undefined, { signal });

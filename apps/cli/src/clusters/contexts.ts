@@ -8,7 +8,18 @@ export type Context = {
   readonly server: string;
   readonly user: string;
   readonly kube: KubeConfig;
+  /** When nothing more is asked of it; monotonic ms. Default: never. */
+  readonly untilMs?: number;
 };
+
+/** How long all that a command reads of one cluster may take. A slow or hostile one must not delay what others say. */
+const READING_MS = 60_000;
+
+/** A context whose answers end in time: what it says later is not known. */
+export const inTime = (context: Context, readingMs = READING_MS): Context => ({
+  ...context,
+  untilMs: performance.now() + readingMs,
+});
 
 export type ContextChoice = {
   /** Default: what KUBECONFIG says, or `~/.kube/config`. */

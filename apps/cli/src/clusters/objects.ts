@@ -1,4 +1,12 @@
-import { Codec, type Kind, type KubeObject, nodeKind, resourcePath } from '@kube-semaphore/kube-objects';
+import {
+  Codec,
+  DecodeError,
+  type Kind,
+  type KubeObject,
+  nodeKind,
+  PageGuard,
+  resourcePath,
+} from '@kube-semaphore/kube-objects';
 import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
 import { failureOf } from './failure.ts';
@@ -40,21 +48,53 @@ export async function listObjects<K extends Kind>(
   { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string },
   run: Run,
 ): Promise<Read<readonly KubeObject<K>[]>> {
-  const found: KubeObject<K>[] = [];
-  const query = new URLSearchParams({ limit: '500', ...(labelSelector === undefined ? {} : { labelSelector }) });
-  do {
+  const query = new URLSearchParams({ limit: `${PAGE}`, ...(labelSelector === undefined ? {} : { labelSelector }) });
+  return allPages(context, kind, async (token) => {
+    query.set('continue', token);
     const read = await request(context, `${resourcePath(kind, { namespace })}?${query.toString()}`, run);
-    if (!read.known) return read;
-    if (read.value === undefined) break;
-    const page = decoded(context, kind, () => new Codec(kind).pageFromJson(read.value));
+    if (!read.known || read.value === undefined) return read as Read<undefined>;
+    return decoded(context, kind, () => new Codec(kind).pageFromJson(read.value));
+  });
+}
+
+/** How many objects a page has. */
+export const PAGE = 500;
+
+/** How long a list may take. A server that always has one more page takes for ever. */
+const LIST_MS = 60_000;
+
+/**
+ * Reads a list page by page.
+ *
+ * @param readPage the page after a token, of which the first is empty; undefined: there is no such kind
+ */
+export async function allPages<T>(
+  context: Context,
+  { plural }: Pick<Kind, 'plural'>,
+  readPage: (token: string) => Promise<Read<{ readonly items: readonly T[]; readonly continue: string } | undefined>>,
+): Promise<Read<readonly T[]>> {
+  const found: T[] = [];
+  const guard = new PageGuard();
+  const untilMs = performance.now() + LIST_MS;
+  let token = '';
+  do {
+    const page = await readPage(token);
     if (!page.known) return page;
-    found.push(...page.value.items);
-    query.set('continue', page.value.continue);
-  } while (query.get('continue') !== '');
+    if (page.value === undefined) break;
+    const { items } = page.value;
+    found.push(...items);
+    token = page.value.continue;
+    const checked = decoded(context, { plural }, () => {
+      guard.add(items.length);
+      guard.endPage({ count: items.length, limit: PAGE });
+      if (performance.now() > untilMs) throw new DecodeError(`the list has no end after ${LIST_MS / 1_000} s`);
+    });
+    if (!checked.known) return checked;
+  } while (token !== '');
   return { known: true, value: found };
 }
 
-function decoded<T>({ name }: Context, { plural }: Kind, decode: () => T): Read<T> {
+function decoded<T>({ name }: Context, { plural }: Pick<Kind, 'plural'>, decode: () => T): Read<T> {
   try {
     return { known: true, value: decode() };
   } catch (error) {

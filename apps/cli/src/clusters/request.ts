@@ -48,11 +48,13 @@ export const get = async (context: Context, path: string, limits: RequestLimits)
  * @throws {RequestError} unless the answer is 200, 201 or 202 within `timeoutMs`
  */
 export async function ask(
-  { kube, server }: Context,
+  { kube, server, untilMs = Infinity }: Context,
   { path, body: sent, method = sent === undefined ? 'GET' : 'POST', contentType = 'application/json', accept }: Sent,
   { signal, timeoutMs }: RequestLimits,
 ): Promise<Answer> {
-  const limit = AbortSignal.timeout(timeoutMs);
+  const leftMs = Math.ceil(untilMs - performance.now());
+  if (leftMs <= 0) throw new RequestError('it took too long to say everything');
+  const limit = AbortSignal.timeout(Math.min(timeoutMs, leftMs));
   const options: https.RequestOptions = { signal: AbortSignal.any([signal, limit]) };
   try {
     await kube.applyToHTTPSOptions(options);
@@ -79,7 +81,9 @@ export async function ask(
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     signal.throwIfAborted();
-    throw new RequestError(limit.aborted ? `no answer within ${timeoutMs / 1_000} s` : wordsOf(cause), { cause });
+    const tooLate =
+      leftMs < timeoutMs ? 'it took too long to say everything' : `no answer within ${timeoutMs / 1_000} s`;
+    throw new RequestError(limit.aborted ? tooLate : wordsOf(cause), { cause });
   }
 }
 

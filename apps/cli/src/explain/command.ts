@@ -1,4 +1,4 @@
-import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { explain } from './hops.ts';
@@ -20,7 +20,7 @@ export async function runExplain(options: ExplainOptions, { terminal, signal }: 
   const [here, there] = contextsOf({ kubeconfig: options.kubeconfig, context: [from.context, to.context] });
   if (here === undefined || there === undefined)
     throw new UsageError('--from and --to are in one cluster: name two contexts');
-  const work = readFacts({ from, to, here, there }, { signal });
+  const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });
   const explanation = explain(await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work));
   const { paint, print } = terminal;
   print(options.output === 'json' ? explainJson(explanation) : explainText(explanation, paint));

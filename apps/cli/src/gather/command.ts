@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { printable } from '@kube-semaphore/text';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -11,6 +11,9 @@ import { fileName, gatherCluster } from './read.ts';
 import { TAR_END, tarEntry } from './tar.ts';
 
 export type GatherOptions = ContextChoice & { readonly output: string };
+
+/** Logs of many Pods are read one after the other. */
+const GATHERING_MS = 600_000;
 
 /** Writes an archive for a bug report. @returns the exit code */
 export async function runGather(options: GatherOptions, { terminal, signal }: Surroundings): Promise<number> {
@@ -38,7 +41,11 @@ async function* entries(contexts: readonly Context[], failures: string[], run: R
   const root = 'semaphore-gather';
   yield tarEntry(`${root}/version.txt`, `semaphore ${packageJson.version}, ${now.toISOString()}\n`, now);
   for (const [i, context] of contexts.entries()) {
-    for await (const each of gatherCluster(context, `${root}/${i}-${fileName(context.name)}`, run)) {
+    for await (const each of gatherCluster(
+      inTime(context, GATHERING_MS),
+      `${root}/${i}-${fileName(context.name)}`,
+      run,
+    )) {
       if ('content' in each) yield tarEntry(each.path, each.content, now);
       else failures.push(each.failure);
     }

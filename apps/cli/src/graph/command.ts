@@ -1,5 +1,5 @@
 import { jsonPage, printable } from '@kube-semaphore/text';
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import { readImports, readServices } from '../clusters/services.ts';
 import { readCluster } from '../clusters/report.ts';
@@ -26,7 +26,7 @@ export const graphFormats = Object.keys(pages);
 /** Prints the mesh. What can't be read is missing in it, and is named on stderr. @returns the exit code */
 export async function runGraph(options: GraphOptions, { terminal, signal }: Surroundings): Promise<number> {
   const contexts = contextsOf(options);
-  const work = Promise.all(contexts.map((context) => read(context, { signal })));
+  const work = Promise.all(contexts.map((context) => read(inTime(context), { signal })));
   const all = await terminal.whileWaiting(`reading ${contexts.map(({ name }) => name).join(', ')}`, work);
   terminal.print(pages[options.output](graphOf(all)));
   const failures = all.flatMap((each) => each.failures);

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import { readCluster } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { pairsOf } from './pairs.ts';
@@ -16,7 +16,7 @@ export async function runStatus(options: StatusOptions, { terminal, signal }: Su
   const contexts = contextsOf(options);
   const names = contexts.map(({ name }) => name).join(', ');
   for (;;) {
-    const work = Promise.all(contexts.map((context) => readCluster(context, { signal })));
+    const work = Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
     const reports = await terminal.whileWaiting(`reading ${names}`, work);
     const page =
       options.output === 'json'

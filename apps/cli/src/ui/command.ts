@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import { explain } from '../explain/hops.ts';
 import { explainJson } from '../explain/page.ts';
@@ -56,7 +56,7 @@ async function explained(contexts: readonly Context[], params: URLSearchParams, 
     return context;
   });
   if (here === there) throw new UsageError('both are in one cluster: name two contexts');
-  return explain(await readFacts({ from, to, here: here!, there: there! }, run));
+  return explain(await readFacts({ from, to, here: inTime(here!), there: inTime(there!) }, run));
 }
 
 /**

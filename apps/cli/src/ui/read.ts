@@ -2,7 +2,7 @@ import { endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { checks } from '../check/checks.ts';
 import { readFacts } from '../check/facts.ts';
 import { resultsOf } from '../check/page.ts';
-import type { Context } from '../clusters/contexts.ts';
+import { type Context, inTime } from '../clusters/contexts.ts';
 import { listObjects, type Read, type Run } from '../clusters/objects.ts';
 import { type ClusterReport, readCluster } from '../clusters/report.ts';
 import { readImports, readServices } from '../clusters/services.ts';
@@ -11,7 +11,7 @@ import { type Checked, checkedOf } from './view.ts';
 
 /** Reads all clusters. Rejects only when `signal` is aborted. */
 export async function readMesh(contexts: readonly Context[], run: Run): Promise<Mesh> {
-  const clusters = await Promise.all(contexts.map((context) => readMeshCluster(context, run)));
+  const clusters = await Promise.all(contexts.map((context) => readMeshCluster(inTime(context), run)));
   return meshOf(clusters, new Date().toISOString());
 }
 
@@ -36,7 +36,7 @@ export async function readChecks(
   run: Run,
 ): Promise<Checked> {
   const readings = await Promise.all(
-    contexts.map(async (context, i) => ({ ...reports[i]!, facts: await readFacts(context, reports[i]!, run) })),
+    contexts.map(async (context, i) => ({ ...reports[i]!, facts: await readFacts(inTime(context), reports[i]!, run) })),
   );
   return checkedOf(resultsOf(checks, readings), new Date().toISOString());
 }

@@ -1,7 +1,7 @@
 import { resourcePath } from '@kube-semaphore/kube-objects';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
-import { readAs, request, type Run, valueOf } from '../clusters/objects.ts';
+import { allPages, mapRead, PAGE, readAs, request, type Run, valueOf } from '../clusters/objects.ts';
 import { MANAGER } from '../link/api.ts';
 
 /** An object in a cluster, as far as it matters who wrote it. */
@@ -55,33 +55,28 @@ export async function storedOf(
   run: Run,
   namespace?: string,
 ): Promise<readonly Stored[]> {
-  const found: Stored[] = [];
   const kind = { ...resource, protobuf: false, fields: {} } as never;
-  let token = '';
-  do {
-    const path = `${resourcePath(kind, { namespace })}?limit=500&continue=${encodeURIComponent(token)}`;
-    const page = valueOf(await readAs(context, path, metadataList, run, { accept: METADATA }));
-    found.push(
-      ...(page?.items ?? []).map(({ metadata }): Stored => {
-        const { name, uid, managedFields = [] } = metadata;
-        const place = { namespace: metadata.namespace, name };
-        return {
-          name: `${resource.kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${name}`,
-          kind: resource.kind,
-          namespace: metadata.namespace,
-          path: resourcePath(kind, place),
-          uid,
-          isOurs: managedFields.some(({ manager, operation }) => manager === MANAGER && operation === 'Apply'),
-          hasOtherManager: managedFields.some(
-            ({ manager = '' }) => manager !== MANAGER && !manager.startsWith('kube-'),
-          ),
-          goes: metadata.deletionTimestamp !== undefined || (metadata.ownerReferences ?? []).length > 0,
-        };
-      }),
+  const read = await allPages(context, resource, async (token) => {
+    const path = `${resourcePath(kind, { namespace })}?limit=${PAGE}&continue=${encodeURIComponent(token)}`;
+    return mapRead(
+      await readAs(context, path, metadataList, run, { accept: METADATA }),
+      (page) => page && { items: page.items ?? [], continue: page.metadata.continue ?? '' },
     );
-    token = page?.metadata.continue ?? '';
-  } while (token !== '');
-  return found;
+  });
+  return valueOf(read).map(({ metadata }): Stored => {
+    const { name, uid, managedFields = [] } = metadata;
+    const place = { namespace: metadata.namespace, name };
+    return {
+      name: `${resource.kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${name}`,
+      kind: resource.kind,
+      namespace: metadata.namespace,
+      path: resourcePath(kind, place),
+      uid,
+      isOurs: managedFields.some(({ manager, operation }) => manager === MANAGER && operation === 'Apply'),
+      hasOtherManager: managedFields.some(({ manager = '' }) => manager !== MANAGER && !manager.startsWith('kube-')),
+      goes: metadata.deletionTimestamp !== undefined || (metadata.ownerReferences ?? []).length > 0,
+    };
+  });
 }
 
 /** Deletes an object, unless it is gone or another one has its name. @throws {Error} */

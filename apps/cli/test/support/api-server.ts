@@ -32,11 +32,20 @@ type Served =
       /** Objects, lists and texts by path, with the label selector as its query. */
       readonly objects?: Readonly<Record<string, object | string>>;
     }
-  | { readonly refusal: number; readonly message: string };
+  | { readonly refusal: number; readonly message: string }
+  | {
+      /** `pages`: lists always have one more page. `bytes`: answers of 33 MiB. `slow`: a byte a second. */
+      readonly endless: 'pages' | 'bytes' | 'slow';
+    };
 
 /** Starts it until the test ends. @returns its URL */
 export async function startApiServer(served: Served): Promise<string> {
   const server = createServer(certificate, (request, response) => {
+    if ('endless' in served && served.endless === 'slow') {
+      const timer = setInterval(() => response.write(' '), 1_000);
+      response.on('close', () => clearInterval(timer));
+      return;
+    }
     void answerTo(request.url ?? '', served).then(({ code, body }) => {
       response.writeHead(code, { 'content-type': 'application/json' }).end(body);
     });
@@ -55,9 +64,37 @@ export async function startListening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function answerTo(url: string, served: Served): Promise<{ code: number; body: string }> {
+const HUGE = Buffer.alloc(33 * 1024 * 1024, ' ');
+
+const KINDS = [
+  'EndpointSlice',
+  'GlobalNetworkSet',
+  'Namespace',
+  'NetworkPolicy',
+  'Node',
+  'Pod',
+  'Service',
+  'ServiceExport',
+  'ServiceImport',
+];
+
+/** A page with one object, and a token for one more. */
+function endlessPage(path: string, token: string | null): string {
+  const [, core, group, plural] = /^\/(?:api\/(v1)|apis\/([^/]+\/[^/]+))\/(?:.*\/)?([^/]+)$/.exec(path) ?? [];
+  const kind = KINDS.find((each) => `${each.toLowerCase().replace(/y$/, 'ie')}s` === plural);
+  const page = Number(token ?? '0');
+  const items = [{ metadata: { name: `object-${page}`, namespace: 'kube-system', uid: `${page}` } }];
+  const metadata = { resourceVersion: '1', continue: `${page + 1}` };
+  return JSON.stringify({ apiVersion: core ?? group, kind: `${kind}List`, metadata, items });
+}
+
+async function answerTo(url: string, served: Served): Promise<{ code: number; body: string | Buffer }> {
   if ('refusal' in served) return refusal(served.refusal, served.message);
   const { pathname, searchParams } = new URL(url, 'http://x');
+  if ('endless' in served) {
+    if (!searchParams.has('limit')) return refusal(404, 'there is no such object');
+    return { code: 200, body: served.endless === 'bytes' ? HUGE : endlessPage(pathname, searchParams.get('continue')) };
+  }
   const selector = searchParams.get('labelSelector');
   const object = served.objects?.[selector === null ? pathname : `${pathname}?${selector}`];
   if (object !== undefined) return { code: 200, body: typeof object === 'string' ? object : JSON.stringify(object) };
