@@ -105,7 +105,7 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     group: 'Pacing',
     type: integer({ min: 1, max: 1000 }),
     fallback: 16,
-    help: 'Parallel writes per API server. One without an answer for a second gives its place to the next.',
+    help: 'Parallel writes per API server.',
   },
   watchIdleTimeoutMs: {
     flag: 'watch-idle-timeout',

@@ -1,5 +1,5 @@
 import { NotLeadingError, SoleLeader } from '@kube-semaphore/leader-election';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { LocalWrites } from './local-writes.ts';
 import { RemoteWritesError } from './remote-writes.ts';
 
@@ -61,28 +61,3 @@ it.each([new NotLeadingError(), new RemoteWritesError('c2', 1_000)])(
     expect({ up, lines }).toEqual({ up: new Map(), lines: [] });
   },
 );
-
-it('gives the turn of a write without an answer to the next, and limits how many a remote has of these', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const { writes } = localWrites();
-  const sent: string[] = [];
-  const hanging = Promise.withResolvers<string>();
-  const write = (name: string, payer: string, answer: Promise<string> | string) =>
-    writes.write({ ...create, payer }, async () => {
-      sent.push(name);
-      return answer;
-    });
-  const first = write('hangs', 'c3', hanging.promise);
-  const second = write('other', 'c2', 'written');
-  await vi.advanceTimersByTimeAsync(999);
-  expect(sent).toEqual(['hangs']);
-  await vi.advanceTimersByTimeAsync(1);
-  expect([sent, await second]).toEqual([['hangs', 'other'], 'written']);
-  await expect(write('too many', 'c3', '')).rejects.toThrow(RemoteWritesError);
-  hanging.resolve('late');
-  expect(await first).toBe('late');
-  await vi.advanceTimersByTimeAsync(0);
-  expect(await write('again', 'c3', 'written')).toBe('written');
-  expect(sent).toEqual(['hangs', 'other', 'again']);
-});

@@ -2,7 +2,6 @@ import { Limiter } from '@kube-semaphore/controller';
 import type { WriteOptions } from '@kube-semaphore/kube-client';
 import { type Leadership, NotLeadingError } from '@kube-semaphore/leader-election';
 import type { Instruments, sharedMetrics } from '@kube-semaphore/runtime';
-import { isWithin } from './is-within.ts';
 import { RemoteWrites, RemoteWritesError, type RemoteWritesOptions } from './remote-writes.ts';
 import { type FailedWrite, WriteLog } from './write-log.ts';
 
@@ -35,17 +34,12 @@ export type LocalWritesOptions = Omit<RemoteWritesOptions, 'metrics'> & {
   };
 };
 
-/** How long a write keeps its turn. A remote may choose objects that a webhook never answers. */
-const TURN_MS = 1_000;
-
 /** The way of every write to the local cluster: the budget of its remote, the limiter, the Lease, then log and metrics. */
 export class LocalWrites {
   readonly #options: LocalWritesOptions;
   readonly #limiter: Limiter;
   readonly #budgets: RemoteWrites;
   readonly #log: WriteLog;
-  /** How many writes of each account gave up their turn, and have no answer yet. */
-  readonly #slow = new Map<string | undefined, number>();
 
   constructor(options: LocalWritesOptions) {
     const { log, what, metrics, concurrency } = options;
@@ -57,7 +51,7 @@ export class LocalWrites {
   }
 
   /**
-   * Writes in turn. A write without an answer gives up its turn after a while, so that others don't wait for it.
+   * Writes in turn.
    *
    * @throws RemoteWritesError if the remote must wait, before it waits for its turn; NotLeadingError; what `send` throws
    */
@@ -65,11 +59,9 @@ export class LocalWrites {
     { payer, isDeletion, since, remote, repairs, event }: LocalWrite,
     send: (options: WriteOptions) => Promise<T>,
   ): Promise<T> {
-    const { leadership, metrics, concurrency } = this.#options;
+    const { leadership, metrics } = this.#options;
     if (payer !== undefined) this.#budgets.spend(payer, { isDeletion });
-    if ((this.#slow.get(payer) ?? 0) >= concurrency)
-      throw new RemoteWritesError(`${concurrency} writes for ${payer ?? 'all'} have no answer`, TURN_MS);
-    const written = await this.#inTurn(payer, () =>
+    const written = await this.#limiter.run(() =>
       leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
     );
     const { event: message, facts } = event();
@@ -90,18 +82,5 @@ export class LocalWrites {
     if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return false;
     this.#log.failed(failure, what);
     return true;
-  }
-
-  async #inTurn<T>(payer: string | undefined, call: () => Promise<T>): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<T>();
-    void this.#limiter.run(async () => {
-      const answer = call();
-      resolve(answer);
-      if (await isWithin(TURN_MS, answer)) return;
-      const count = (step: number) => this.#slow.set(payer, (this.#slow.get(payer) ?? 0) + step);
-      count(+1);
-      void Promise.allSettled([answer]).then(() => count(-1));
-    });
-    return promise;
   }
 }

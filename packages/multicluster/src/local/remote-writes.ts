@@ -1,15 +1,15 @@
 import { TokenBucket } from '@kube-semaphore/controller';
 import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime';
 
-/** A local write for a remote must wait, as there were too many of them, or are without an answer. It is retried. */
+/** A local write for a remote must wait, as there were too many of them. It is retried. */
 export class RemoteWritesError extends Error {
   readonly code = 'REMOTE_WRITES_WAIT';
   override readonly name = 'RemoteWritesError';
   /** When the next one may begin. */
   readonly retryAfterMs: number;
 
-  constructor(message: string, retryAfterMs: number) {
-    super(message);
+  constructor(remote: string, retryAfterMs: number) {
+    super(`${remote} exceeds its budget of local writes`);
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -59,7 +59,7 @@ export class RemoteWrites {
     const waitMs = budget.bucket.take();
     if (waitMs === 0 || isDeletion) return;
     this.#setOver(remote, budget);
-    throw new RemoteWritesError(`${remote} exceeds its budget of local writes`, waitMs);
+    throw new RemoteWritesError(remote, waitMs);
   }
 
   #budget(remote: string): Budget {
