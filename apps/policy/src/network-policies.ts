@@ -97,14 +97,9 @@ export class NetworkPolicies {
       clustersOf: (change) => [remoteOf(change)],
       // What goes doesn't wait for an addition that is refused.
       isIndependent: source && independentOf(all, source),
-      write: async (change) => {
+      write: (change) => {
         const { kind, name } = objectOf(change);
-        const made = await writes.write({
-          object: `${kind} ${name}`,
-          change,
-          send: () => local.write(change, { since }),
-        });
-        return made !== undefined;
+        return writes.write({ object: `${kind} ${name}`, change, send: () => local.write(change, { since }) });
       },
     });
     this.#report(key, [...diagnostics, ...writes.unwritten.flatMap(refused)]);

@@ -32,10 +32,9 @@ export class SetReconciler {
     const { phases, diagnostics } = this.#plan(key);
     await carryOut(phases, {
       clustersOf: (change) => ownersOf(change, local.sets.domains).map(({ cluster }) => cluster),
-      write: async (change) => {
+      write: (change) => {
         const object = `GlobalNetworkSet ${('to' in change ? change.to : change.from).name}`;
-        const made = await writes.write({ object, change, send: () => local.write(change, { since }) });
-        return made !== undefined;
+        return writes.write({ object, change, send: () => local.write(change, { since }) });
       },
     });
     remotes.report(key, [...diagnostics, ...writes.unwritten.flatMap((each) => this.#refused(each))]);

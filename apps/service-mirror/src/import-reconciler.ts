@@ -1,4 +1,4 @@
-import { KubeApiError } from '@kube-semaphore/kube-client';
+import { isTaken } from '@kube-semaphore/kube-client';
 import { isRefusal, type KeyContext, type KeyWrites, type Unwritten } from '@kube-semaphore/multicluster';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
@@ -191,8 +191,7 @@ export class ImportReconciler {
 function problemsOf(key: string, { object, change, error }: Unwritten): readonly ClusterDiagnostic[] {
   if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
   const { kind } = change as McsChange;
-  if (kind !== 'create-derived' && kind !== 'create-slice') return [];
-  if (!(error instanceof KubeApiError) || error.reason !== 'AlreadyExists') return [];
+  if ((kind !== 'create-derived' && kind !== 'create-slice') || !isTaken(error)) return [];
   // Someone removed our labels from it, or another program uses its name: we don't see it, and may not read it.
   return [problemOf(key, 'name-taken', `the ${object} exists without our labels: restore them, or delete it`)];
 }

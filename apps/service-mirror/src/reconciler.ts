@@ -1,4 +1,4 @@
-import { KubeApiError } from '@kube-semaphore/kube-client';
+import { isTaken } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
 import { type Change, objectOf } from './desired/diff/change.ts';
@@ -106,7 +106,8 @@ export class ServiceReconciler {
 
   #write(change: Change, { key, since, writes }: WriteContext) {
     const send = () => this.#options.write(change, { key, since });
-    return writes.write({ object: objectOf(change), change, send });
+    // Nothing answers at the address of a replaced Service until its successor is there.
+    return writes.write({ object: objectOf(change), change, send, isPaced: change.kind !== 'replace-service' });
   }
 
   #phases(key: string): Phases {
@@ -164,7 +165,7 @@ function problemsOf(key: string, { change, error }: Unwritten): readonly Cluster
   if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
   const { kind, to } = change as Extract<Change, { readonly kind: 'create-slice' }>;
   // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
-  if (kind !== 'create-slice' || !(error instanceof KubeApiError) || error.reason !== 'AlreadyExists') return [];
+  if (kind !== 'create-slice' || !isTaken(error)) return [];
   return [problemOf(key, 'name-taken', `the EndpointSlice ${to.name} exists, and isn't ours`)];
 }
 

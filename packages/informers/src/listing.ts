@@ -18,8 +18,8 @@ export class Listing {
 
   /** @throws DecodeError if the list has too many objects */
   add(key: string): void {
-    this.#guard.add(1);
     this.#keys.add(key);
+    this.#guard.checkTotal(this.#keys.size);
   }
 
   delete(key: string): void {

@@ -41,6 +41,10 @@ export class KubeApiError extends Error {
 export const isStatus = (error: unknown, ...statuses: readonly number[]): error is KubeApiError =>
   error instanceof KubeApiError && statuses.includes(error.status);
 
+/** Whether an object can't be created, as its name is in use. */
+export const isTaken = (error: unknown): error is KubeApiError =>
+  error instanceof KubeApiError && error.reason === 'AlreadyExists';
+
 /** No answer, or one that was cut: the connection was refused or reset, timed out, or failed its TLS check. */
 export class ConnectionError extends Error {
   readonly code = 'KUBE_CONNECTION';

@@ -6,4 +6,12 @@ export {
   type Verb,
   type WriteOptions,
 } from './client.ts';
-export { apiErrorOf, BodyTooLargeError, ConnectionError, IdleTimeoutError, isStatus, KubeApiError } from './errors.ts';
+export {
+  apiErrorOf,
+  BodyTooLargeError,
+  ConnectionError,
+  IdleTimeoutError,
+  isStatus,
+  isTaken,
+  KubeApiError,
+} from './errors.ts';

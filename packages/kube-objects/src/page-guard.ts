@@ -8,13 +8,11 @@ const MAX_THIN_PAGES = 200;
 
 /** Ends a list without end. Pages follow each other without a pause, so a server that invents tokens would be asked for ever. */
 export class PageGuard {
-  #objects = 0;
   #thinPages = 0;
 
-  /** @throws DecodeError if the list has too many objects */
-  add(count: number): void {
-    this.#objects += count;
-    if (this.#objects > MAX_OBJECTS) throw new DecodeError(`the server lists more than ${MAX_OBJECTS} objects`);
+  /** @param total of the objects so far. @throws DecodeError if the list has too many */
+  checkTotal(total: number): void {
+    if (total > MAX_OBJECTS) throw new DecodeError(`the server lists more than ${MAX_OBJECTS} objects`);
   }
 
   /**

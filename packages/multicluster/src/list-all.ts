@@ -17,7 +17,7 @@ export async function listAll<K extends Kind>(
   do {
     const page = await client.list(codec, { ...selection, limit: PAGE, continue: token });
     found.push(...page.items);
-    guard.add(page.items.length);
+    guard.checkTotal(found.length);
     guard.endPage({ count: page.items.length, limit: PAGE });
     token = page.continue;
   } while (token !== '');

@@ -8,5 +8,5 @@ export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';
 export { compareCidrs, compareIps } from './order.ts';
 export { bad, good, type Parsed } from './parsed.ts';
-export { isPublic, parseRange, partProblem, widthProblem } from './ranges.ts';
+export { isPublic, parseRange, partProblem, rangeProblem, widthProblem } from './ranges.ts';
 export { isLoopbackHost, specialUse } from './special.ts';

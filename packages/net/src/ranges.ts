@@ -9,22 +9,24 @@ const SHORTEST_PREFIX = 8;
 /** Two blocks of the widest allowed kind, as a share of all addresses of a family. */
 const MOST = 2 / 2 ** SHORTEST_PREFIX;
 
-/**
- * Reads a range that the config gives to a remote's Pods.
- *
- * @returns or why no remote may have it: all of it has a special use, or it is too wide. A part with a special use is refused
- * address by address
- */
+/** Reads a range that the config gives to a remote's Pods. @returns the range, or what is wrong with it */
 export function parseRange(raw: string): Parsed<Cidr> {
   const parsed = parseCidr(raw);
-  if (!parsed.ok) return parsed;
-  const { text, prefixLength } = parsed.value;
-  const use = specialUseIn(parsed.value);
-  if (use !== undefined && containsCidr(use.cidr, parsed.value))
-    return bad(`${text} is ${use.what}: no Pod has an address there`);
+  const problem = parsed.ok ? rangeProblem(parsed.value) : undefined;
+  return problem === undefined ? parsed : bad(problem);
+}
+
+/**
+ * Why no remote may have a range: all of it has a special use, or it is too wide. A part with a special use is refused address
+ * by address. Undefined: a remote may have it.
+ */
+export function rangeProblem(range: Cidr): string | undefined {
+  const { text, prefixLength } = range;
+  const use = specialUseIn(range);
+  if (use !== undefined && containsCidr(use.cidr, range)) return `${text} is ${use.what}: no Pod has an address there`;
   return prefixLength < SHORTEST_PREFIX
-    ? bad(`${text} is too wide for the Pods of a cluster: it may have a prefix of ${SHORTEST_PREFIX} bits or more`)
-    : parsed;
+    ? `${text} is too wide for the Pods of a cluster: it may have a prefix of ${SHORTEST_PREFIX} bits or more`
+    : undefined;
 }
 
 /** Blocks that organisations use without asking anybody: private, shared, documentation, benchmarking, and class E. */
@@ -49,10 +51,10 @@ export const isPublic = (range: Cidr): boolean => !OWN.some((own) => containsCid
 /** Why the ranges of one remote are too wide together, such as all blocks of 8 bits; undefined: they aren't. */
 export function widthProblem(ranges: readonly Cidr[]): string | undefined {
   const different = [...new Map(ranges.map((range) => [range.text, range])).values()];
-  const isTooMuch = ([4, 6] as const).find(
+  const wide = ([4, 6] as const).find(
     (family) => different.reduce((sum, each) => sum + (each.family === family ? 2 ** -each.prefixLength : 0), 0) > MOST,
   );
-  return isTooMuch && `the ranges of IPv${isTooMuch} together are too wide for the Pods of a cluster`;
+  return wide && `the ranges of IPv${wide} together are too wide for the Pods of a cluster`;
 }
 
 /** Why a remote may not have a part of its ranges, such as the Pods of one of its nodes; undefined: it may. */

@@ -15,10 +15,10 @@ export type Context = {
 /** How long all that a command reads of one cluster may take. A slow or hostile one must not delay what others say. */
 const READING_MS = 60_000;
 
-/** A context whose answers end in time: what it says later is not known. */
+/** A context whose answers end in time, or when they did before: what it says later is not known. */
 export const inTime = (context: Context, readingMs = READING_MS): Context => ({
   ...context,
-  untilMs: performance.now() + readingMs,
+  untilMs: Math.min(context.untilMs ?? Infinity, performance.now() + readingMs),
 });
 
 export type ContextChoice = {

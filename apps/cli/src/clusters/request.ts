@@ -17,6 +17,9 @@ export class RequestError extends Error {
 /** More than any list of 500 Pods has, or the status of 10,000 peers. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
+/** Why a context isn't asked any more. */
+const TOO_LATE = 'it took too long to say everything';
+
 /** Limits of a request. */
 export type RequestLimits = { readonly signal: AbortSignal; readonly timeoutMs: number };
 
@@ -53,7 +56,7 @@ export async function ask(
   { signal, timeoutMs }: RequestLimits,
 ): Promise<Answer> {
   const leftMs = Math.ceil(untilMs - performance.now());
-  if (leftMs <= 0) throw new RequestError('it took too long to say everything');
+  if (leftMs <= 0) throw new RequestError(TOO_LATE);
   const limit = AbortSignal.timeout(Math.min(timeoutMs, leftMs));
   const options: https.RequestOptions = { signal: AbortSignal.any([signal, limit]) };
   try {
@@ -81,9 +84,8 @@ export async function ask(
   } catch (cause) {
     if (cause instanceof RequestError) throw cause;
     signal.throwIfAborted();
-    const tooLate =
-      leftMs < timeoutMs ? 'it took too long to say everything' : `no answer within ${timeoutMs / 1_000} s`;
-    throw new RequestError(limit.aborted ? tooLate : wordsOf(cause), { cause });
+    const why = leftMs < timeoutMs ? TOO_LATE : `no answer within ${timeoutMs / 1_000} s`;
+    throw new RequestError(limit.aborted ? why : wordsOf(cause), { cause });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   isPublic,
   parseCidr,
   parseIp,
-  parseRange,
+  rangeProblem,
   widthProblem,
 } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
@@ -190,8 +190,7 @@ export function findingsOf(
     { isGiven }: { readonly isGiven: boolean },
   ): Found<readonly Cidr[]> | undefined {
     const advice = `set --pod-cidr ${context}=CIDR`;
-    const refused = value.map(({ text }) => parseRange(text)).find(({ ok }) => !ok);
-    const reason = refused?.ok === false ? refused.reason : widthProblem(value);
+    const reason = value.map(rangeProblem).find((each) => each !== undefined) ?? widthProblem(value);
     if (reason !== undefined) return problem(`${source}: ${reason}: ${advice}`);
     const open = isGiven ? undefined : value.find(isPublic);
     if (open === undefined) return { value, source };

@@ -56,10 +56,10 @@ export async function storedOf(
   namespace?: string,
 ): Promise<readonly Stored[]> {
   const kind = { ...resource, protobuf: false, fields: {} } as never;
-  const read = await allPages(context, resource, async (token) => {
+  const read = await allPages(context, resource, async (from, token) => {
     const path = `${resourcePath(kind, { namespace })}?limit=${PAGE}&continue=${encodeURIComponent(token)}`;
     return mapRead(
-      await readAs(context, path, metadataList, run, { accept: METADATA }),
+      await readAs(from, path, metadataList, run, { accept: METADATA }),
       (page) => page && { items: page.items ?? [], continue: page.metadata.continue ?? '' },
     );
   });

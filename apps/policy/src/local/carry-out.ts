@@ -6,8 +6,8 @@ export type CarryOutOptions<C> = {
   readonly clustersOf: (change: C) => readonly string[];
   /** Whether a change is written even if one before it failed. Asked only then. Default: none is. */
   readonly isIndependent?: ((change: C) => boolean) | undefined;
-  /** @returns whether the change was made */
-  readonly write: (change: C) => Promise<boolean>;
+  /** As `KeyWrites.write`: undefined if the change wasn't made. */
+  readonly write: (change: C) => Promise<object | undefined>;
 };
 
 /**
@@ -25,7 +25,7 @@ export async function carryOut<C>(
     const [blocked, next] = [phase.filter(isBlocked), phase.filter((change) => !isBlocked(change))];
     const unwritten = [...blocked];
     const made = await Promise.all(next.map(write));
-    unwritten.push(...next.filter((_, i) => !made[i]));
+    unwritten.push(...next.filter((_, i) => made[i] === undefined));
     // A blocked change blocks others in turn.
     for (const change of unwritten) for (const cluster of clustersOf(change)) failed.add(cluster);
   }

@@ -1,4 +1,4 @@
-import { isStatus, KubeApiError, type WriteOptions } from '@kube-semaphore/kube-client';
+import { isStatus, isTaken, type WriteOptions } from '@kube-semaphore/kube-client';
 import type { EndpointSlice, Service } from '@kube-semaphore/kube-objects';
 import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '../names.ts';
 import type { Change } from '../desired/diff/change.ts';
@@ -55,7 +55,7 @@ async function createSlice(
   try {
     return await writer.createSlice(to, owner, options);
   } catch (error) {
-    if (!(error instanceof KubeApiError && error.reason === 'AlreadyExists')) throw error;
+    if (!isTaken(error)) throw error;
     const from = await writer.readSlice(to.name, options).catch(unlessGone);
     // Another key may have deleted it in between as an orphan.
     if (from === 'gone') return writer.createSlice(to, owner, options);

@@ -107,6 +107,12 @@ const mirrors = {
   addresses: async (name: string) => addressesOf(await mirrorSlices(name)),
 } as const;
 
+/** c1 exports the Service, too, and then no more. */
+const exportedByC1 = {
+  change: (name: string, round: number) => (round === 0 ? c1.export(name, ['10.4.1.1']) : c1.unexport(name)),
+  isChanged: async (name: string) => (await c1.importedFrom(name))?.join() === 'c2',
+} as const;
+
 const derivedOf = async (name: string): Promise<KubeObject> =>
   (await c1.derived()).find(({ metadata }) => metadata.labels?.['multicluster.kubernetes.io/service-name'] === name)!;
 
@@ -147,16 +153,13 @@ const kinds: readonly Kind[] = [
     ...imported,
     what: 'the status of a ServiceImport',
     write: async (name) => ({ target: new RegExp(`/serviceimports/${name}/status$`) }),
-    // c1 exports it, too, and then no more.
-    change: (name, round) => (round === 0 ? c1.export(name, ['10.4.1.1']) : c1.unexport(name)),
-    isChanged: async (name) => (await c1.importedFrom(name))?.join() === 'c2',
+    ...exportedByC1,
   },
   {
     ...imported,
     what: 'the status of a ServiceExport',
     write: async (name) => ({ target: new RegExp(`/serviceexports/${name}/status$`) }),
-    change: (name, round) => (round === 0 ? c1.export(name, ['10.4.1.1']) : c1.unexport(name)),
-    isChanged: async (name) => (await c1.importedFrom(name))?.join() === 'c2',
+    ...exportedByC1,
   },
   {
     ...mirrors,

@@ -1,14 +1,7 @@
 import type { BlockAffinity, IpamBlock } from '@kube-semaphore/kube-objects';
-import {
-  addressAt,
-  type Cidr,
-  compareCidrs,
-  containsCidr,
-  hostCidr,
-  parseCidr,
-  partProblem,
-} from '@kube-semaphore/net';
+import { addressAt, type Cidr, compareCidrs, containsCidr, hostCidr, parseCidr } from '@kube-semaphore/net';
 import type { Claim } from '../desired/conflicts.ts';
+import { isCarried } from './own-blocks.ts';
 
 /** A block that a Node has. */
 export type NodeBlock = { readonly uid: string; readonly node: string; readonly cidr: Cidr };
@@ -71,7 +64,7 @@ export function calicoClaims(
 ): ReadonlyMap<string, readonly Claim[]> {
   const claims = new Map<string, Claim[]>();
   const claim = (node: string, cidr: Cidr, isBorrowed: boolean) => {
-    if (partProblem(cidr) !== undefined || !podSubnets.some((subnet) => containsCidr(subnet, cidr))) return;
+    if (!isCarried(cidr, podSubnets)) return;
     const others = claims.get(node);
     if (others === undefined) claims.set(node, [{ cidr, isBorrowed }]);
     else others.push({ cidr, isBorrowed });

@@ -5,6 +5,13 @@ import { problemOf } from '../desired/diagnostic.ts';
 /** The blocks of addresses that a Node may have, and why others are skipped. */
 export type OwnBlocks = { readonly cidrs: readonly Cidr[]; readonly skipped: readonly Diagnostic[] };
 
+/** Whether a tunnel carries a block: it is in a pod subnet, and Pods can have all of its addresses. */
+export const isCarried = (cidr: Cidr, podSubnets: readonly Cidr[]): boolean =>
+  isInside(cidr, podSubnets) && partProblem(cidr) === undefined;
+
+const isInside = (cidr: Cidr, podSubnets: readonly Cidr[]): boolean =>
+  podSubnets.some((subnet) => containsCidr(subnet, cidr));
+
 /**
  * Reads the podCIDRs of a Node. Each must be in a pod subnet: a tunnel carries nothing else.
  *
@@ -17,8 +24,7 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
   for (const raw of raws) {
     const cidr = parseCidr(raw);
     if (!cidr.ok) bad.push(cidr.reason);
-    else if (!podSubnets.some((subnet) => containsCidr(subnet, cidr.value)))
-      outside.push(`${cidr.value.text} is in no pod subnet`);
+    else if (!isInside(cidr.value, podSubnets)) outside.push(`${cidr.value.text} is in no pod subnet`);
     else {
       const problem = partProblem(cidr.value);
       if (problem === undefined) inside.push(cidr.value);

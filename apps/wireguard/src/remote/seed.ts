@@ -1,6 +1,7 @@
-import { type Cidr, containsCidr, parseCidr, partProblem } from '@kube-semaphore/net';
+import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { RemoteNode } from '../desired/remote-node.ts';
+import { isCarried } from './own-blocks.ts';
 
 /**
  * The peers of a device at the start, as held Nodes: the first list is measured against them. A listed Node with their key or
@@ -12,9 +13,7 @@ export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Ci
   return peers
     .map(({ publicKey, allowedIps }): RemoteNode => {
       const cidrs = allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : []));
-      const podCidrs = cidrs.filter(
-        (cidr) => partProblem(cidr) === undefined && podSubnets.some((subnet) => containsCidr(subnet, cidr)),
-      );
+      const podCidrs = cidrs.filter((cidr) => isCarried(cidr, podSubnets));
       // No Node can have such a name.
       const name = `(peer ${publicKey})`;
       return { uid: '', name, createdMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };

@@ -3,7 +3,8 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Instruments, leaderMetrics } from '@kube-semaphore/runtime';
 import { everyPeriod } from '../periodic.ts';
-import { type KeyWrites, WaitingWrites, type WriteFailure } from './waiting-writes.ts';
+import { type KeyWrites, WaitingWrites } from './waiting-writes.ts';
+import type { FailedWrite } from './write-log.ts';
 
 type ControllerOptions = ConstructorParameters<typeof Controller>[0];
 
@@ -17,7 +18,7 @@ export type LeaderControllerOptions = Pick<ControllerOptions, 'observer'> & {
   /** As of a `Controller`. A write that fails is no failure of the reconcile. */
   readonly reconcile: (key: string, context: KeyContext) => Promise<void>;
   /** A write failed, or the whole reconcile, which has no `object`. Both are tried again. */
-  readonly onFailure: (failure: Omit<WriteFailure, 'object'> & { readonly object?: string }) => void;
+  readonly onFailure: (failure: FailedWrite) => void;
   /** Enqueues every key, as the previous leader may have left some undone. */
   readonly onStartedLeading: (options: RunOptions) => void;
 };

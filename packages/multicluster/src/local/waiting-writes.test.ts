@@ -1,7 +1,8 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RemoteWritesError } from './remote-writes.ts';
-import { type KeyWrites, WaitingWrites, type WriteFailure } from './waiting-writes.ts';
+import { type KeyWrites, WaitingWrites } from './waiting-writes.ts';
+import type { FailedWrite } from './write-log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -12,7 +13,7 @@ const denied = new KubeApiError('services "web" is forbidden: exceeded quota: fe
 /** One key, and an API server: `answers` has what it does with the next write of an object, `sent` what it received. */
 function start() {
   const sent: string[] = [];
-  const failures: WriteFailure[] = [];
+  const failures: FailedWrite[] = [];
   const due: (number | undefined)[] = [];
   const answers = new Map<string, Error | Promise<string>>();
   const waiting = new WaitingWrites({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, type ReconcileContext } from '@kube-semaphore/controller';
-import { isWithin } from './is-within.ts';
 import { isNamespaceGone, isRefusal } from './refusal.ts';
+import type { FailedWrite } from './write-log.ts';
 
 /** One write of a reconcile. */
 export type KeyWrite<T> = {
@@ -10,20 +10,14 @@ export type KeyWrite<T> = {
   /** What is written: equal changes have equal results. */
   readonly change: unknown;
   readonly send: () => Promise<T>;
+  /** Whether a key that is written often rests after it. Default: yes. */
+  readonly isPaced?: boolean;
   /** Whether the answer is the object as it was: an older definition of its kind may lack a field. Default: no. */
   readonly isNoop?: (answer: T) => boolean;
 };
 
 /** A change that isn't made now. `error`: of its last attempt; undefined if that has no answer, or changed nothing. */
 export type Unwritten = { readonly object: string; readonly change: unknown; readonly error: unknown };
-
-/** A write failed, and is tried again. */
-export type WriteFailure = {
-  readonly key: string;
-  readonly object: string;
-  readonly error: unknown;
-  readonly retryInMs: number;
-};
 
 /** The outcome of a write. `untilMs`: monotonic; Infinity without an end. */
 type Wait = {
@@ -40,7 +34,8 @@ type Wait = {
 };
 
 export type WaitingWritesOptions = {
-  readonly onFailure: (failure: WriteFailure) => void;
+  /** A write failed, and is tried again. */
+  readonly onFailure: (failure: FailedWrite) => void;
   /** An object of the key doesn't wait any more. @param since as `ReconcileContext.since` */
   readonly onDue: (key: string, since: number | undefined) => void;
   /** Monotonic milliseconds. */
@@ -86,10 +81,12 @@ export class WaitingWrites {
       return;
     }
     this.#byKey.set(key, waits);
-    const [first] = Array.from(waits.values()).toSorted((a, b) => a.untilMs - b.untilMs);
-    if (first!.untilMs === Infinity) return;
-    const wake = () => this.#options.onDue(key, first!.since);
-    this.#timers.set(key, setTimeout(wake, Math.ceil(first!.untilMs - this.#now())).unref());
+    const { untilMs, since } = [...waits.values()].reduce((first, wait) =>
+      wait.untilMs < first.untilMs ? wait : first,
+    );
+    if (untilMs === Infinity) return;
+    const wake = () => this.#options.onDue(key, since);
+    this.#timers.set(key, setTimeout(wake, Math.ceil(untilMs - this.#now())).unref());
   }
 
   /** How many objects of each kind have failed for so long, without those that are refused. */
@@ -138,12 +135,12 @@ export class KeyWrites {
     this.waits = options.waits;
   }
 
-  /** Whether anything was sent, or waits to be sent again. */
+  /** Whether anything was sent that is paced, or waits to be sent again. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
 
-  /** Whether a write failed, and is tried again: a refused one is, too, but only in case that something else has changed. */
+  /** Whether a write failed, other than by a refusal. */
   get hasFailed(): boolean {
     return this.unwritten.some(({ error }) => error !== undefined && !isRefusal(error));
   }
@@ -171,8 +168,8 @@ export class KeyWrites {
   /** Sends a change, unless it has to wait. Never rejects. @returns undefined if the change isn't made, or not yet */
   async write<T>(write: KeyWrite<T>): Promise<{ readonly answer: T } | undefined> {
     if (this.waitsFor(write)) return undefined;
-    const { object, change } = write;
-    this.#isBusy = true;
+    const { object, change, isPaced = true } = write;
+    this.#isBusy ||= isPaced;
     const made = await this.#unlessSlow(this.#send(write));
     if (made === undefined) {
       this.#unwritten.set(object, { object, change, error: this.waits.get(object)?.error });
@@ -218,9 +215,17 @@ export class KeyWrites {
 
   /** Waits for an answer. One that comes later wakes the key. */
   async #unlessSlow<T>(answer: Promise<T>): Promise<T | undefined> {
-    if (await isWithin(SLOW_MS, answer)) return answer;
     const { key, since, onDue } = this.#options;
-    void answer.then(() => onDue(key, since));
-    return undefined;
+    const { promise: slow, resolve } = Promise.withResolvers<undefined>();
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      resolve(undefined);
+    }, SLOW_MS);
+    void answer.then(() => {
+      clearTimeout(timer);
+      if (isSlow) onDue(key, since);
+    });
+    return Promise.race([answer, slow]);
   }
 }
