@@ -15,6 +15,9 @@ const chaiConfig = { truncateThreshold: 2_000 };
 /** The timeout of each test: only for one that hangs, on a busy machine, too. Most end by the timeout of what they wait for. */
 const within = (minutes: number) => ({ testTimeout: minutes * 60_000, hookTimeout: minutes * 60_000 });
 
+/** A worker imports each module once: that saves a quarter of the CPU. A test puts back what it changes for all. */
+const sharedModules = { isolate: false };
+
 /** Fails a test that reads what isn't an input of its project's `test` target. */
 const setupFiles = [join(root, 'tools/boundaries/src/guard-reads.ts')];
 
@@ -26,7 +29,7 @@ const globalSetup = join(root, 'tools/test-runs/src/bundles.ts');
  * long in a process that has run other files.
  */
 const startsFirst = ({ moduleId }: TestSpecification): boolean =>
-  /\/test\/faults\/|\/demo\/test\/|\/fuzz\.test\./.test(moduleId);
+  /\/test\/faults\/|\/demo\/test\/|\/(fuzz|linear)\.test\./.test(moduleId);
 
 /**
  * Without known durations, as in CI, vitest starts with the largest files. Those that wait most come before them, so that
@@ -64,8 +67,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles,
           include: ['{e2e,{apps,packages,tools}/*}/src/**/*.test.ts'],
-          // A worker imports each module once: that is a third of the CPU. A test puts back what it changes for all.
-          isolate: false,
+          ...sharedModules,
           ...within(15),
           // After the processes, if both are asked for: vitest runs projects together only with the same number of workers.
           sequence: { groupOrder: 1 },
@@ -80,6 +82,7 @@ export default defineConfig({
           include: ['{e2e,{apps,packages,tools}/*}/test/**/*.test.ts'],
           exclude: ['**/test/**/{real,net,images,nightly}/**'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
+          ...sharedModules,
           ...within(15),
           // These tests wait for other processes more than they compute.
           maxWorkers: 7,
@@ -92,6 +95,7 @@ export default defineConfig({
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/**/real/**/*.test.ts', ...onBoth],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'real' },
+          ...sharedModules,
           ...within(15),
           maxWorkers: 5,
         },
@@ -103,6 +107,7 @@ export default defineConfig({
           chaiConfig,
           include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
           env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
+          ...sharedModules,
           ...within(15),
           // Tests count lost packets, so nothing else may delay a ping.
           maxWorkers: 1,
