@@ -1,5 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import { refusalOf, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import {
   networkPolicySink,
@@ -14,7 +14,7 @@ import {
   diffCompanions,
   independentOf,
   isReplaced,
-  objectOf,
+  nameOf,
   remoteOf,
   withoutSource,
 } from './desired/network-policies/diff.ts';
@@ -97,10 +97,7 @@ export class NetworkPolicies {
       clustersOf: (change) => [remoteOf(change)],
       // What goes doesn't wait for an addition that is refused.
       isIndependent: source && independentOf(all, source),
-      write: (change) => {
-        const { kind, name } = objectOf(change);
-        return writes.write({ object: `${kind} ${name}`, change, send: () => local.write(change, { since }) });
-      },
+      write: (change) => writes.write({ object: nameOf(change), change, send: () => local.write(change, { since }) }),
     });
     this.#report(key, [...diagnostics, ...writes.unwritten.flatMap(refused)]);
     // What replaces the companions of another sink isn't there yet.
@@ -139,7 +136,7 @@ export class NetworkPolicies {
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */
-  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges' | 'openRules'>): Plan {
+  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges' | 'openRules' | 'refusals'>): Omit<Plan, 'refusals'> {
     const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
     const extended = remotes.map((remote) => {
       const companions = this.#options.local.policies.count(remote.cluster);
@@ -189,9 +186,9 @@ export class NetworkPolicies {
   }
 }
 
-const refused = ({ change, error }: Unwritten): readonly CompanionDiagnostic[] =>
-  isRefusal(error)
-    ? [{ kind: 'problem', reason: 'refused', remote: remoteOf(change as CompanionChange), detail: error.message }]
-    : [];
+function refused({ change, error }: Unwritten): readonly CompanionDiagnostic[] {
+  const refusal = refusalOf(error);
+  return refusal === undefined ? [] : [{ ...refusal, remote: remoteOf(change as CompanionChange) }];
+}
 
 const grantedBy = ({ rules }: ObservedCompanion): readonly string[] => rules.flatMap(({ cidrs }) => cidrs);

@@ -24,7 +24,8 @@ const c2: RemotePlan = {
   companions: 0,
 };
 
-const empty = { changes: [], companionChanges: [], openRules: [], skipped: [] } as const;
+const nothing = { refused: [], unknown: { count: 0, reasons: [] } };
+const empty = { changes: [], companionChanges: [], refusals: nothing, openRules: [], skipped: [] } as const;
 
 const full: Plan = {
   changes: [
@@ -39,6 +40,7 @@ const full: Plan = {
     { kind: 'delete', from: set('c2-ns-old', {}, '10.0.0.9/32') },
   ],
   companionChanges: [],
+  refusals: { refused: [{ object: 'GlobalNetworkSet c2-ns-new', words: 'denied: "no"' }], unknown: nothing.unknown },
   openRules: [],
   skipped: [],
   remotes: [
@@ -95,6 +97,8 @@ describe('planText', () => {
         'change  c2-ns-b  labels',
         'change  c2-ns-c  spelling',
         'delete  c2-ns-old  10.0.0.9/32',
+        '',
+        String.raw`refuse! GlobalNetworkSet c2-ns-new: "denied: \"no\""`,
         '',
         'c2: 1 set now',
         'held    12 addresses that its list is missing, until the next list',

@@ -1,4 +1,4 @@
-import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
+import { type Diagnostic, notReached, refusalLines, type Refusals, withoutChange } from '@kube-semaphore/multicluster';
 import { pageOf, printable } from '@kube-semaphore/text';
 import { netChanges } from './desired/sets/change-facts.ts';
 import type { Change } from './desired/sets/change.ts';
@@ -30,6 +30,7 @@ export type Plan = {
   /** Of sets. */
   readonly changes: readonly Change[];
   readonly companionChanges: readonly CompanionChange[];
+  readonly refusals: Refusals;
   /** Rules of NetworkPolicies that reach more than the clusters that they name. */
   readonly openRules: readonly OpenRule[];
   /** Of the local cluster. */
@@ -41,10 +42,10 @@ export type Plan = {
 export const exitCodeOf = ({ remotes }: Plan): 0 | 1 => (remotes.every(({ reached }) => reached) ? 0 : 1);
 
 /** A plan for people. Ends in a line break. */
-export function planText({ changes, companionChanges, openRules, skipped, remotes }: Plan): string {
+export function planText({ changes, companionChanges, refusals, openRules, skipped, remotes }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ cluster }) => cluster);
   const all = [...changes.map(changeLine), ...companionChanges.map(companionLine)];
-  const lines = all.length === 0 ? [withoutChange(unreached)] : all;
+  const lines = [...(all.length === 0 ? [withoutChange(unreached)] : all), ...refusalLines(refusals)];
   const open = openRules.flatMap(openTexts).map((text) => `open    ${printable(text)}`);
   if (open.length + skipped.length > 0) lines.push('', 'the local cluster:', ...open, ...skipped.map(skippedLine));
   for (const remote of remotes) lines.push('', ...remoteLines(remote));
@@ -52,13 +53,11 @@ export function planText({ changes, companionChanges, openRules, skipped, remote
 }
 
 /** A plan for programs. */
-export function planJson({ changes, companionChanges, openRules, skipped, remotes }: Plan) {
+export function planJson({ changes, companionChanges, ...rest }: Plan) {
   return {
     changes: changes.map(changeFacts),
     networkPolicies: companionChanges.map((change) => ({ change: change.kind, ...companionFacts(change) })),
-    openRules,
-    skipped,
-    remotes,
+    ...rest,
   };
 }
 

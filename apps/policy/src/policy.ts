@@ -1,4 +1,4 @@
-import { type AppStatus, everyPeriod, LeaderController, Runner } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, foreseeRefusals, LeaderController, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -143,13 +143,18 @@ export class Policy {
    */
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
     this.#isPlan = true;
-    return this.#runner.once(options, () => {
-      const plan = {
+    return this.#runner.once(options, async () => {
+      const sets = {
         changes: this.#sets.changes(),
         skipped: this.#local.skipped.all(),
         remotes: this.#remotes.all.map((remote) => remote.plan()),
       };
-      return this.#networkPolicies?.extendPlan(plan) ?? { ...plan, companionChanges: [], openRules: [] };
+      const plan = this.#networkPolicies?.extendPlan(sets) ?? { ...sets, companionChanges: [], openRules: [] };
+      const writes = [
+        ...this.#local.plannedWrites(plan.changes),
+        ...(this.#local.companions?.plannedWrites(plan.companionChanges) ?? []),
+      ];
+      return { ...plan, refusals: await foreseeRefusals(writes, options) };
     });
   }
 

@@ -1,6 +1,7 @@
-import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import { type KeyContext, refusalOf, type Unwritten } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import type { Change, Phase } from './desired/sets/change.ts';
+import { objectOf } from './desired/sets/change-facts.ts';
 import type { SetDiagnostic } from './desired/diagnostic.ts';
 import { diffSets } from './desired/sets/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
@@ -32,10 +33,7 @@ export class SetReconciler {
     const { phases, diagnostics } = this.#plan(key);
     await carryOut(phases, {
       clustersOf: (change) => ownersOf(change, local.sets.domains).map(({ cluster }) => cluster),
-      write: (change) => {
-        const object = `GlobalNetworkSet ${('to' in change ? change.to : change.from).name}`;
-        return writes.write({ object, change, send: () => local.write(change, { since }) });
-      },
+      write: (change) => writes.write({ object: objectOf(change), change, send: () => local.write(change, { since }) }),
     });
     remotes.report(key, [...diagnostics, ...writes.unwritten.flatMap((each) => this.#refused(each))]);
   }
@@ -57,15 +55,14 @@ export class SetReconciler {
 
   /** What a refusal of the API server says about the clusters of a set. */
   #refused({ change, error }: Unwritten): readonly SetDiagnostic[] {
-    if (!isRefusal(error)) return [];
+    const refusal = refusalOf(error);
+    if (refusal === undefined) return [];
     const { domains } = this.#options.local.sets;
     return ownersOf(change as Change, domains).map(({ cluster, pair }) => ({
-      kind: 'problem',
-      reason: 'refused',
+      ...refusal,
       cluster,
       namespace: pair?.namespace ?? '',
       name: pair?.app ?? '',
-      detail: error.message,
     }));
   }
 

@@ -74,7 +74,7 @@ describe('a policy at work', () => {
       objects: { pods: 2, sets: 1 },
       credentials: lifeOf(await readFile(accounts.remote.tokenFile, 'utf8')),
       heldDeletions: 0,
-      skipped: [{ kind: 'expected', reason: 'host-network', count: 1 }],
+      skipped: [{ kind: 'expected', reason: 'host-network', count: 1, example: expect.stringContaining('app') }],
       config: { clusterSetID: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },
     };
     expect(await policy.status()).toMatchObject({

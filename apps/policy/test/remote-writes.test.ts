@@ -12,7 +12,13 @@ const it = base.extend('third', { scope: 'file' }, async ({ names: _names }, { o
 });
 
 describe('a remote that causes writes without limit', () => {
-  it('delays no other remote, and is limited to the rate', async ({ configFile, pods, sets, startWith, third }) => {
+  it('delays no other remote and no deletion, and is limited to the rate', async ({
+    configFile,
+    pods,
+    sets,
+    startWith,
+    third,
+  }) => {
     // More than the first 1,000 writes, which this rate doesn't limit; in batches, for the test's own API server.
     for (let first = 0; first < 1_010; first += 101)
       await third.pods.add(
@@ -37,11 +43,16 @@ describe('a remote that causes writes without limit', () => {
       (await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' })) ?? 0;
     const began = performance.now();
     const before = await created();
-    for (let i = 0; i < 100; i++) await third.pods.relabel('p0', `new-${i}`);
+    for (let i = 0; i < 100; i++) await third.pods.relabel(`p${i}`, `new-${i}`);
     await pods.relabel('a', 'other');
     const ofC2 = async () =>
       Object.fromEntries(Object.entries(await sets.nets()).filter(([name]) => name.startsWith('c2-')));
     await eventually(ofC2, { 'c2-default-other': ['10.5.0.1/32'] });
+    // What goes waits for no budget, neither its own nor another's.
+    await pods.remove('a');
+    await eventually(ofC2, {});
+    const old = new Set(Array.from({ length: 100 }, (_, i) => `c3-default-app-${i}`));
+    await eventually(async () => Object.keys(await sets.nets()).filter((name) => old.has(name)), []);
     // One for c2, one that was being sent, and those that the rate allows.
     expect((await created()) - before).toBeLessThanOrEqual(2 + (performance.now() - began) / 1_000);
     expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);

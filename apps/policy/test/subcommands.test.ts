@@ -31,6 +31,28 @@ describe('plan', () => {
     ]);
   });
 
+  it('prints what the API server would refuse, in its words, or that this is unknown', async ({
+    accounts,
+    local,
+    pods,
+    sets,
+    plan,
+  }) => {
+    await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+    await using proxy = await startFaultProxy(local);
+    const quota = 'globalnetworksets "x" is forbidden: exceeded quota: few';
+    await proxy.set({ kind: 'answer', status: 403, message: quota }, { method: 'POST', target: /dryRun=All$/ });
+    const reader = await local.account('reader', [
+      { apiGroups: ['crd.projectcalico.org'], resources: ['globalnetworksets'], verbs: ['get', 'list', 'watch'] },
+    ]);
+    const refused = await plan({ 'local-kube-config': await proxy.kubeconfig(accounts.local) });
+    const unknown = await plan({ 'local-kube-config': reader.kubeconfig });
+    expect(refused.stdout).toMatch(/\nrefuse! GlobalNetworkSet c2-default-app: ".*exceeded quota: few"\n/);
+    expect(unknown.stdout).toContain('\nrefuse? unknown for 1 change: this account may not make them\n');
+    expect([refused.code, unknown.code]).toEqual([0, 0]);
+    expect(await sets.nets()).toEqual({});
+  });
+
   it('warns of a remote that is the local cluster at another address', async ({ accounts, local, plan }) => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());

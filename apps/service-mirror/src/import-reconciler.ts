@@ -1,8 +1,8 @@
 import { isTaken } from '@kube-semaphore/kube-client';
-import { isRefusal, type KeyContext, type KeyWrites, type Unwritten } from '@kube-semaphore/multicluster';
+import { type KeyContext, type KeyWrites, refusalOf, type Unwritten } from '@kube-semaphore/multicluster';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
-import { problemOf } from './desired/diagnostic.ts';
+import { clusterOf, problemOf } from './desired/diagnostic.ts';
 import {
   type ImportChange,
   importTaken,
@@ -189,7 +189,8 @@ export class ImportReconciler {
 
 /** What a user has to know about a change that wasn't made. */
 function problemsOf(key: string, { object, change, error }: Unwritten): readonly ClusterDiagnostic[] {
-  if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOf(key) }];
   const { kind } = change as McsChange;
   if ((kind !== 'create-derived' && kind !== 'create-slice') || !isTaken(error)) return [];
   // Someone removed our labels from it, or another program uses its name: we don't see it, and may not read it.

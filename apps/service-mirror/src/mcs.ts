@@ -1,10 +1,11 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { KeyContext, LeaderController, LocalWrites } from '@kube-semaphore/multicluster';
+import type { KeyContext, LeaderController, LocalWrites, PlannedWrite } from '@kube-semaphore/multicluster';
 import type { ImportInput } from './desired/mcs/import.ts';
 import { ImportReconciler } from './import-reconciler.ts';
 import { LocalImports } from './local/mcs/imports.ts';
 import { ImportWriter } from './local/mcs/import-writer.ts';
 import { ImportWrites } from './local/mcs/import-writes.ts';
+import { plannedImportWrites } from './local/planned-writes.ts';
 import type { LocalCounts } from './metrics/local-counts.ts';
 import { importKey } from './names.ts';
 import type { Plan } from './plan.ts';
@@ -85,10 +86,11 @@ export class MultiClusterServices {
     return this.#reconciler.reconcile(key, context);
   }
 
-  /** What `reconcile` would write now for all keys, and what a plan says about each cluster. */
-  plan(): Pick<Plan, 'importChanges' | 'exports'> {
+  /** What `reconcile` would write now for all keys, what a plan asks about it, and says about each cluster. */
+  plan(): Pick<Plan, 'importChanges' | 'exports'> & { readonly writes: readonly PlannedWrite[] } {
     const importChanges = [...this.keys()].toSorted().flatMap((key) => this.#reconciler.plan(key));
-    return { importChanges, exports: this.#clusters.plan() };
+    const writes = plannedImportWrites(importChanges, new ImportWriter(this.#options.client));
+    return { importChanges, writes, exports: this.#clusters.plan() };
   }
 
   /** Updates the metrics that no event updates. */

@@ -56,8 +56,17 @@ const reached = {
   skipped: [],
   services: ['c2-shop-73736d-db'],
 };
-const nothing = { missingNamespace: undefined, changes: [], importChanges: [], remotes: [], exports: [], orphans: [] };
-const plan: Plan = { ...nothing, changes, remotes: [reached] };
+const nothing = {
+  missingNamespace: undefined,
+  changes: [],
+  importChanges: [],
+  refusals: { refused: [], unknown: { count: 0, reasons: [] } },
+  remotes: [],
+  exports: [],
+  orphans: [],
+};
+const refused = [{ object: 'Service c2-shop-73736d-web', words: 'denied' }];
+const plan: Plan = { ...nothing, changes, refusals: { ...nothing.refusals, refused }, remotes: [reached] };
 
 describe('a plan', () => {
   it('shows people the changes, and Services whose traffic would go elsewhere', () => {
@@ -68,6 +77,8 @@ describe('a plan', () => {
         'delete  Endpoints c2-shop-73736d-db',
         '',
         'route   gl-a: to the endpoints of all clusters',
+        '',
+        'refuse! Service c2-shop-73736d-web: "denied"',
         '',
         'c2: 1 service now',
         '',

@@ -1,4 +1,4 @@
-import { type Diagnostic, notReached, withoutChange } from '@kube-semaphore/multicluster';
+import { type Diagnostic, notReached, refusalLines, type Refusals, withoutChange } from '@kube-semaphore/multicluster';
 import type { Condition } from '@kube-semaphore/kube-objects';
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { Change } from './desired/diff/change.ts';
@@ -44,6 +44,7 @@ export type Plan = {
   readonly missingNamespace: string | undefined;
   readonly changes: readonly Change[];
   readonly importChanges: readonly PlacedChange[];
+  readonly refusals: Refusals;
   readonly remotes: readonly RemotePlan[];
   /** All clusters, including the local one; empty without Multi-Cluster Services. */
   readonly exports: readonly ExportsPlan[];
@@ -58,7 +59,8 @@ export const exitCodeOf = ({ missingNamespace, remotes, exports }: Plan): 0 | 1 
   missingNamespace === undefined && !remotes.some(isMissing) && exports.every(({ known }) => known) ? 0 : 1;
 
 /** A plan for people. Ends in a line break. */
-export function planText({ missingNamespace, changes, importChanges, remotes, exports, orphans }: Plan): string {
+export function planText(plan: Plan): string {
+  const { missingNamespace, changes, importChanges, refusals, remotes, exports, orphans } = plan;
   const missing =
     missingNamespace === undefined
       ? []
@@ -75,6 +77,7 @@ export function planText({ missingNamespace, changes, importChanges, remotes, ex
         ? [withoutChange(unreached)]
         : [`Changes are unknown: the exports of ${unknown.join(', ')} aren't known.`]),
     ...(routing.length === 0 ? [] : ['', ...routing]),
+    ...refusalLines(refusals),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
     ...exports.flatMap((each) => ['', ...exportsLines(each)]),
     ...orphans.flatMap(({ cluster, objects }) => [

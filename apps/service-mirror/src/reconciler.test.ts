@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
-import { isRefusal, WaitingWrites } from '@kube-semaphore/multicluster';
+import { refusalOf, WaitingWrites } from '@kube-semaphore/multicluster';
 import { describe, expect, it } from 'vitest';
 import type { Change } from './desired/diff/change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired/objects.ts';
@@ -58,7 +58,7 @@ async function reconcileOnce(reconciler: ServiceReconciler, of: string): Promise
   const writes = waiting.begin(of, { since: 0 });
   await reconciler.reconcile(of, { signal: new AbortController().signal, since: 0, writes });
   waiting.end(writes);
-  return failures.find((error) => !isRefusal(error));
+  return failures.find((error) => refusalOf(error) === undefined);
 }
 
 /** The changes and the failure of one reconcile, without a Service yet, and maybe with Endpoints of a Go program. */

@@ -1,6 +1,6 @@
 import { isTaken } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
-import { isRefusal, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import { type KeyContext, refusalOf, type Unwritten } from '@kube-semaphore/multicluster';
 import { type Change, objectOf } from './desired/diff/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
 import { diffService, type ServiceChange } from './desired/diff/service.ts';
@@ -9,7 +9,7 @@ import { fitSlices } from './desired/fit-slices.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
-import { type ClusterDiagnostic, problemOf } from './desired/diagnostic.ts';
+import { type ClusterDiagnostic, clusterOf, problemOf } from './desired/diagnostic.ts';
 import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
@@ -115,7 +115,7 @@ export class ServiceReconciler {
     const target = targets.target(key);
     if (!local.isSynced() || target === undefined) return noChange([]);
     const { name, wanted } = target;
-    const cluster = key.slice(0, key.indexOf('/'));
+    const cluster = clusterOf(key);
     const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
     const diagnostics = [...target.diagnostics, ...fitting.diagnostics];
     const observed = local.service(name);
@@ -162,7 +162,8 @@ export class ServiceReconciler {
 
 /** What a user has to know about a change that wasn't made. */
 function problemsOf(key: string, { change, error }: Unwritten): readonly ClusterDiagnostic[] {
-  if (isRefusal(error)) return [problemOf(key, 'refused', error.message)];
+  const refusal = refusalOf(error);
+  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOf(key) }];
   const { kind, to } = change as Extract<Change, { readonly kind: 'create-slice' }>;
   // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
   if (kind !== 'create-slice' || !isTaken(error)) return [];

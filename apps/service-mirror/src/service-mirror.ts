@@ -1,4 +1,11 @@
-import { type AppStatus, everyPeriod, LeaderController, LocalWrites, Runner } from '@kube-semaphore/multicluster';
+import {
+  type AppStatus,
+  everyPeriod,
+  foreseeRefusals,
+  LeaderController,
+  LocalWrites,
+  Runner,
+} from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
@@ -8,6 +15,7 @@ import { ChangeWriter } from './local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './local/mirror-namespace.ts';
 import { LocalObjects } from './local/objects.ts';
 import { ObjectWriter } from './local/object-writer.ts';
+import { plannedWrites } from './local/planned-writes.ts';
 import { LocalZones } from './local/zones.ts';
 import { MultiClusterServices } from './mcs.ts';
 import { Gaps } from './metrics/gaps.ts';
@@ -48,6 +56,7 @@ export class ServiceMirror {
   readonly #clusters: SourceClusters;
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
+  readonly #writer: ObjectWriter;
   readonly #namespace: NamespaceCheck;
   readonly #reconciler: ServiceReconciler;
   readonly #controller: LeaderController;
@@ -68,6 +77,7 @@ export class ServiceMirror {
       observers: [this.#counts, gaps],
     });
     this.#local = local;
+    this.#writer = writer;
     this.#namespace = { writer, local, log };
     const keys = new ServiceKeys({ settings, options, local, metrics });
     const onKeys = (changed: Iterable<string>, since?: number): void => this.#enqueue(changed, since);
@@ -167,14 +177,16 @@ export class ServiceMirror {
    * @throws Error if the local objects can't be listed in time
    */
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
-    return this.#runner.once(options, async (running) => ({
-      missingNamespace: await missingNamespace(this.#namespace, running),
-      changes: [...this.#clusters.allKeys()].toSorted().flatMap((key) => this.#reconciler.plan(key)),
-      ...(this.#mcs?.plan() ?? { importChanges: [], exports: [] }),
+    return this.#runner.once(options, async (running) => {
+      const noNamespace = await missingNamespace(this.#namespace, running);
+      const changes = [...this.#clusters.allKeys()].toSorted().flatMap((key) => this.#reconciler.plan(key));
+      const { writes = [], ...imports } = this.#mcs?.plan() ?? { importChanges: [], exports: [] };
       // After the reconciles, which find diagnostics.
-      remotes: this.#clusters.plan(),
-      orphans: this.#counts.orphans,
-    }));
+      const remotes = this.#clusters.plan();
+      const plan = { missingNamespace: noNamespace, changes, ...imports, remotes, orphans: this.#counts.orphans };
+      const ofMirrors = noNamespace === undefined ? plannedWrites(changes, this.#writer) : [];
+      return { ...plan, refusals: await foreseeRefusals([...ofMirrors, ...writes], options) };
+    });
   }
 
   #sample(): void {

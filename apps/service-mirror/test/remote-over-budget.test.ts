@@ -59,7 +59,7 @@ describe('a remote with more Services than its limit', () => {
 });
 
 describe('a remote that causes endless writes', () => {
-  it('does not delay other remotes', async ({ sources, secondSources, mirrors, startWithFile }) => {
+  it('delays neither other remotes nor a deletion', async ({ sources, secondSources, mirrors, startWithFile }) => {
     const many = Array.from({ length: 520 }, (_, i) => `s${i}`);
     // More than the 1,000 writes that a start has at this rate: a Service and a slice each.
     await Promise.all(
@@ -82,6 +82,13 @@ describe('a remote that causes endless writes', () => {
         ).length,
       1,
     );
+    // What goes waits for no budget, neither its own nor another's.
+    const going = many.slice(0, 100);
+    await Promise.all(going.map((name) => sources.remove('services', { name })));
+    await secondSources.remove('services', { name: 'web' });
+    const gone = [web, ...going.map((name) => nameOf('c2', name))];
+    const names = async () => (await mirrors.services()).map(({ metadata }) => metadata.name);
+    await eventually(async () => (await names()).filter((name) => gone.includes(name)), []);
     expect([await isOver('c2'), await isOver('c2-a')]).toEqual([1, 0]);
   });
 });

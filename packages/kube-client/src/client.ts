@@ -38,8 +38,11 @@ export type RequestReport = {
 
 export type RunOptions = { readonly signal: AbortSignal };
 
-/** `beforeSend` is called right before a write is sent, and stops it if it throws: to check that we still lead. */
-export type WriteOptions = RunOptions & { readonly beforeSend?: () => void };
+/**
+ * `beforeSend` is called right before a write is sent, and stops it if it throws: to check that we still lead. With `dryRun`, the
+ * server does everything except store the result.
+ */
+export type WriteOptions = RunOptions & { readonly beforeSend?: () => void; readonly dryRun?: boolean };
 
 type ObjectName = { readonly namespace?: string | undefined; readonly name: string };
 
@@ -130,21 +133,17 @@ export class KubeClient {
     return this.#request('get', { resource: path, path }, { signal, accept }, (body) => parseJson(body));
   }
 
-  /** @param dryRun the server does everything except store the object */
-  create<K extends Kind>(
-    codec: Codec<K>,
-    object: Writable,
-    { dryRun = false, ...options }: WriteOptions & { readonly dryRun?: boolean },
-  ): Promise<KubeObject<K>> {
+  create<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
     const { namespace } = object.metadata;
-    const target = targetOf(codec.kind, { namespace }, { dryRun: dryRun ? 'All' : undefined });
+    const target = targetOf(codec.kind, { namespace }, dryRunOf(options));
     return this.#request('create', target, { ...options, body: withType(codec.kind, object) }, objectOf(codec));
   }
 
   /** Replaces an object. With `metadata.resourceVersion`, it fails with 409 if the stored object is newer. */
   update<K extends Kind>(codec: Codec<K>, object: Writable, options: WriteOptions): Promise<KubeObject<K>> {
     const request = { ...options, body: withType(codec.kind, object) };
-    return this.#request('update', targetOf(codec.kind, object.metadata), request, objectOf(codec));
+    const target = targetOf(codec.kind, object.metadata, dryRunOf(options));
+    return this.#request('update', target, request, objectOf(codec));
   }
 
   /**
@@ -158,8 +157,7 @@ export class KubeClient {
     { subresource, ...options }: WriteOptions & ObjectName & { readonly subresource?: 'status' },
   ): Promise<KubeObject<K>> {
     const request = { ...options, body: JSON.stringify(patch), contentType: MERGE_PATCH };
-    const { resource, path } = targetOf(codec.kind, options);
-    const target = { resource, path: subresource === undefined ? path : `${path}/${subresource}` };
+    const target = targetOf(codec.kind, { ...options, subresource }, dryRunOf(options));
     return this.#request('patch', target, request, objectOf(codec));
   }
 
@@ -177,7 +175,9 @@ export class KubeClient {
     }: WriteOptions & ObjectName & { uid: string; resourceVersion: string; propagationPolicy?: 'Orphan' },
   ): Promise<void> {
     const preconditions = { uid, resourceVersion };
-    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy });
+    // With a body, the server reads no option from the query.
+    const dryRun = options.dryRun === true ? ['All'] : undefined;
+    const body = JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy, dryRun });
     await this.#request('delete', targetOf(kind, options), { ...options, body }, () => undefined);
   }
 
@@ -263,14 +263,19 @@ const METHODS = {
   delete: 'DELETE',
 } as const;
 
+const dryRunOf = ({ dryRun = false }: WriteOptions): Query => ({ dryRun: dryRun ? 'All' : undefined });
+
 const selectors = ({ labelSelector, fieldSelector }: Selection): Query => ({ labelSelector, fieldSelector });
 
-function targetOf(kind: Kind, at: Partial<ObjectName>, query: Query = {}): Target {
+type Place = Partial<ObjectName> & { readonly subresource?: string | undefined };
+
+function targetOf(kind: Kind, { subresource, ...at }: Place, query: Query = {}): Target {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') parameters.set(name, String(value));
+  const part = subresource === undefined ? '' : `/${subresource}`;
   const suffix = parameters.size === 0 ? '' : `?${parameters.toString()}`;
-  return { resource: kind.plural, path: resourcePath(kind, at) + suffix };
+  return { resource: kind.plural, path: resourcePath(kind, at) + part + suffix };
 }
 
 const withType = (kind: Kind, object: Writable): string =>

@@ -19,7 +19,7 @@ export type CommonOptions = {
   readonly deletionGuardHoldMs: number;
   /** Minimum time between two writes of one object, from the end of the first; 0 is no limit. */
   readonly minWriteIntervalMs: number;
-  /** Parallel writes per API server. */
+  /** Parallel writes per API server, at most half of them (rounded up) for one remote. */
   readonly writeConcurrency: number;
   /** Opens a watch again after this time without an event. */
   readonly watchIdleTimeoutMs: number;
@@ -105,7 +105,7 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     group: 'Pacing',
     type: integer({ min: 1, max: 1000 }),
     fallback: 16,
-    help: 'Parallel writes per API server.',
+    help: 'Parallel writes per API server, at most half of them (rounded up) for one remote.',
   },
   watchIdleTimeoutMs: {
     flag: 'watch-idle-timeout',

@@ -35,10 +35,10 @@ export function printable(text: string, max = MAX_TEXT): string {
         .replace(HALF_PAIR, '')}…`;
 }
 
-/** `raw` for a reason: quoted, escaped, and cut after 64 code units. Unless it is cut, `JSON.parse` reads it. */
-export function quoted(raw: string): string {
-  if (raw.length <= MAX_EXCERPT) return printableJson(JSON.stringify(raw));
-  return `${printableJson(JSON.stringify(raw.slice(0, MAX_EXCERPT).replace(HALF_PAIR, '')))}…`;
+/** `raw` for a reason: quoted, escaped, and cut after `max` code units. Unless it is cut, `JSON.parse` reads it. */
+export function quoted(raw: string, max = MAX_EXCERPT): string {
+  if (raw.length <= max) return printableJson(JSON.stringify(raw));
+  return `${printableJson(JSON.stringify(raw.slice(0, max).replace(HALF_PAIR, '')))}…`;
 }
 
 /** Equivalent JSON that is safe to print. Its line breaks stay: outside of a string they are layout. */

@@ -119,6 +119,15 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'delays nothing of another cluster, whatever the API server answers',
     ],
     ['apps/service-mirror/test/faults/failing-writes.test.ts', 'with $name, delays nothing of another cluster'],
+    [
+      'packages/multicluster/src/local/local-writes.test.ts',
+      'writes for a remote while all writes for another have no answer',
+    ],
+    ['packages/multicluster/src/local/waiting-writes.test.ts', 'is left the sooner, the more answers are late'],
+    [
+      'apps/wireguard/test/faults/failing-writes.test.ts',
+      'an announcement that can not be written delays no tunnel of another cluster, whatever the API server answers',
+    ],
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
     ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],
     [
@@ -185,7 +194,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/src/linear.test.ts', '$name takes linear time, up to 1 MB'],
   ],
   'cause local writes without limit': [
-    ['apps/policy/test/remote-writes.test.ts', 'delays no other remote, and is limited to the rate'],
+    ['apps/policy/test/remote-writes.test.ts', 'delays no other remote and no deletion, and is limited to the rate'],
     ['apps/policy/test/remote-writes.test.ts', 'gets sets up to the limit, and keeps them'],
     [
       'apps/service-mirror/test/remote-over-budget.test.ts',

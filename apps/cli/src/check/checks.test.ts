@@ -126,6 +126,20 @@ describe('the checks', () => {
     expect(resultsOf(checks, [c1, c2]).filter(({ result }) => result !== 'ok')).toEqual([]);
   });
 
+  it('quote the words of an example of what is skipped, of an app that tells them, and cut them', () => {
+    const skipped = [
+      { kind: 'problem', reason: 'bad-address', count: 2 },
+      { kind: 'problem', reason: 'refused', count: 1, example: `set a: exceeded \u001b[2J quota ${'x'.repeat(400)}` },
+      { kind: 'expected', reason: 'finished', count: 3, example: 'pod b: it ended' },
+    ];
+    const { findings } = resultsOf(checks, remote(POLICY, { skipped })).find(({ name }) => name === 'nothing-skipped')!;
+    const [words, more] = findings[0]!.detail.split('x'.repeat(273));
+    expect(words).toMatch(
+      /skips objects of c2: 2 bad-address, 1 refused \(such as "set a: exceeded \\u001b\[2J quota $/,
+    );
+    expect(more).toBe('"…)');
+  });
+
   it.each([
     { reports: [c1, { ...c2, failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
     { reports: [c1, { ...c2, pods: [] }], want: ['problem apps-found'] },

@@ -1,4 +1,6 @@
+import { quoted } from '@kube-semaphore/text';
 import { agreements } from './agreement.ts';
+import type { RemoteStatus } from '../clusters/app-status.ts';
 import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes, some } from './check.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
@@ -102,7 +104,7 @@ const ofRemotes: readonly Check[] = [
     subjects: seenRemotes,
     detailOf: (found) => {
       const problems = found.remote.skipped.filter(({ kind }) => kind === 'problem');
-      const reasons = problems.map(({ reason, count }) => `${count} ${reason}`).join(', ');
+      const reasons = problems.map(skippedText).join(', ');
       return problems.length === 0 ? undefined : `${placeOf(found)} skips objects of ${found.remote.name}: ${reasons}`;
     },
   }),
@@ -174,3 +176,9 @@ export const checks: readonly Check[] = [
 export const checksBefore: readonly Check[] = [reached, ...ofClusters];
 
 const wordsOf = (error: { readonly message: string } | null): string => (error === null ? '' : `: ${error.message}`);
+
+/** Long enough for what a policy, a quota or a webhook says. */
+const MAX_EXAMPLE = 300;
+
+const skippedText = ({ reason, count, example }: RemoteStatus['skipped'][number]): string =>
+  `${count} ${reason}${example === undefined ? '' : ` (such as ${quoted(example, MAX_EXAMPLE)})`}`;

@@ -28,7 +28,15 @@ const remote = z.object({
   credentials: z.nullish(z.object({ from: time, until: time })),
   objects: z.nullable(z.record(z.string(), count)),
   heldDeletions: count,
-  skipped: z.array(z.object({ kind: z.enum(['expected', 'problem']), reason: z.string(), count })),
+  skipped: z.array(
+    z.object({
+      kind: z.enum(['expected', 'problem']),
+      reason: z.string(),
+      count,
+      /** Undefined: an older app doesn't tell. */
+      example: z.optional(z.string()),
+    }),
+  ),
   stale: z.optional(z.boolean()),
   config: z.object({
     allowedPodCIDRs: cidrs,

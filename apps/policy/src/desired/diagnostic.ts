@@ -5,7 +5,7 @@
 export type SetDiagnostic = {
   readonly kind: 'expected' | 'problem';
   /** One of a few words, fit for a metric's label. */
-  readonly reason: 'host-network' | 'host-network-kept' | 'name-taken' | 'refused';
+  readonly reason: 'host-network' | 'host-network-kept' | 'name-taken' | 'refused' | 'namespace-terminating';
   readonly cluster: string;
   readonly namespace: string;
   /** The Pod's name; for `name-taken` and `refused` the value of the name label. */

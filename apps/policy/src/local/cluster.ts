@@ -2,6 +2,7 @@ import {
   ClusterWatches,
   type DiagnosticRegister,
   LocalWrites,
+  type PlannedWrite,
   POLL_INTERVAL_MS,
   skippedIn,
   untilAnswered,
@@ -15,7 +16,7 @@ import { limitedLog, type Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from '../config/options.ts';
 import { clusterIdsOf, type RemoteSettings } from '../config/settings.ts';
 import type { Change } from '../desired/sets/change.ts';
-import { changeEvent } from '../desired/sets/change-facts.ts';
+import { changeEvent, objectOf } from '../desired/sets/change-facts.ts';
 import { configuredIdentity } from '../desired/identity.ts';
 import { readOwner } from '../desired/labels.ts';
 import { otherSinksOf, sinkOf } from '../desired/network-policies/sinks.ts';
@@ -277,6 +278,15 @@ export class LocalCluster {
       if (needsRecheck(error, change, this.#isWatchForbidden)) reflector.recheck();
       throw error;
     }
+  }
+
+  /** What a plan asks the API server: nothing about deletions. */
+  plannedWrites(changes: readonly Change[]): readonly PlannedWrite[] {
+    const { send } = this.#api ?? {};
+    if (send === undefined) return [];
+    return changes
+      .filter(({ kind }) => kind !== 'delete')
+      .map((change) => ({ object: objectOf(change), send: (options) => send(change, options) }));
   }
 
   #companionsOf(

@@ -1,4 +1,4 @@
-import { type LocalWrites, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { type LocalWrites, type PlannedWrite, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
@@ -10,7 +10,7 @@ import {
   networkPolicyKind,
 } from '@kube-semaphore/kube-objects';
 import type { ObservedCompanion, Sink } from '../desired/network-policies/companion.ts';
-import { type CompanionChange, companionEvent, isUrgent, remoteOf } from '../desired/network-policies/diff.ts';
+import { type CompanionChange, companionEvent, isUrgent, nameOf, remoteOf } from '../desired/network-policies/diff.ts';
 import type { LocalNetworkPolicies } from './network-policies.ts';
 import { needsRecheck, unlessGone } from './writer.ts';
 
@@ -160,6 +160,14 @@ export class LocalCompanions {
       if (needsRecheck(error, change, isWatchForbidden())) reflector.recheck();
       throw error;
     }
+  }
+
+  /** What a plan asks the API server: nothing about deletions. */
+  plannedWrites(changes: readonly CompanionChange[]): readonly PlannedWrite[] {
+    const { client } = this.#options;
+    return changes
+      .filter(({ kind }) => kind !== 'delete')
+      .map((change) => ({ object: nameOf(change), send: (options) => sendCompanion(client, change, options) }));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { failingWrites } from '@kube-semaphore/testkit';
+import { failingWrites, shortLease } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { it as itWithNetworkPolicies } from '../support/it-with-network-policies.ts';
@@ -97,6 +97,46 @@ describe.each(kinds)('$what that can not be written for ever', ({ what, path, fl
       await proxy.clear();
       await pods.add(podOf(2, 3));
       await eventually(() => objectWith(local, path, `10.2.${i}.3`), isDefined, { what: `a write after ${name}` });
+    }
+  });
+});
+
+/** Short, as each row waits until a leader gives up. */
+const lease = {
+  ...shortLease('failing-writes'),
+  'lease-namespace': 'semaphore-policy',
+  'lease-duration': '1s',
+  'renew-deadline': '400ms',
+  'retry-period': '100ms',
+};
+
+describe('a Lease that can not be written', () => {
+  it('stops all writes, but no reads, until it can, whatever the API server answers', async ({
+    accounts,
+    pods,
+    proxy,
+    sets,
+    start,
+  }) => {
+    const policy = await start({ ...lease, 'local-kube-config': await proxy.kubeconfig(accounts.local) });
+    const podsOfC2 = async () => {
+      const { body } = await policy.get('/status');
+      const { remotes } = JSON.parse(body) as { remotes: { up: boolean; objects: { pods: number } }[] };
+      return remotes.map(({ up, objects }) => (up ? objects.pods : undefined));
+    };
+    const leading = () => policy.log().findLast(({ msg }) => msg.endsWith(' leading'))?.msg;
+    let nets = {};
+    for (const [i, { name, fault }] of failingWrites.entries()) {
+      await eventually(leading, 'started leading', { what: `a leader before ${name}` });
+      await proxy.set(fault, { target: /\/leases\/.*failing-writes/, verb: 'update' });
+      await eventually(leading, 'stopped leading', { what: `no leader with ${name}` });
+      await pods.add({ name: `p${i}`, app: `app-${i}`, ips: [`10.4.0.${i}`] });
+      if (i > 0) await pods.remove(`p${i - 1}`);
+      await eventually(podsOfC2, [1], { what: `what c2 has now, with ${name}` });
+      expect(await sets.nets(), `with ${name}`).toEqual(nets);
+      await proxy.clear();
+      nets = { [`c2-default-app-${i}`]: [`10.4.0.${i}/32`] };
+      await sets.become(nets);
     }
   });
 });

@@ -67,6 +67,20 @@ describe('plan', () => {
     expect(await c1.conditions('web')).toEqual([]);
   });
 
+  it('prints what the API server would refuse, in its words', async ({ c1, set }) => {
+    const message = 'serviceimports "db" is forbidden: exceeded quota: few';
+    const filter = { method: 'POST', target: /\/serviceimports\?dryRun=All$/ };
+    await set.path('c1', 'c1').set({ kind: 'answer', status: 403, message }, filter);
+    const { code, stdout } = await c1.run(['plan']);
+    await set.path('c1', 'c1').clear();
+    expect({ code, refused: stdout.split('\n').filter((line) => line.startsWith('refuse')) }).toEqual({
+      code: 0,
+      refused: ['db', 'web'].map((name) =>
+        expect.stringMatching(`^refuse! ServiceImport shop/${name}: ".*exceeded quota: few"$`),
+      ),
+    });
+  });
+
   it('is empty after a run, and shows what an unexport deletes', async ({ c1, c2 }) => {
     await c1.start();
     await eventually(() => c1.importedFrom('web'), ['c1', 'c2']);

@@ -41,33 +41,9 @@ export class BareNode {
   }
 
   /** Sets the output of `wg` and `ip`. */
-  async show({ remote, privateKey, publicKey, peers = [] }: ShownDevice): Promise<void> {
-    const name = `wireguard.${remote}`;
-    const lines = [
-      [name, privateKey, publicKey, 51_820, 'off'],
-      ...peers.map((peer) => [
-        name,
-        peer.publicKey,
-        '(none)',
-        peer.endpoint,
-        peer.allowedIps,
-        peer.handshakeSeconds ?? 0,
-        0,
-        peer.sentBytes ?? 0,
-        25,
-      ]),
-    ];
-    const link = {
-      ifname: name,
-      ifindex: 7,
-      mtu: 1420,
-      flags: ['UP'],
-      ifalias: `semaphore-wireguard ${remote}`,
-      linkinfo: { info_kind: 'wireguard' },
-      addr_info: [],
-    };
-    await this.#write('links', JSON.stringify([link]));
-    await this.#write('dump', lines.map((fields) => `${fields.join('\t')}\n`).join(''));
+  async show(...devices: readonly ShownDevice[]): Promise<void> {
+    await this.#write('links', JSON.stringify(devices.map(linkOf)));
+    await this.#write('dump', devices.flatMap(dumpOf).join(''));
   }
 
   /** The command lines of `wg` and `ip` so far, oldest first. */
@@ -81,6 +57,35 @@ export class BareNode {
     await writeFile(`${path}.new`, text);
     await rename(`${path}.new`, path);
   }
+}
+
+const linkOf = ({ remote }: ShownDevice, index: number) => ({
+  ifname: `wireguard.${remote}`,
+  ifindex: 7 + index,
+  mtu: 1420,
+  flags: ['UP'],
+  ifalias: `semaphore-wireguard ${remote}`,
+  linkinfo: { info_kind: 'wireguard' },
+  addr_info: [],
+});
+
+function dumpOf({ remote, privateKey, publicKey, peers = [] }: ShownDevice, index: number): readonly string[] {
+  const name = `wireguard.${remote}`;
+  const lines = [
+    [name, privateKey, publicKey, 51_820 + index, 'off'],
+    ...peers.map((peer) => [
+      name,
+      peer.publicKey,
+      '(none)',
+      peer.endpoint,
+      peer.allowedIps,
+      peer.handshakeSeconds ?? 0,
+      0,
+      peer.sentBytes ?? 0,
+      25,
+    ]),
+  ];
+  return lines.map((fields) => `${fields.join('\t')}\n`);
 }
 
 const BEGIN = `#!/bin/sh

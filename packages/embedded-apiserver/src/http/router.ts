@@ -109,8 +109,8 @@ async function respond(call: Call): Promise<Reply> {
   const one = (object: StoredObject, status = 200): Reply => ({ status, body: encoder.object(resource, object) });
   const json = (value: object, status = 200): Reply => ({ status, body: [Buffer.from(JSON.stringify(value))] });
   if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
-  if (info.query.has('dryRun') && info.verb !== 'create')
-    throw badRequest('the embedded server has dry runs of creations only');
+  if (info.query.has('dryRun') && !['create', 'update', 'patch'].includes(info.verb))
+    throw badRequest('the embedded server has dry runs of a deletion in its body only');
   switch (info.verb) {
     case 'get': {
       const object = storage.collection(resource).get(target.namespace, target.name);

@@ -12,6 +12,7 @@ type DeleteOptions = {
   gracePeriodSeconds?: number;
   propagationPolicy?: PropagationPolicy;
   preconditions?: { uid?: string; resourceVersion?: string };
+  dryRun?: readonly string[];
 };
 
 /** Kinds whose DELETE returns the object. Other kinds return a Status. */
@@ -20,7 +21,7 @@ const returned = new Set(['Pod', 'Service', 'ServiceAccount', 'Namespace']);
 /** The answer to a DELETE. */
 export type Deletion = { readonly object: StoredObject } | { readonly success: Record<string, unknown> };
 
-/** Answers a DELETE of one object. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
+/** Answers a DELETE of one object. With `dryRun` it deletes nothing. @throws {ApiError} 404, or 409 when a precondition doesn't hold */
 export async function remove(call: Call): Promise<Deletion> {
   const { resource, target, storage } = call;
   const options = await readOptions(call);
@@ -29,7 +30,7 @@ export async function remove(call: Call): Promise<Deletion> {
   const existing = storage.collection(resource).get(target.namespace, target.name);
   if (!existing) throw notFound(subject);
   checkPreconditions({ ...subject, plural: resource.kind }, options, existing);
-  const object = removeObject(call, existing, options);
+  const object = options.dryRun === undefined ? removeObject(call, existing, options) : existing;
   if (returned.has(resource.kind)) return { object };
   const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
   return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };

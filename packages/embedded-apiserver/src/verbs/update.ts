@@ -9,7 +9,7 @@ import { mergePatch } from './merge-patch.ts';
 import { check } from '../kinds/rules.ts';
 import { prune } from '../kinds/structural-schema.ts';
 import { ApiError, badRequest, conflict, invalid, notFound } from '../http/status.ts';
-import type { StoredObject } from '../storage/stored-object.ts';
+import { StoredObject } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
 const staleMessage = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -19,7 +19,7 @@ const patches: Readonly<Record<string, (target: KubeObject, patch: unknown) => u
   'application/json-patch+json': (target, patch) => jsonPatch(target, patch as Operation[]),
 };
 
-/** Answers a PUT. @throws {ApiError} 404, 409, or 422 if the kind requires a resourceVersion */
+/** Answers a PUT. With `dryRun` it stores nothing. @throws {ApiError} 404, 409, or 422 if the kind requires a resourceVersion */
 export async function update(call: Call): Promise<{ created: boolean; object: StoredObject }> {
   const { request, resource, target, storage } = call;
   const object = inNamespace(await readObject(request, resource), target.namespace);
@@ -28,10 +28,14 @@ export async function update(call: Call): Promise<{ created: boolean; object: St
   if (existing) return { created: false, object: replace(call, existing, object) };
   if (!resource.createOnUpdate) throw notFound(subjectOf(call));
   checkUid(call, object, '');
-  return { created: true, object: insert(storage, resource, object) };
+  return { created: true, object: insert(storage, resource, object, { isDryRun: call.info.query.has('dryRun') }) };
 }
 
-/** Answers a PATCH, merge or JSON. @throws {ApiError} 415 for another type, 422 if it doesn't apply, or as `update` */
+/**
+ * Answers a PATCH, merge or JSON. With `dryRun` it stores nothing.
+ *
+ * @throws {ApiError} 415 for another type, 422 if it doesn't apply, or as `update`
+ */
 export async function patch(call: Call): Promise<StoredObject> {
   const { request, resource, target, storage } = call;
   const applyPatch = patches[request.headers['content-type']?.split(';')[0] ?? ''];
@@ -65,13 +69,14 @@ const subjectOf = ({ resource: { group, plural }, target: { name } }: Call) => (
 
 /** Replaces `existing` by `next`, unless they are equal. */
 function replace(call: Call, existing: StoredObject, next: KubeObject): StoredObject {
-  const { resource, storage } = call;
+  const { resource, storage, info } = call;
   checkVersion(call, existing, next);
   const before = existing.object(resource);
   const after = merged(call, before, next);
   check(resource, after, before);
   // A write that changes nothing succeeds, and causes no watch event.
-  return isDeepStrictEqual(after, before) ? existing : storage.put(resource, after);
+  if (isDeepStrictEqual(after, before)) return existing;
+  return info.query.has('dryRun') ? new StoredObject(resource, after) : storage.put(resource, after);
 }
 
 /** A PUT with a UID must match the object's UID. */

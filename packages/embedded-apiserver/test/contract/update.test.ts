@@ -36,6 +36,21 @@ onEachServer('an update', (server) => {
     expect(changed.metadata.uid).toBe(pod.metadata.uid);
   });
 
+  it('in a dry run is answered like others, but nothing changes or goes', async () => {
+    const pods = paths.pods(await server().namespace());
+    const pod = await make(pods, smallPod('x', { labels: { a: '1' } }));
+    const labelled = { metadata: { labels: { a: '2' } } };
+    const replaced = await put(`${pods}/x?dryRun=All`, { ...pod, metadata: { ...pod.metadata, labels: { a: '2' } } });
+    const patched = await server().send('PATCH', `${pods}/x?dryRun=All`, { body: labelled, headers: mergePatch });
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, dryRun: ['All'] };
+    const deleted = await server().send('DELETE', `${pods}/x`, { body });
+    expect([replaced, patched].map((answer) => read(answer).metadata.labels)).toEqual([{ a: '2' }, { a: '2' }]);
+    expect([replaced, patched, deleted].map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect(await server().cluster.admin.get(`${pods}/x`)).toEqual(pod);
+    const stale = smallPod('x', { resourceVersion: '1' });
+    expect(refusal(await put(`${pods}/x?dryRun=All`, stale))).toEqual({ status: 409, reason: 'Conflict' });
+  });
+
   it('conflicts for a stale object and for another UID; an invalid resourceVersion is an error', async () => {
     const pods = paths.pods(await server().namespace());
     await make(pods, smallPod('x'));

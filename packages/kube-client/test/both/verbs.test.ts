@@ -92,6 +92,25 @@ describe('create', () => {
     await expect(client.get(services, { namespace, name: 'dry', signal })).rejects.toMatchObject({ status: 404 });
   });
 
+  it('changes and deletes nothing in a dry run', async () => {
+    const { metadata } = await createService('web', { app: 'web' });
+    const { uid, resourceVersion } = metadata;
+    const [at, dry] = [
+      { namespace, name: 'web' },
+      { dryRun: true, signal },
+    ];
+    const labels = { app: 'new' };
+    expect(await client.update(services, serviceOf({ ...at, resourceVersion, labels }), dry)).toMatchObject({
+      metadata: { labels },
+    });
+    expect(await client.patch(services, { metadata: { labels } }, { ...at, ...dry })).toMatchObject({
+      metadata: { labels },
+    });
+    await client.patch(services, { status: { loadBalancer: {} } }, { ...at, ...dry, subresource: 'status' });
+    await client.delete(services, { ...at, ...dry, uid, resourceVersion });
+    expect((await storedService('web')).metadata).toMatchObject({ uid, resourceVersion });
+  });
+
   it('is refused with 409 if the object exists', async () => {
     await createService('web');
     await expect(createService('web')).rejects.toMatchObject({

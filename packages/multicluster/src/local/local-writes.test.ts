@@ -13,7 +13,7 @@ const create = {
 } as const;
 
 /** Local writes of a leader, and what `remote_up` says of the local cluster. */
-function localWrites() {
+function localWrites({ concurrency = 1 } = {}) {
   const up = new Map<string, number>();
   const lines: string[] = [];
   const say = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
@@ -24,7 +24,7 @@ function localWrites() {
   const writes = new LocalWrites({
     leadership,
     what: 'set',
-    concurrency: 1,
+    concurrency,
     remotes: [],
     objectsOf: () => 0,
     perSecond: 20,
@@ -61,3 +61,14 @@ it.each([new NotLeadingError(), new RemoteWritesError('c2', 1_000)])(
     expect({ up, lines }).toEqual({ up: new Map(), lines: [] });
   },
 );
+
+it('writes for a remote while all writes for another have no answer', async () => {
+  const { writes } = localWrites({ concurrency: 16 });
+  const ended = Promise.withResolvers<string>();
+  const hanging = Array.from({ length: 20 }, () => writes.write({ ...create, payer: 'c3' }, () => ended.promise));
+  const withdrawal = { ...create, payer: 'c2', isDeletion: true };
+  const first = await Promise.race([writes.write(withdrawal, async () => 'deleted'), new Promise(setImmediate)]);
+  expect(first).toBe('deleted');
+  ended.resolve('late');
+  await Promise.all(hanging);
+});

@@ -51,7 +51,7 @@ export class LocalWrites {
   }
 
   /**
-   * Writes in turn.
+   * Writes in turn. One payer gets about half of the turns, so others go on while its writes have no answer.
    *
    * @throws RemoteWritesError if the remote must wait, before it waits for its turn; NotLeadingError; what `send` throws
    */
@@ -61,7 +61,7 @@ export class LocalWrites {
   ): Promise<T> {
     const { leadership, metrics } = this.#options;
     if (payer !== undefined) this.#budgets.spend(payer, { isDeletion });
-    const written = await this.#limiter.run(() =>
+    const written = await this.#limiter.run(payer, () =>
       leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
     );
     const { event: message, facts } = event();

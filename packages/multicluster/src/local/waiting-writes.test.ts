@@ -195,6 +195,29 @@ describe('a write without an answer', () => {
     expect(sent()).toEqual(['a']);
   });
 
+  it('is left the sooner, the more answers are late', async () => {
+    const { reconcile, answers } = start();
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const began = Date.now();
+    for (let i = 0; i < 100; i += 1) {
+      answers.set(`a${i}`, promise);
+      const reconciling = reconcile([`a${i}`]);
+      await vi.advanceTimersToNextTimerAsync();
+      await reconciling;
+    }
+    // The sum of 1/n.
+    expect(Date.now() - began).toBeLessThan(6_000);
+    resolve('changed');
+    await later(0);
+    answers.set('b', new Promise(() => {}));
+    let isLeft = false;
+    const next = reconcile(['b']).then(() => (isLeft = true));
+    await later(999);
+    expect(isLeft).toBe(false);
+    await later(1);
+    await next;
+  });
+
   it('waits like others if the answer is an error', async () => {
     const { reconcile, answers, sent, failures, due } = start();
     const { promise, reject } = Promise.withResolvers<string>();

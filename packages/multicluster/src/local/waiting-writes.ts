@@ -47,7 +47,10 @@ const BACKOFF = { baseMs: 50, maxMs: 10_000 };
 /** No event says that a policy, a quota or a webhook allows what it denied. */
 const REFUSED_BACKOFF = { baseMs: 60_000, maxMs: 600_000 };
 
-/** How long a reconcile waits for an answer before it continues with other objects. */
+/**
+ * How long a reconcile waits for an answer before it continues with other objects. While n answers are late, it is 1/(n+1) of
+ * that: else a remote with many objects that are never answered would keep all workers.
+ */
 const SLOW_MS = 1_000;
 
 /**
@@ -59,6 +62,7 @@ export class WaitingWrites {
   readonly #now: () => number;
   readonly #byKey = new Map<string, Map<string, Wait>>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #late = new Set<Promise<unknown>>();
 
   constructor(options: WaitingWritesOptions) {
     this.#options = options;
@@ -70,7 +74,7 @@ export class WaitingWrites {
     clearTimeout(this.#timers.get(key));
     this.#timers.delete(key);
     const waits = this.#byKey.get(key) ?? new Map<string, Wait>();
-    return new KeyWrites({ ...this.#options, key, since, waits, now: this.#now });
+    return new KeyWrites({ ...this.#options, key, since, waits, late: this.#late, now: this.#now });
   }
 
   /** Forgets the objects that a reconcile didn't try to write, and wakes the key when the first of the others is due. */
@@ -115,6 +119,8 @@ type KeyWritesOptions = WaitingWritesOptions & {
   readonly key: string;
   readonly since: number | undefined;
   readonly waits: Map<string, Wait>;
+  /** The answers that no reconcile waits for any more. */
+  readonly late: Set<Promise<unknown>>;
   readonly now: () => number;
 };
 
@@ -215,16 +221,16 @@ export class KeyWrites {
 
   /** Waits for an answer. One that comes later wakes the key. */
   async #unlessSlow<T>(answer: Promise<T>): Promise<T | undefined> {
-    const { key, since, onDue } = this.#options;
+    const { key, since, late, onDue } = this.#options;
     const { promise: slow, resolve } = Promise.withResolvers<undefined>();
-    let isSlow = false;
-    const timer = setTimeout(() => {
-      isSlow = true;
+    const giveUp = (): void => {
+      late.add(answer);
       resolve(undefined);
-    }, SLOW_MS);
+    };
+    const timer = setTimeout(giveUp, SLOW_MS / (late.size + 1));
     void answer.then(() => {
       clearTimeout(timer);
-      if (isSlow) onDue(key, since);
+      if (late.delete(answer)) onDue(key, since);
     });
     return Promise.race([answer, slow]);
   }

@@ -40,15 +40,15 @@ it('counts a problem apart from the same expected reason', () => {
   expect([problems, expected]).toEqual([{ 'bad-address': 0 }, { 'bad-address': 1 }]);
 });
 
-it('tells how many there are now of each kind and reason', () => {
+it('tells how many there are now of each kind and reason, with an example', () => {
   const { skips } = register();
   skips.replace('pod a', [bad, worse]);
   skips.replace('pod b', [{ ...bad, kind: 'expected' }]);
   skips.replace('pod c', [{ ...bad, reason: 'gone' }]);
   skips.replace('pod c', []);
   expect(skips.counts()).toEqual([
-    { kind: 'expected', reason: 'bad-address', count: 1 },
-    { kind: 'problem', reason: 'bad-address', count: 2 },
+    { kind: 'expected', reason: 'bad-address', count: 1, example: 'pod b: x is no address' },
+    { kind: 'problem', reason: 'bad-address', count: 2, example: 'pod a: x is no address' },
   ]);
 });
 

@@ -3,8 +3,11 @@ import type { Logger } from '@kube-semaphore/runtime';
 /** Why an object or a part of it is skipped, or isn't used as one would expect. */
 export type Diagnostic = { readonly kind: 'expected' | 'problem'; readonly reason: string; readonly detail: string };
 
-/** How many diagnostics have a kind and a reason. */
-export type DiagnosticCount = Pick<Diagnostic, 'kind' | 'reason'> & { readonly count: number };
+/** How many diagnostics have a kind and a reason. `example`: the subject and the detail of one, with text of others. */
+export type DiagnosticCount = Pick<Diagnostic, 'kind' | 'reason'> & {
+  readonly count: number;
+  readonly example: string;
+};
 
 export type DiagnosticRegisterOptions = {
   /** The number of diagnostics of a kind and reason changed. */
@@ -46,16 +49,26 @@ export class DiagnosticRegister {
 
   /** How many there are now of each kind and reason, sorted by both. */
   counts(): readonly DiagnosticCount[] {
-    return [...this.#counts.keys()].toSorted().flatMap((series) => {
+    const examples = this.#examples();
+    return [...examples.keys()].toSorted().map((series) => {
       const [kind, reason] = series.split(' ') as [Diagnostic['kind'], string];
-      const count = this.#counts.get(series)!;
-      return count === 0 ? [] : [{ kind, reason, count }];
+      return { kind, reason, count: this.#counts.get(series)!, example: examples.get(series)! };
     });
   }
 
+  /** The oldest diagnostic of each series that there is. */
+  #examples(): ReadonlyMap<string, string> {
+    const examples = new Map<string, string>();
+    for (const [subject, diagnostics] of this.#bySubject)
+      for (const diagnostic of diagnostics) {
+        const series = seriesOf(diagnostic);
+        if (!examples.has(series)) examples.set(series, `${subject}: ${diagnostic.detail}`);
+      }
+    return examples;
+  }
+
   #count({ kind, reason }: Diagnostic, step: 1 | -1): void {
-    // One reason can have both kinds: an address that isn't allowed is a problem for a Pod, and expected for a node's.
-    const series = `${kind} ${reason}`;
+    const series = seriesOf({ kind, reason });
     const count = (this.#counts.get(series) ?? 0) + step;
     this.#counts.set(series, count);
     this.#options.onCount({ kind, reason }, count);
@@ -77,5 +90,8 @@ export const skippedIn = (cluster: string, log: Logger, skippedObjects: SkippedO
     onNew: (subject, { kind, reason, detail }) =>
       log[kind === 'problem' ? 'warn' : 'debug']({ cluster, subject, reason, detail }, 'skipped'),
   });
+
+/** One reason can have both kinds: an address that isn't allowed is a problem for a Pod, and expected for a node's. */
+const seriesOf = ({ kind, reason }: Pick<Diagnostic, 'kind' | 'reason'>): string => `${kind} ${reason}`;
 
 const textOf = ({ reason, detail }: Diagnostic): string => `${reason} ${detail}`;

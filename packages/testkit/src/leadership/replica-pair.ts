@@ -64,8 +64,8 @@ type Parts = {
 /** The rest of a usual Lease, and a margin. Long intervals, because each probe reads the whole audit log. */
 const TAKEOVER = { intervalMs: 250 };
 
-/** The default of `-write-concurrency`. */
-const WRITE_CONCURRENCY = 16;
+/** Half of the default of `-write-concurrency`: as many as are for one remote at a time. */
+const WRITES_AT_A_TIME = 8;
 
 /** The interval of changes that give the leader something to write. */
 const BUSY_MS = 100;
@@ -130,8 +130,8 @@ export class ReplicaPair {
     const release = await this.line.set({ kind: 'stall', direction: 'answers' }, { verb: 'create', target });
     await work();
     const created = async () => (await this.#written(leader)).length;
-    await eventually(async () => (await created()) >= WRITE_CONCURRENCY, true, {
-      what: `${WRITE_CONCURRENCY} writes of ${leader.account}`,
+    await eventually(async () => (await created()) >= WRITES_AT_A_TIME, true, {
+      what: `${WRITES_AT_A_TIME} writes of ${leader.account}`,
       ...TAKEOVER,
     });
     leader.program.signal('SIGSTOP');

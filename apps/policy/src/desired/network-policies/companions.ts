@@ -44,8 +44,8 @@ export type CompanionsInput = {
 };
 
 export type CompanionDiagnostic = {
-  readonly kind: 'problem';
-  readonly reason: 'no-such-port' | 'too-many-addresses' | 'name-taken' | 'refused';
+  readonly kind: 'expected' | 'problem';
+  readonly reason: 'no-such-port' | 'too-many-addresses' | 'name-taken' | 'refused' | 'namespace-terminating';
   readonly remote: string;
   readonly detail: string;
 };

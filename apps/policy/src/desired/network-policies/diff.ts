@@ -161,10 +161,16 @@ export function companionEvent(change: CompanionChange): {
 const WRITTEN = { create: 'created', update: 'updated', delete: 'deleted' } as const;
 
 /** The object that a change writes. */
-export function objectOf(change: CompanionChange): { readonly kind: string; readonly name: string } {
+function objectOf(change: CompanionChange): { readonly kind: string; readonly name: string } {
   const { resource } = change.kind === 'delete' ? change.from : change;
   const { namespace, name } = change.kind === 'delete' ? change.from.object.metadata : change.to.metadata;
   return { kind: resource.kind, name: [namespace, name].filter((part) => (part ?? '') !== '').join('/') };
+}
+
+/** The kind and the name of what a change writes. */
+export function nameOf(change: CompanionChange): string {
+  const { kind, name } = objectOf(change);
+  return `${kind} ${name}`;
 }
 
 /** How many addresses a companion allows after a change, each counted in every rule, and how many it adds and removes. */

@@ -9,6 +9,10 @@ export function netChanges({ from, to }: Update) {
   };
 }
 
+/** The kind and the name of what a change writes. */
+export const objectOf = (change: Change): string =>
+  `GlobalNetworkSet ${('to' in change ? change.to : change.from).name}`;
+
 /** The log's message and fields for a change that was written. */
 export function changeEvent(change: Change): {
   readonly event: string;

@@ -2,7 +2,8 @@ import { familySpec } from '../families.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { Identity, ObservedSlice } from '../observed.ts';
 import type { Family } from '../source.ts';
-import { type ImportChange, nextChanges, type ObservedObjects } from './changes.ts';
+import type { Change } from '../diff/change.ts';
+import { type ImportChange, type McsChange, nextChanges, type ObservedObjects } from './changes.ts';
 import type { DerivedService, ImportObjects } from './objects.ts';
 import type { ObservedDerived } from './observed.ts';
 
@@ -78,7 +79,14 @@ function derivedAfter(to: DerivedService, from: ObservedDerived | undefined, add
 }
 
 /** Of an object that isn't written yet. */
-const identity = (name: string): Identity => ({ name, uid: `new ${name}`, resourceVersion: '' });
+const identity = (name: string): Identity => ({ name, uid: newUid(name), resourceVersion: '' });
+
+/** Whether a planned change needs an object that the plan creates. */
+export const needsPlanned = (change: McsChange | Change): boolean =>
+  ('from' in change && change.from.resourceVersion === '') ||
+  ('owner' in change && ['', newUid(change.owner.name)].includes(change.owner.uid));
+
+const newUid = (name: string): string => `new ${name}`;
 
 const UNTOUCHED = { isTerminating: false, ownerReferences: [], finalizers: [] };
 
