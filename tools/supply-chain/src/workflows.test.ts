@@ -8,9 +8,16 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: Readonly<Record<string, unknown>> };
+type Job = {
+  readonly uses?: string;
+  readonly needs?: string;
+  readonly environment?: string;
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly steps?: readonly Step[];
+};
 type Workflow = {
   readonly permissions: Readonly<Record<string, string>>;
-  readonly jobs: Readonly<Record<string, { readonly uses?: string; readonly steps?: readonly Step[] }>>;
+  readonly jobs: Readonly<Record<string, Job>>;
 };
 
 const workflows = globSync('.github/workflows/*', { cwd: root }).map((path) => ({
@@ -53,5 +60,28 @@ describe.each(workflows)('$path', ({ text, workflow }) => {
       new RegExp(`^ARG ${name}=\\w+:([\\d.]+)-`, 'm').exec(read('apps/wireguard/Dockerfile'))?.[1];
     expect(new Set([...versions('node-version'), image('NODE')]).size).toBe(1);
     expect(new Set([...versions('go-version'), image('GO')]).size).toBe(1);
+  });
+});
+
+describe('a release', () => {
+  const { jobs } = workflows.find(({ path }) => path.endsWith('release.yaml'))!.workflow;
+
+  it('publishes only in a protected environment', () => {
+    const publishing = Object.values(jobs).filter(({ permissions = {} }) =>
+      Object.values(permissions).includes('write'),
+    );
+    expect(publishing.map(({ environment }) => environment)).toEqual(['release', 'release']);
+  });
+
+  it('publishes only what is on main, as its jobs follow the check', () => {
+    const scripts = (jobs['bundles']?.steps ?? []).map(({ run }) => run);
+    expect(scripts).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
+    expect([jobs['images']?.needs, jobs['release']?.needs]).toEqual(['bundles', 'images']);
+  });
+
+  it('runs no kustomize but the one that it installs', () => {
+    const scripts = stepsOf({ permissions: {}, jobs }).flatMap(({ run = '' }) => run.split('\n'));
+    expect(scripts.filter((line) => /(?<![\w/$"-])kustomize /.test(line))).toEqual([]);
+    expect(scripts.join('\n')).toMatch(/go install sigs\.k8s\.io\/kustomize\/kustomize\/v5@v\d+\.\d+\.\d+$/m);
   });
 });
