@@ -21,7 +21,7 @@ import { plannedChanges } from './desired/mcs/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
-import { derivedServiceName, isAllowedNamespace, parseImportKey } from './names.ts';
+import { derivedServiceName, isAllowedNamespace, olderDerivedName, parseImportKey } from './names.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {
@@ -98,11 +98,14 @@ export class ImportReconciler {
   }
 
   #placeOf(key: string): ImportAt {
-    const { settings } = this.#options;
-    const { namespace, name } = parseImportKey(key)!;
+    const { settings, imports } = this.#options;
+    const at = parseImportKey(key)!;
     const isBeside = settings.mcs?.derivedServices !== 'mirrorNamespace';
-    const derivedName = derivedServiceName({ namespace, name }, { isBeside });
-    return { namespace, name, derivedNamespace: isBeside ? namespace : settings.mirrorNamespace, derivedName };
+    const derivedNamespace = isBeside ? at.namespace : settings.mirrorNamespace;
+    const current = derivedServiceName(at, { isBeside });
+    const older = olderDerivedName(current);
+    const derivedName = imports.hasService(at, derivedNamespace, older) ? older : current;
+    return { ...at, derivedNamespace, derivedName };
   }
 
   /** The next writes of a key, which may be made at once. */

@@ -45,7 +45,7 @@ describe('the name of the Service of a ServiceImport', () => {
       where: 'beside its import',
       at: { namespace: 'shop', name: 'web' },
       isBeside: true,
-      want: /^derived-[0-9a-v]{10}$/,
+      want: /^derived-[0-9a-v]{16}$/,
     },
     {
       where: 'in the mirror namespace',
@@ -57,7 +57,7 @@ describe('the name of the Service of a ServiceImport', () => {
       where: 'in the mirror namespace, if that is too long',
       at: long,
       isBeside: false,
-      want: /^derived-[0-9a-v]{10}$/,
+      want: /^derived-[0-9a-v]{16}$/,
     },
   ])('$where is $want', ({ at, isBeside, want }) => {
     expect(derivedServiceName(at, { isBeside })).toMatch(want);

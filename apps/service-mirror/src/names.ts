@@ -1,4 +1,4 @@
-import { base32Hash10, hash20, isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from '@kube-semaphore/naming';
+import { base32Hash16, hash20, isDnsLabel, isLabelValue, isServiceName, MAX_LABEL } from '@kube-semaphore/naming';
 
 /** Between namespace and name in the name of a local Service. It must not change: CoreDNS rewrites depend on it. */
 export const separator = '73736d';
@@ -96,17 +96,27 @@ export function mirrorSliceName(serviceName: string, { cluster, namespace, slice
 }
 
 /**
- * The name of the Service that has the address of a ServiceImport. Beside the import it is `derived-` and ten digits of a hash,
- * as mcs-api's own controller names it. In the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can
- * rewrite to it; or the other one, if that isn't legal.
+ * The name of the Service that has the address of a ServiceImport. Beside the import it is `derived-` and 16 digits of a hash. In
+ * the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can rewrite to it; or the other one, if that isn't
+ * legal.
  */
 export function derivedServiceName(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { isBeside }: { readonly isBeside: boolean },
 ): string {
   const readable = mirrorServiceName(IMPORT_PREFIX, namespace, name);
-  return isBeside || serviceNameProblem(readable) !== undefined ? `derived-${base32Hash10(namespace, name)}` : readable;
+  return isBeside || serviceNameProblem(readable) !== undefined ? `derived-${base32Hash16(namespace, name)}` : readable;
 }
+
+/** The digits that older builds left out, as mcs-api's own controller does: an attacker finds two names with one such hash. */
+const ADDED_DIGITS = 6;
+
+/**
+ * What older builds named the Service that has this name now. It keeps its name, for an import keeps its address. The name
+ * itself if they named it so, too.
+ */
+export const olderDerivedName = (name: string): string =>
+  name.startsWith('derived-') ? name.slice(0, -ADDED_DIGITS) : name;
 
 /** Whether a mirror with this prefix may have the name of an import's Service in the mirror namespace. */
 export const takesImportNames = (prefix: string): boolean => `${prefix}-`.startsWith(`${IMPORT_PREFIX}-`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { base32Hash10, hash10, hash20 } from './hash.ts';
+import { base32Hash16, hash10, hash20 } from './hash.ts';
 
 describe('hash10', () => {
   it('is the first ten digits that sha256sum prints', () => {
@@ -22,13 +22,16 @@ describe('hash20', () => {
   });
 });
 
-describe('base32Hash10', () => {
-  it('is what mcs-api appends to derived-', () => {
-    // Python: base64.b32hexencode(hashlib.sha256(b'shop/web').digest()).decode().lower()[:10]
-    expect([base32Hash10('shop', 'web'), base32Hash10('default', 'hello')]).toEqual(['isrlchlhrq', 'k5cuvo1ge4']);
+describe('base32Hash16', () => {
+  it('begins with the ten digits that mcs-api appends to derived-', () => {
+    // Python: base64.b32hexencode(hashlib.sha256(b'shop/web').digest()).decode().lower()[:16]
+    expect([base32Hash16('shop', 'web'), base32Hash16('default', 'hello')]).toEqual([
+      'isrlchlhrqpt5le4',
+      'k5cuvo1ge4oe4djf',
+    ]);
   });
 
   it('keeps a zero at the start', () => {
-    expect(base32Hash10('shop', 'web-39')).toBe('0c400bgt1t');
+    expect(base32Hash16('shop', 'web-39')).toBe('0c400bgt1t57v616');
   });
 });

@@ -17,10 +17,8 @@ export function hash20(cluster: string, namespace: string, name: string): string
   return sha256(cluster, namespace, name).slice(0, 20);
 }
 
-/** The first 10 digits (50 bits) of sha256('namespace/name') in base32hex (RFC 4648), in lower case. */
-export function base32Hash10(namespace: string, name: string): string {
-  const bits52 = Number.parseInt(hash('sha256', `${namespace}/${name}`, 'hex').slice(0, 13), 16);
-  return Math.floor(bits52 / 4)
-    .toString(32)
-    .padStart(10, '0');
+/** The first 16 digits (80 bits) of sha256('namespace/name') in base32hex (RFC 4648), in lower case. */
+export function base32Hash16(namespace: string, name: string): string {
+  const bits80 = hash('sha256', `${namespace}/${name}`, 'hex').slice(0, 20);
+  return BigInt(`0x${bits80}`).toString(32).padStart(16, '0');
 }

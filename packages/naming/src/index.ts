@@ -1,3 +1,3 @@
-export { base32Hash10, hash10, hash20 } from './hash.ts';
+export { base32Hash16, hash10, hash20 } from './hash.ts';
 export { isDnsLabel, isDnsSubdomain, isLabelKey, isLabelValue, isServiceName, MAX_LABEL } from './kubernetes.ts';
 export { compareText } from './order.ts';

@@ -468,7 +468,10 @@ Every hop is fine.
       'ok 1 of 1 ready endpoints of c2: 10.4.0.9',
     ]);
     expect(viaOf({ ...facts, ...change })).toMatchObject({
-      value: { namespace: 'sys-semaphore', slices: 'kubernetes.io/service-name=mcs-shop-73736d-web' },
+      value: {
+        namespace: 'sys-semaphore',
+        slices: 'kubernetes.io/service-name in (mcs-shop-73736d-web,mcs-shop-73736d-web)',
+      },
     });
   });
 

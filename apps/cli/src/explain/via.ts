@@ -9,6 +9,7 @@ import {
   mirrorKey,
   mirrorPrefixLabel,
   mirrorServiceName,
+  olderDerivedName,
   serviceNameLabel,
   sourceAnnotation,
 } from '@kube-semaphore/service-mirror/names';
@@ -84,7 +85,7 @@ function viaOfImport(
   if (mirrorNamespace === undefined)
     return { known: false, why: `${object}: no semaphore-service-mirror tells in which namespace its Service is` };
   const derived = derivedServiceName({ namespace, name }, { isBeside: false });
-  const slices = `${serviceNameLabel}=${derived}`;
+  const slices = `${serviceNameLabel} in (${derived},${olderDerivedName(derived)})`;
   const byService = { object: `${object}, by Service ${mirrorNamespace}/${derived}`, namespace: mirrorNamespace };
   return { known: true, value: { ...via, ...byService, name: derived, hasRule: true, slices } };
 }

@@ -1,4 +1,4 @@
-import { base32Hash10 } from '@kube-semaphore/naming';
+import { base32Hash16 } from '@kube-semaphore/naming';
 import { parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import { choicesIn } from './choices.ts';
@@ -208,5 +208,5 @@ const deviceOf = (name: string): string => `wireguard.${name}`;
 function deviceNameOf(name: string): string | undefined {
   if (deviceOf(name).length <= MAX_DEVICE_NAME) return undefined;
   const short = `wg-${name}`;
-  return short.length <= MAX_DEVICE_NAME ? short : `wg-${base32Hash10('', name)}`;
+  return short.length <= MAX_DEVICE_NAME ? short : `wg-${base32Hash16('', name).slice(0, 10)}`;
 }

@@ -6,6 +6,7 @@ import {
   mirrorClusterLabel,
   mirroredServiceLabel,
   mirroredSliceLabel,
+  olderDerivedName,
   serviceNameLabel,
 } from '@kube-semaphore/service-mirror/names';
 import { seenRemotes } from '../check/check.ts';
@@ -110,8 +111,14 @@ const isOf = ({ metadata: { labels } }: EndpointSlice, cluster: string): boolean
 /** Slices are where the import's Service is: beside it, or in the mirror namespace. */
 const isOfImport = ({ metadata }: EndpointSlice, { metadata: { namespace, name }, status }: ServiceImport): boolean =>
   status.endpointSliceObjects === 'Absent'
-    ? metadata.labels[serviceNameLabel] === derivedServiceName({ namespace, name }, { isBeside: false })
+    ? derivedNames({ namespace, name }).includes(metadata.labels[serviceNameLabel] ?? '')
     : metadata.namespace === namespace;
+
+/** What the Service of an import in the mirror namespace may be named. */
+const derivedNames = (of: { readonly namespace: string; readonly name: string }): readonly string[] => {
+  const name = derivedServiceName(of, { isBeside: false });
+  return [name, olderDerivedName(name)];
+};
 
 /** Which slices `Mesh` is made of. */
 export const sliceSelectors = [

@@ -13,7 +13,7 @@ const it = test.extend('set', async ({ task }, { onCleanup }) => {
 
 const withoutHashes = (text: string): readonly string[] =>
   text
-    .replaceAll(/derived-\w{10}/g, 'derived')
+    .replaceAll(/derived-\w{16}/g, 'derived')
     .replaceAll(/-[0-9a-f]{20}\b/g, '-HASH')
     .split('\n');
 

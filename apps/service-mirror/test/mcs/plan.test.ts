@@ -23,7 +23,7 @@ type Json = {
 };
 
 const withoutHashes = (text: string): string =>
-  text.replaceAll(/derived-\w{10}/g, 'derived').replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
+  text.replaceAll(/derived-\w{16}/g, 'derived').replaceAll(/-[0-9a-f]{20}\b/g, '-HASH');
 
 const http = { name: 'http', protocol: 'TCP', port: 80 };
 

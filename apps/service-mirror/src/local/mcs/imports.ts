@@ -155,6 +155,16 @@ export class LocalImports {
     return this.#slicesByImport.slices(key);
   }
 
+  /** Whether an import has a Service of ours with this name. */
+  hasService(
+    { namespace, name }: Pick<ImportAt, 'namespace' | 'name'>,
+    derivedNamespace: string,
+    derived: string,
+  ): boolean {
+    const services = this.#servicesByImport.slices(importKey(namespace, name));
+    return services.some((each) => each.namespace === derivedNamespace && each.name === derived);
+  }
+
   /** The keys of all imports that have an object of ours. */
   keys(): readonly string[] {
     const imports = this.imports().map(({ namespace, name }) => importKey(namespace, name));

@@ -2,6 +2,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { service } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
+import { importNameLabel } from '../../../src/names.ts';
 import { type SetMember, startSet } from '../../support/mcs/cluster-set.ts';
 import { DRY_RUNS } from '../../support/requests.ts';
 
@@ -136,6 +137,26 @@ describe('an import', () => {
       },
       { ips, ports: [http] },
     );
+  });
+
+  it('keeps the Service of an older build, whose name has fewer digits, and its address', async ({ c1, c2 }) => {
+    await c1.export('kept', ['10.4.1.11']);
+    await eventually(() => c2.importedFrom('kept'), ['c1']);
+    const current = (await c2.derived()).find(({ metadata }) => metadata.labels?.[importNameLabel] === 'kept')!;
+    const { name, namespace, labels, annotations } = current.metadata;
+    const { metadata, spec } = await c2.cluster.admin.create(`/api/v1/namespaces/${namespace}/services`, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: name.slice(0, 'derived-'.length + 10), namespace, labels, annotations },
+      spec: { ports: [http] },
+    });
+    const names = async () =>
+      (await c2.derived())
+        .filter((each) => each.metadata.labels?.[importNameLabel] === 'kept')
+        .map((each) => each.metadata.name);
+    await eventually(names, [metadata.name]);
+    await eventually(async () => (await c2.import('kept'))?.spec.ips, (spec as { clusterIPs: string[] }).clusterIPs);
+    await eventually(() => c2.addresses('kept'), { c1: ['10.4.1.11'] });
   });
 
   it("that isn't ours is never touched", async ({ c1, c2 }) => {
