@@ -2,6 +2,7 @@ export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } 
 export { type ClusterProperty, clusterPropertyKind } from './kinds/cluster-property.ts';
 export { type CustomResource, customResourceKind } from './kinds/custom-resource.ts';
 export { type CalicoPolicy, calicoPolicyKind } from './kinds/calico-policy.ts';
+export { type ClusterRoleBinding, clusterRoleBindingKind } from './kinds/cluster-role-binding.ts';
 export { type ClusterPolicy, clusterPolicyKinds } from './kinds/cluster-network-policy.ts';
 export { Codec, type Page, type TooLarge, type WatchEvent } from './codec.ts';
 export { type Endpoints, endpointsKind } from './kinds/endpoints.ts';

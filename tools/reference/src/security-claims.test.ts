@@ -308,6 +308,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/test/both/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
   ],
+  'make `semaphore` believe Pods': [
+    ['apps/cli/src/clusters/ours.test.ts', 'is not ours with $what'],
+    ['apps/cli/test/tenant-pods.test.ts', 'status asks only our Pods, and names a few of the others in one line'],
+    ['apps/cli/test/tenant-pods.test.ts', 'check warns of them, and takes nothing else from them'],
+    ['apps/cli/test/tenant-pods.test.ts', 'gather takes neither logs nor objects of them'],
+    ['apps/cli/test/tenant-pods.test.ts', 'unlink does not wait for them'],
+    ['apps/cli/test/tenant-pods.test.ts', 'test takes no image from them'],
+  ],
   'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],
   'also after an overlay renames it': [
     ['tools/manifests/test/real/renamed.test.ts', '$base is held to its own objects by an overlay that gives it $name'],

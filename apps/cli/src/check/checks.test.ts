@@ -143,6 +143,7 @@ describe('the checks', () => {
   it.each([
     { reports: [c1, { ...c2, failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
     { reports: [c1, { ...c2, pods: [] }], want: ['problem apps-found'] },
+    { reports: [c1, { ...c2, leftOut: 'c2: these Pods …' }], want: ['warning pods-ours'] },
     {
       reports: changed('workloads', known([{ what: 'the Deployment a/b', wanted: 2, there: 1 }])),
       want: ['problem pods-complete'],

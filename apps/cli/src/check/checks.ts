@@ -1,7 +1,8 @@
 import { quoted } from '@kube-semaphore/text';
+import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
 import type { RemoteStatus } from '../clusters/app-status.ts';
-import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes, some } from './check.ts';
+import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes } from './check.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 
@@ -16,6 +17,12 @@ const ofApps: readonly Check[] = [
     hint: 'check the context, or install the apps',
     subjects: (reports) => reports.filter(({ failure }) => failure === undefined),
     detailOf: ({ cluster, pods }) => (pods.length === 0 ? `${cluster}: no Pod of an app was found` : undefined),
+  }),
+  checkOfEach('pods-ours', {
+    severity: 'warning',
+    hint: 'ask who runs them; for an app of yours, label the ClusterRoleBinding of its account',
+    subjects: (reports) => reports.filter(({ failure }) => failure === undefined),
+    detailOf: ({ leftOut }) => leftOut,
   }),
   podsComplete,
   checkOfEach('pods-ready', {

@@ -1,6 +1,7 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
-import { type Check, type Finding, readPods, seenRemotes, some } from './check.ts';
+import { some } from '../output/some.ts';
+import { type Check, type Finding, readPods, seenRemotes } from './check.ts';
 import type { Reading } from './facts.ts';
 
 /** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */

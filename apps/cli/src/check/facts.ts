@@ -17,6 +17,7 @@ import {
   type Run,
   withGroups,
 } from '../clusters/objects.ts';
+import { onlyOurs } from '../clusters/ours.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
 import { type DnsPod, readDns } from './dns.ts';
@@ -147,8 +148,11 @@ const count = z.optional(z.number());
 const workloadList = z.object({
   items: z.array(
     z.object({
-      metadata: z.object({ namespace: z.string(), name: z.string() }),
-      spec: z.object({ replicas: count }),
+      metadata: z.object({ namespace: z.string(), name: z.string(), labels: z.record(z.string(), z.string()) }),
+      spec: z.object({
+        replicas: count,
+        template: z.object({ spec: z.object({ serviceAccountName: z.optional(z.string()) }) }),
+      }),
       status: z.object({ replicas: count, desiredNumberScheduled: count, currentNumberScheduled: count }),
     }),
   ),
@@ -176,10 +180,17 @@ async function readOtherMeshes(context: Context, run: Run): Promise<Read<readonl
 }
 
 async function readWorkloads(context: Context, run: Run): Promise<Read<readonly Workload[]>> {
-  const [deployments, daemonSets] = await Promise.all([
-    listWorkloads(context, 'deployments', ofApps, run),
-    listWorkloads(context, 'daemonsets', ofApps, run),
-  ]);
+  const ours = async (plural: string) => {
+    const found = await listWorkloads(context, plural, ofApps, run);
+    if (!found.known) return found;
+    const claims = found.value.map(({ metadata, spec, status }) => ({
+      metadata,
+      spec: { ...spec, ...spec.template.spec },
+      status,
+    }));
+    return { known: true, value: (await onlyOurs(context, claims, run)).ours } as const;
+  };
+  const [deployments, daemonSets] = await Promise.all([ours('deployments'), ours('daemonsets')]);
   return mapRead(allOf({ deployments, daemonSets }), (all) => [
     ...all.deployments.map(({ metadata: { namespace, name }, spec, status }) => ({
       what: `the Deployment ${namespace}/${name}`,

@@ -1,8 +1,10 @@
 import { type PodOnNode, podOnNodeKind } from '@kube-semaphore/kube-objects';
 import { printable } from '@kube-semaphore/text';
+import type { Terminal } from '../output/terminal.ts';
 import { type AppStatus, readAppStatus } from './app-status.ts';
 import type { Context } from './contexts.ts';
-import { listObjects, type Run } from './objects.ts';
+import { listObjects, type Read, type Run } from './objects.ts';
+import { accountOf, onlyOurs, type Sorted } from './ours.ts';
 import { get } from './request.ts';
 
 /** The apps, by the label `app` of their Pods. */
@@ -10,7 +12,7 @@ export const apps = ['semaphore-policy', 'semaphore-service-mirror', 'semaphore-
 
 export type App = (typeof apps)[number];
 
-/** A Pod of one of the apps. */
+/** A Pod of one of the apps: not one that only has their label, see `sortOut`. */
 export type AppPod = {
   readonly app: App;
   readonly namespace: string;
@@ -31,6 +33,8 @@ export type ClusterReport = {
   readonly cluster: string;
   /** Why its Pods aren't known, as a sentence. */
   readonly failure?: string;
+  /** Why Pods with the label of an app aren't among them, as a sentence. */
+  readonly leftOut?: string;
   /** Sorted by app and name. */
   readonly pods: readonly AppPod[];
 };
@@ -46,21 +50,37 @@ const TIMEOUT_MS = 10_000;
 /** A mesh has an agent on each of a thousand nodes. */
 const CONCURRENCY = 16;
 
-/** Of all objects of the apps. */
+/** Of all Pods and workloads of the apps, and of others that have the same label. */
 export const labelSelector = `app in (${apps.join(',')})`;
 
 /** Reads the status of all Pods of our apps in a cluster. Rejects only when `signal` is aborted. */
 export async function readCluster(context: Context, run: Run): Promise<ClusterReport> {
   const { name: cluster } = context;
-  const pods = await listObjects(context, podOnNodeKind, { labelSelector }, run);
+  const pods = await listOurPods(context, run);
   if (!pods.known) return { cluster, failure: pods.why, pods: [] };
+  const { ours, leftOut } = pods.value;
   const found: AppPod[] = [];
-  const left = pods.value.values();
+  const left = ours.values();
   const worker = async (): Promise<void> => {
     for (const pod of left) found.push(await readPod(context, pod, run));
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  return { cluster, pods: found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) };
+  return {
+    cluster,
+    ...(leftOut !== undefined && { leftOut: `${cluster}: ${leftOut}` }),
+    pods: found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  };
+}
+
+/** The Pods of our apps in a cluster. */
+export async function listOurPods(context: Context, run: Run): Promise<Read<Sorted<PodOnNode>>> {
+  const pods = await listObjects(context, podOnNodeKind, { labelSelector }, run);
+  return pods.known ? { known: true, value: await onlyOurs(context, pods.value, run) } : pods;
+}
+
+/** Says on stderr what is left out, in a line for each cluster. */
+export function warnOfLeftOut({ complain }: Pick<Terminal, 'complain'>, reports: readonly ClusterReport[]): void {
+  for (const { leftOut } of reports) if (leftOut !== undefined) complain(`${printable(leftOut)}\n`);
 }
 
 const keyOf = ({ app, namespace, name }: AppPod): string => `${app} ${namespace}/${name}`;
@@ -69,8 +89,8 @@ async function readPod(context: Context, found: PodOnNode, { signal }: Run): Pro
   const { metadata, spec } = found;
   const { name, namespace, labels } = metadata;
   const port = httpPort(spec);
-  const { nodeName: node, serviceAccountName, containers } = spec;
-  const account = serviceAccountName || 'default';
+  const { nodeName: node, containers } = spec;
+  const account = accountOf(spec);
   const image = containers[0]?.image || undefined;
   const pod = { app: labels['app'] as App, namespace, name, node, account, image, ready: isReady(found) };
   if (port === undefined) return { ...pod, status: { failure: 'it has no port with the name http' } };

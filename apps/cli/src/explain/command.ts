@@ -1,4 +1,5 @@
 import { type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
+import { warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { explain } from './hops.ts';
@@ -21,7 +22,9 @@ export async function runExplain(options: ExplainOptions, { terminal, signal }: 
   if (here === undefined || there === undefined)
     throw new UsageError('--from and --to are in one cluster: name two contexts');
   const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });
-  const explanation = explain(await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work));
+  const facts = await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work);
+  warnOfLeftOut(terminal, [facts.here.report, facts.there.report]);
+  const explanation = explain(facts);
   const { paint, print } = terminal;
   print(options.output === 'json' ? explainJson(explanation) : explainText(explanation, paint));
   return isFine(explanation) ? 0 : 1;

@@ -9,7 +9,7 @@ import {
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import { listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
-import { readCluster } from '../clusters/report.ts';
+import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { exportJson, exportText, importOf, isFine, leaveCommands, type Result } from './page.ts';
@@ -65,6 +65,10 @@ export async function runExport(
     })),
   );
   const places = await terminal.whileWaiting(`reading ${clusters.map(({ name }) => name).join(', ')}`, work);
+  warnOfLeftOut(
+    terminal,
+    places.map(({ report }) => report),
+  );
   const exporters = places.filter(({ context }) => contexts.includes(context));
 
   const selector = allGlobal === true ? selectorOf(places) : (allGlobal ?? '');

@@ -20,23 +20,32 @@ export async function runGather(options: GatherOptions, { terminal, signal }: Su
   const { output } = options;
   const contexts = contextsOf(options);
   const failures: string[] = [];
+  const warnings: string[] = [];
   // Only the user may read it, and an existing file stays.
   const file = await open(output, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${output} can't be written (${error.code ?? error.message}): set -o to another file`);
   });
   try {
-    const work = pipeline(entries(contexts, failures, { signal }), createGzip(), file.createWriteStream());
+    const work = pipeline(
+      entries(contexts, { failures, warnings }, { signal }),
+      createGzip(),
+      file.createWriteStream(),
+    );
     await terminal.whileWaiting(`reading ${contexts.map(({ name }) => name).join(', ')}`, work);
   } catch (error) {
     await rm(output, { force: true });
     throw error;
   }
-  for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
+  for (const each of [...failures, ...warnings]) terminal.complain(`${printable(each)}\n`);
   terminal.print(`wrote ${printable(output)}\n`);
   return failures.length === 0 ? 0 : 1;
 }
 
-async function* entries(contexts: readonly Context[], failures: string[], run: Run): AsyncGenerator<Buffer> {
+async function* entries(
+  contexts: readonly Context[],
+  { failures, warnings }: Readonly<Record<'failures' | 'warnings', string[]>>,
+  run: Run,
+): AsyncGenerator<Buffer> {
   const now = new Date();
   const root = 'semaphore-gather';
   yield tarEntry(`${root}/version.txt`, `semaphore ${packageJson.version}, ${now.toISOString()}\n`, now);
@@ -46,8 +55,11 @@ async function* entries(contexts: readonly Context[], failures: string[], run: R
       `${root}/${i}-${fileName(context.name)}`,
       run,
     )) {
-      if ('content' in each) yield tarEntry(each.path, each.content, now);
-      else failures.push(each.failure);
+      if ('failure' in each) failures.push(each.failure);
+      else {
+        if (each.warning !== undefined) warnings.push(each.warning);
+        yield tarEntry(each.path, each.content, now);
+      }
     }
   }
   yield tarEntry(`${root}/failures.txt`, failures.map((failure) => `${printable(failure)}\n`).join(''), now);

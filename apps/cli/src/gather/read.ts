@@ -4,7 +4,6 @@ import {
   type Kind,
   networkPolicyKind,
   nodeKind,
-  podOnNodeKind,
   serviceExportKind,
   serviceImportKind,
   serviceKind,
@@ -16,24 +15,24 @@ import {
   sliceManagedByLabel,
   sliceManager,
 } from '@kube-semaphore/service-mirror/names';
-import { jsonPage, Secrets } from '@kube-semaphore/text';
+import { jsonPage, printable, Secrets } from '@kube-semaphore/text';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
-import { listObjects, request, type Run } from '../clusters/objects.ts';
-import { apps, httpPort } from '../clusters/report.ts';
+import { listObjects, mapRead, type Read, request, type Run } from '../clusters/objects.ts';
+import { httpPort, listOurPods } from '../clusters/report.ts';
 import { get, type RequestError } from '../clusters/request.ts';
 import { redact } from './redact.ts';
 
-/** A file of the archive, or why it could not be read. */
-export type Gathered = { readonly path: string } & ({ readonly content: string } | { readonly failure: string });
+/** A file of the archive, with what to warn of; or why it could not be read. */
+export type Gathered = { readonly path: string } & (
+  | { readonly content: string; readonly warning?: string }
+  | { readonly failure: string }
+);
 
 type Group = { readonly name: string; readonly kind: Kind; readonly labelSelector?: string };
 
-const PODS = { name: 'pods', kind: podOnNodeKind, labelSelector: `app in (${apps.join(',')})` } as const;
-
-/** Never Secrets or ConfigMaps. Of each object, only the fields that the apps read. */
+/** Besides our Pods. Never Secrets or ConfigMaps. Of each object, only the fields that the apps read. */
 const groups: readonly Group[] = [
-  PODS,
   { name: 'mirrors', kind: serviceKind, labelSelector: `${mirroredServiceLabel}=true` },
   { name: 'global-services', kind: serviceKind, labelSelector: `${globalServiceLabel}=true` },
   { name: 'slices', kind: endpointSliceKind, labelSelector: `${sliceManagedByLabel}=${sliceManager}` },
@@ -71,15 +70,26 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
   if (!read.known) yield { ...version, failure: read.why };
   else if (read.value === undefined) yield { ...version, failure: `${context.name}: there is no /version` };
   else yield { ...version, content: json(read.value) };
-  for (const { name, kind, ...selection } of groups) {
+  const fileOf = (name: string, objects: Read<readonly { readonly metadata: object }[]>): Gathered => {
     const path = `${folder}/${name}.json`;
-    const objects = await listObjects(context, kind, selection, run);
-    yield objects.known
+    return objects.known
       ? { path, content: json({ items: objects.value.map(withoutForeignAnnotations) }) }
       : { path, failure: objects.why };
+  };
+  const pods = await listOurPods(context, run);
+  yield fileOf(
+    'pods',
+    mapRead(pods, ({ ours }) => ours),
+  );
+  for (const { name, kind, ...selection } of groups)
+    yield fileOf(name, await listObjects(context, kind, selection, run));
+  if (!pods.known) return;
+  const { ours, leftOut } = pods.value;
+  if (leftOut !== undefined) {
+    const warning = `${context.name}: ${leftOut}`;
+    yield { path: `${folder}/left-out.txt`, content: clean(`${printable(warning)}\n`), warning };
   }
-  const pods = await listObjects(context, PODS.kind, PODS, run);
-  for (const [i, pod] of pods.known ? pods.value.entries() : []) {
+  for (const [i, pod] of ours.entries()) {
     const { namespace, name, labels } = pod.metadata;
     const own = `/api/v1/namespaces/${namespace}/pods/${name}`;
     const path = `${folder}/${i}-${fileName(name)}`;

@@ -2,7 +2,7 @@ import { jsonPage, printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import { readImports, readServices } from '../clusters/services.ts';
-import { readCluster } from '../clusters/report.ts';
+import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { type Graph, graphOf, type ReadCluster } from './graph.ts';
 import { labelled } from './labels.ts';
@@ -31,6 +31,10 @@ export async function runGraph(options: GraphOptions, { terminal, signal }: Surr
   terminal.print(pages[options.output](graphOf(all)));
   const failures = all.flatMap((each) => each.failures);
   for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
+  warnOfLeftOut(
+    terminal,
+    all.map(({ report }) => report),
+  );
   return failures.length === 0 ? 0 : 1;
 }
 

@@ -47,9 +47,14 @@ export function statusText(
 ): string {
   const pairs = pairsOf(reports);
   const problems = problemsIn(reports, pairs).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
-  const parts = [appLines(reports), pairs.length === 0 ? [] : pairLines(pairs, { paint, nowMs }), problems].filter(
-    (lines) => lines.length > 0,
+  const warnings = reports.flatMap(({ leftOut }) =>
+    leftOut === undefined ? [] : [`${paint('yellow', '!')} ${printable(leftOut)}`],
   );
+  const parts = [
+    appLines(reports),
+    pairs.length === 0 ? [] : pairLines(pairs, { paint, nowMs }),
+    [...problems, ...warnings],
+  ].filter((lines) => lines.length > 0);
   return `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
-import { type AppPod, readCluster } from '../clusters/report.ts';
+import { type AppPod, type ClusterReport, readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import { ask, RequestError } from '../clusters/request.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -34,7 +34,9 @@ export async function runTest(options: TestOptions, { terminal, signal }: Surrou
   if (contexts.length < 2) throw new UsageError('a test needs two clusters: use --context twice or more');
   const run = { name: `semaphore-test-${randomBytes(4).toString('hex')}`, namespace: options.namespace };
   const names = contexts.map(({ name }) => name).join(', ');
-  const places = await Promise.all(contexts.map((context) => placeOf(context, options, signal)));
+  const reports = await Promise.all(contexts.map((context) => readCluster(context, { signal })));
+  warnOfLeftOut(terminal, reports);
+  const places = contexts.map((context, i) => placeOf(context, reports[i]!, options));
   await Promise.all(contexts.map((context) => removeFinished(context, run.namespace, signal)));
   try {
     const calls = await terminal.whileWaiting(`testing ${names}`, callAll(places, run, signal));
@@ -48,8 +50,7 @@ export async function runTest(options: TestOptions, { terminal, signal }: Surrou
 
 type Run = { readonly name: string; readonly namespace: string };
 
-async function placeOf(context: Context, { image }: TestOptions, signal: AbortSignal): Promise<Place> {
-  const { failure, pods } = await readCluster(context, { signal });
+function placeOf(context: Context, { failure, pods }: ClusterReport, { image }: TestOptions): Place {
   if (failure !== undefined) throw new Error(failure);
   const chosen = image ?? pods.find((pod) => pod.image !== undefined)?.image;
   if (chosen === undefined)

@@ -5,8 +5,9 @@ import { importRemovalsOf, removalsOf as mirrorRemovals } from '@kube-semaphore/
 import { clusterOfAnnotation } from '@kube-semaphore/wireguard/names';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
-import { readAs, readNodes, request, type Run, valueOf } from '../clusters/objects.ts';
-import { apps } from '../clusters/report.ts';
+import { allPages, mapRead, PAGE, readAs, readNodes, request, type Run, valueOf } from '../clusters/objects.ts';
+import { readBindings, type Sorted, sortOut } from '../clusters/ours.ts';
+import { labelSelector } from '../clusters/report.ts';
 
 /** A cluster that loses remotes. */
 export type Leaver = {
@@ -22,7 +23,7 @@ export type Leaver = {
 };
 
 const AGENTS = '/apis/apps/v1/namespaces/kube-system/daemonsets/semaphore-wireguard';
-const PODS = `/api/v1/pods?labelSelector=${encodeURIComponent(`app in (${apps.join(',')})`)}`;
+const PODS = `/api/v1/pods?limit=${PAGE}&labelSelector=${encodeURIComponent(labelSelector)}`;
 
 const TIMEOUT_MS = 300_000;
 const POLL_MS = 2_000;
@@ -50,6 +51,7 @@ const ended = z.nullish(z.object({ terminated: z.nullish(z.object({ exitCode: z.
 const podSchema = z.object({
   metadata: z.object({ name: z.string(), namespace: z.string(), labels: z.record(z.string(), z.string()) }),
   spec: z.object({
+    serviceAccountName: z.optional(z.string()),
     containers: z.array(z.object({ args: z.nullish(z.array(z.string())) })),
     volumes: z.nullish(z.array(z.object({ secret: z.nullish(z.object({ secretName: z.nullish(z.string()) })) }))),
   }),
@@ -58,10 +60,25 @@ const podSchema = z.object({
     containerStatuses: z.nullish(z.array(z.object({ state: ended, lastState: ended }))),
   }),
 });
-const podList = z.object({ items: z.array(podSchema) });
+const podList = z.object({
+  metadata: z.object({ continue: z.optional(z.string()) }),
+  items: z.array(podSchema),
+});
 const daemonSet = z.object({ status: z.object({ desiredNumberScheduled: z.nullish(z.number()) }) });
 
 type Pod = z.infer<typeof podSchema>;
+
+async function readPods(context: Context, run: Run): Promise<Sorted<Pod>> {
+  const read = await allPages(context, { plural: 'pods' }, async (from, token) =>
+    mapRead(
+      await readAs(from, `${PODS}&continue=${encodeURIComponent(token)}`, podList, run),
+      (page) => page && { items: page.items, continue: page.metadata.continue ?? '' },
+    ),
+  );
+  const found = valueOf(read);
+  // One of ours that doesn't seem so would not be waited for.
+  return sortOut(found, { known: true, value: valueOf(await readBindings(context, found, run)) });
+}
 
 /**
  * Waits until no Pod of an app works for the remotes any more, then withdraws what Nodes without an agent still announce.
@@ -69,10 +86,11 @@ type Pod = z.infer<typeof podSchema>;
  * @throws {Error} that names the Pods, after five minutes
  */
 export async function awaitApps(leaver: Leaver, run: Run): Promise<void> {
-  const { context } = leaver;
+  const { context, report } = leaver;
   const until = performance.now() + TIMEOUT_MS;
-  for (;;) {
-    const pods = valueOf(await readAs(context, PODS, podList, run))?.items ?? [];
+  for (let isFirst = true; ; isFirst = false) {
+    const { ours: pods, leftOut } = await readPods(context, run);
+    if (isFirst && leftOut !== undefined) report(leftOut);
     const agents = valueOf(await readAs(context, AGENTS, daemonSet, run))?.status.desiredNumberScheduled ?? 0;
     const busy = pods
       .filter((pod) => isBusy(pod, leaver))

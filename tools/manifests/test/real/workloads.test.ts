@@ -68,6 +68,16 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
     expect(template.spec['automountServiceAccountToken']).toBe(true);
   });
 
+  it('has an account that a ClusterRoleBinding with our label names, so that semaphore finds it after a move', () => {
+    const labels = { 'semaphore.uw.io/account': name };
+    const subject = { kind: 'ServiceAccount', name, namespace: only(objects, kind).metadata.namespace };
+    const bindings = objects.filter((each) => each.kind === 'ClusterRoleBinding');
+    expect(bindings).toContainEqual(expect.objectContaining({ subjects: [subject] }));
+    expect(bindings.filter(({ metadata }) => metadata.labels !== undefined)).toMatchObject([
+      { metadata: { labels }, subjects: [subject] },
+    ]);
+  });
+
   it('has a read-only file system, and no variables of Services', () => {
     expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
     expect(template.spec['enableServiceLinks']).toBe(false);

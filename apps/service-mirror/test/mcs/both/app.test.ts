@@ -2,7 +2,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { service } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
-import { importNameLabel } from '../../../src/names.ts';
+import { importNameLabel } from '@kube-semaphore/service-mirror/names';
 import { type SetMember, startSet } from '../../support/mcs/cluster-set.ts';
 import { DRY_RUNS } from '../../support/requests.ts';
 
