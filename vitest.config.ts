@@ -15,7 +15,10 @@ const chaiConfig = { truncateThreshold: 2_000 };
 /** The timeout of each test: only for one that hangs, on a busy machine, too. Most end by the timeout of what they wait for. */
 const within = (minutes: number) => ({ testTimeout: minutes * 60_000, hookTimeout: minutes * 60_000 });
 
-/** A worker imports each module once: that saves a quarter of the CPU. A test puts back what it changes for all. */
+/**
+ * A worker imports each module once: that saves a quarter of the CPU. A test puts back what it changes for all, and gives a
+ * fixture of another module another value by `extend`, never by `override`, which changes that module's own.
+ */
 const sharedModules = { isolate: false };
 
 /** Fails a test that reads what isn't an input of its project's `test` target. */

@@ -26,16 +26,18 @@ function section(page: string, heading: string): string {
 const itemsOf = (text: string): readonly string[] =>
   Array.from(text.matchAll(ITEM), ([, words = '']) => words.match(/[a-z0-9_-]+/g) ?? []).flat();
 
+const shared = ['packages/net/src/allowed.ts', 'packages/multicluster/src/local/refusal.ts'];
+
 describe.each([
   {
     page: 'policy.md',
     heading: 'What is skipped',
-    sources: ['apps/policy/src/**/*.ts', 'packages/net/src/allowed.ts'],
+    sources: ['apps/policy/src/**/*.ts', ...shared],
   },
   {
     page: 'service-mirror.md',
     heading: 'What is skipped',
-    sources: ['apps/service-mirror/src/**/*.ts', 'packages/net/src/allowed.ts'],
+    sources: ['apps/service-mirror/src/**/*.ts', ...shared],
   },
   { page: 'wireguard.md', heading: 'Which Nodes become peers', sources: ['apps/wireguard/src/**/*.ts'] },
 ])('docs/$page', ({ page, heading, sources }) => {

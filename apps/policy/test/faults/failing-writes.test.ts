@@ -17,7 +17,7 @@ const kindsOfSinks = [
 ] as const;
 
 const it = itWithNetworkPolicies
-  .override('components', { scope: 'file' }, () => [folders.calico, folders.cilium])
+  .extend('components', { scope: 'file' }, () => [folders.calico, folders.cilium])
   .extend('sinks', { scope: 'file' }, async ({ local }) => {
     for (const kind of kindsOfSinks) await local.defineResource(permissiveCrd(kind));
   })

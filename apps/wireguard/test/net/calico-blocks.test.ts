@@ -9,8 +9,8 @@ const DEVICE = 'wireguard.c2';
 
 // Calico's IPAM has custom resources, for which a real API server behaves in its own way.
 const it = itWithMesh
-  .override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }))
-  .override('realServers', { scope: 'file' }, () => ['c2']);
+  .extend('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }))
+  .extend('realServers', { scope: 'file' }, () => ['c2']);
 
 it('reaches pods by Calico’s IPAM: in each block of a node, and at a borrowed address', async ({ mesh }) => {
   const [near, lender, borrower] = mesh.nodes;

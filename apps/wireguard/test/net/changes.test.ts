@@ -18,8 +18,8 @@ import {
 const DEVICE = 'wireguard.c2';
 
 const it = itWithAgents
-  .override('shape', { scope: 'file' }, () => ({ c1: 2, c2: 2 }))
-  .override('agentOptions', { scope: 'file' }, () => ({
+  .extend('shape', { scope: 'file' }, () => ({ c1: 2, c2: 2 }))
+  .extend('agentOptions', { scope: 'file' }, () => ({
     remotes: { c1: { resyncPeriod: '1s' }, c2: { resyncPeriod: '1s' } },
   }));
 

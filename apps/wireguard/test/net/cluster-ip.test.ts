@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithAgents } from '../support/mesh-it.ts';
 
-const it = itWithAgents.override('agentOptions', { scope: 'file' }, () => ({
+const it = itWithAgents.extend('agentOptions', { scope: 'file' }, () => ({
   remotes: { c2: { deviceAddress: 'auto' } },
 }));
 

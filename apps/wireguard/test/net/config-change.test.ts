@@ -5,7 +5,7 @@ import { itWithMesh } from '../support/mesh-it.ts';
 
 const { signal } = new AbortController();
 
-const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
+const it = itWithMesh.extend('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
 /** What is ours on a node: devices with their ports, routes, and annotations for clusters. */
 async function oursOn({ name, cluster, tools }: MeshNode) {

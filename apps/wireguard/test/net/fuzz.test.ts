@@ -56,7 +56,7 @@ const ROUNDS = 12;
 /** The minimum of peers in each round, as an empty device proves nothing. */
 const SOME_PEERS = 40;
 
-const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1 }));
+const it = itWithMesh.extend('shape', { scope: 'file' }, () => ({ c1: 1 }));
 
 it('makes wg show the desired peers, and never the local cluster, for any remote', async ({ mesh }) => {
   const near = mesh.nodes[0]!;

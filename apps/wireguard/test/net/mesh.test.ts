@@ -10,7 +10,7 @@ const UDP = 17;
 const CLEARTEXT = 'c1ea47ef';
 const REPLIES = 10;
 
-const it = itWithAgents.override('shape', { scope: 'file' }, () => ({ c1: 3, c2: 3 }));
+const it = itWithAgents.extend('shape', { scope: 'file' }, () => ({ c1: 3, c2: 3 }));
 
 /** Pings from a pod to all of these addresses at once. @returns how many replies each lost */
 async function lossesOf({ pod }: MeshNode, ips: readonly string[]): Promise<Readonly<Record<string, number>>> {

@@ -8,7 +8,7 @@ import { addShamNode } from '../support/mesh-nodes.ts';
 
 const { signal } = new AbortController();
 
-const it = itWithMesh.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
+const it = itWithMesh.extend('shape', { scope: 'file' }, () => ({ c1: 1, c2: 0, c3: 0 }));
 
 /** Adds Nodes without machines, announced to c1. */
 async function announceNodes(cluster: MeshCluster, names: readonly string[]): Promise<void> {

@@ -16,7 +16,7 @@ import {
 const DEVICE = 'wireguard.c2';
 const LONG = 200_000;
 
-const it = itWithAgents.override('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }));
+const it = itWithAgents.extend('shape', { scope: 'file' }, () => ({ c1: 1, c2: 2 }));
 
 /** What a Node could claim. */
 type Prey = { readonly key: string; readonly ourKey: string; readonly ourIp: string };
