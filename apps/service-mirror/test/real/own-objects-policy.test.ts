@@ -278,7 +278,7 @@ describe('the policy for its own objects', () => {
   });
 
   describe('with the component for Multi-Cluster Services', () => {
-    const [namespace, name] = ['default', 'derived-0123456789'];
+    const [namespace, name] = ['default', 'derived-0123456789abcdef'];
     const services = `/api/v1/namespaces/${namespace}/services`;
     const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
     const mcs = `/apis/multicluster.x-k8s.io/v1beta1/namespaces/${namespace}`;
@@ -310,6 +310,7 @@ describe('the policy for its own objects', () => {
 
     it.each([
       { name: 'a derived Service', path: services, object: service(name, {}, managed) },
+      { name: 'one of an older build', path: services, object: service('derived-0123456789', {}, managed) },
       { name: 'its slice', path: slices, object: sliceOf(name) },
       { name: 'a slice of a headless ServiceImport', path: slices, object: sliceOf('') },
       { name: 'a ServiceImport', path: `${mcs}/serviceimports`, object: serviceImport(managed) },
