@@ -21,7 +21,7 @@ import { plannedChanges } from './desired/mcs/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
-import { derivedServiceName, isAllowedNamespace, olderDerivedName, parseImportKey } from './names.ts';
+import { derivedServiceNames, isAllowedNamespace, parseImportKey } from './names.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {
@@ -102,10 +102,9 @@ export class ImportReconciler {
     const at = parseImportKey(key)!;
     const isBeside = settings.mcs?.derivedServices !== 'mirrorNamespace';
     const derivedNamespace = isBeside ? at.namespace : settings.mirrorNamespace;
-    const current = derivedServiceName(at, { isBeside });
-    const older = olderDerivedName(current);
-    const derivedName = imports.hasService(at, derivedNamespace, older) ? older : current;
-    return { ...at, derivedNamespace, derivedName };
+    const names = derivedServiceNames(at, { isBeside });
+    const places = names.map((derivedName) => ({ ...at, derivedNamespace, derivedName }));
+    return places.findLast((place) => imports.service(place) !== undefined) ?? places[0]!;
   }
 
   /** The next writes of a key, which may be made at once. */

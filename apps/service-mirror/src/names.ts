@@ -96,27 +96,20 @@ export function mirrorSliceName(serviceName: string, { cluster, namespace, slice
 }
 
 /**
- * The name of the Service that has the address of a ServiceImport. Beside the import it is `derived-` and 16 digits of a hash. In
- * the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can rewrite to it; or the other one, if that isn't
- * legal.
+ * The names that the Service with the address of a ServiceImport may have. A new one gets the first. Beside the import it is
+ * `derived-` and 16 digits of a hash. In the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can rewrite
+ * to it; or the other one, if that isn't legal. Older builds used ten digits, as mcs-api's own controller does, of which an
+ * attacker finds two names with one hash. Such a Service keeps its name, for an import keeps its address.
  */
-export function derivedServiceName(
+export function derivedServiceNames(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { isBeside }: { readonly isBeside: boolean },
-): string {
+): readonly [string, ...string[]] {
   const readable = mirrorServiceName(IMPORT_PREFIX, namespace, name);
-  return isBeside || serviceNameProblem(readable) !== undefined ? `derived-${base32Hash16(namespace, name)}` : readable;
+  if (!isBeside && serviceNameProblem(readable) === undefined) return [readable];
+  const hash = base32Hash16(namespace, name);
+  return [`derived-${hash}`, `derived-${hash.slice(0, 10)}`];
 }
-
-/** The digits that older builds left out, as mcs-api's own controller does: an attacker finds two names with one such hash. */
-const ADDED_DIGITS = 6;
-
-/**
- * What older builds named the Service that has this name now. It keeps its name, for an import keeps its address. The name
- * itself if they named it so, too.
- */
-export const olderDerivedName = (name: string): string =>
-  name.startsWith('derived-') ? name.slice(0, -ADDED_DIGITS) : name;
 
 /** Whether a mirror with this prefix may have the name of an import's Service in the mirror namespace. */
 export const takesImportNames = (prefix: string): boolean => `${prefix}-`.startsWith(`${IMPORT_PREFIX}-`);

@@ -1,5 +1,5 @@
 import type { RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
-import { quoted } from '@kube-semaphore/text';
+import { quotedWords } from '@kube-semaphore/text';
 import { isMissingRight, refusalOf } from './local/refusal.ts';
 
 /** A change of a plan that the API server can be asked about. */
@@ -21,9 +21,6 @@ export type Refusals = {
 const MOST = 200;
 
 const PARALLEL = 8;
-
-/** Long enough for what a policy, a quota or a webhook says. */
-const MAX_WORDS = 300;
 
 /**
  * Asks the API server, by dry runs, which changes of a plan it would refuse. As nothing is stored, a quota counts each change
@@ -52,7 +49,7 @@ export async function foreseeRefusals(
       if (refusal !== undefined) words.set(write, refusal.detail);
       else if (stopped.aborted) count('there was no answer in time', 1);
       else if (isMissingRight(error)) count('this account may not make them', 1);
-      else count((failure ??= quoted((error as Error).message, MAX_WORDS)), 1);
+      else count((failure ??= quotedWords((error as Error).message)), 1);
     }
   };
   const queue = asked.values();
@@ -72,7 +69,7 @@ export async function foreseeRefusals(
 
 /** For people, after the changes of a plan; none if the API server would accept all. */
 export function refusalLines({ refused, unknown }: Refusals): readonly string[] {
-  const lines = refused.map(({ object, words }) => `refuse! ${object}: ${quoted(words, MAX_WORDS)}`);
+  const lines = refused.map(({ object, words }) => `refuse! ${object}: ${quotedWords(words)}`);
   const { count, reasons } = unknown;
   if (count > 0) lines.push(`refuse? unknown for ${count} change${count === 1 ? '' : 's'}: ${reasons.join('; ')}`);
   return lines.length === 0 ? [] : ['', ...lines];

@@ -3,6 +3,7 @@ export const MAX_TEXT = 1024;
 
 /** The longest excerpt of a bad value in a reason. */
 const MAX_EXCERPT = 64;
+const MAX_WORDS = 300;
 
 const PLAIN = /^[ -~]*$/;
 
@@ -35,8 +36,13 @@ export function printable(text: string, max = MAX_TEXT): string {
         .replace(HALF_PAIR, '')}…`;
 }
 
-/** `raw` for a reason: quoted, escaped, and cut after `max` code units. Unless it is cut, `JSON.parse` reads it. */
-export function quoted(raw: string, max = MAX_EXCERPT): string {
+/** `raw` for a reason: quoted, escaped, and cut after 64 code units. Unless it is cut, `JSON.parse` reads it. */
+export const quoted = (raw: string): string => quotedUpTo(MAX_EXCERPT, raw);
+
+/** As `quoted`, for what a policy, a quota or a webhook says: cut after 300 code units. */
+export const quotedWords = (raw: string): string => quotedUpTo(MAX_WORDS, raw);
+
+function quotedUpTo(max: number, raw: string): string {
   if (raw.length <= max) return printableJson(JSON.stringify(raw));
   return `${printableJson(JSON.stringify(raw.slice(0, max).replace(HALF_PAIR, '')))}…`;
 }

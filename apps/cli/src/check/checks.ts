@@ -1,4 +1,4 @@
-import { quoted } from '@kube-semaphore/text';
+import { quotedWords } from '@kube-semaphore/text';
 import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
 import type { RemoteStatus } from '../clusters/app-status.ts';
@@ -184,8 +184,5 @@ export const checksBefore: readonly Check[] = [reached, ...ofClusters];
 
 const wordsOf = (error: { readonly message: string } | null): string => (error === null ? '' : `: ${error.message}`);
 
-/** Long enough for what a policy, a quota or a webhook says. */
-const MAX_EXAMPLE = 300;
-
 const skippedText = ({ reason, count, example }: RemoteStatus['skipped'][number]): string =>
-  `${count} ${reason}${example === undefined ? '' : ` (such as ${quoted(example, MAX_EXAMPLE)})`}`;
+  `${count} ${reason}${example === undefined ? '' : ` (such as ${quotedWords(example)})`}`;

@@ -180,29 +180,27 @@ async function readOtherMeshes(context: Context, run: Run): Promise<Read<readonl
 }
 
 async function readWorkloads(context: Context, run: Run): Promise<Read<readonly Workload[]>> {
-  const ours = async (plural: string) => {
-    const found = await listWorkloads(context, plural, ofApps, run);
-    if (!found.known) return found;
-    const claims = found.value.map(({ metadata, spec, status }) => ({
-      metadata,
-      spec: { ...spec, ...spec.template.spec },
-      status,
-    }));
-    return { known: true, value: (await onlyOurs(context, claims, run)).ours } as const;
-  };
-  const [deployments, daemonSets] = await Promise.all([ours('deployments'), ours('daemonsets')]);
-  return mapRead(allOf({ deployments, daemonSets }), (all) => [
-    ...all.deployments.map(({ metadata: { namespace, name }, spec, status }) => ({
-      what: `the Deployment ${namespace}/${name}`,
+  const [deployments, daemonSets] = await Promise.all([
+    listWorkloads(context, 'deployments', ofApps, run),
+    listWorkloads(context, 'daemonsets', ofApps, run),
+  ]);
+  const all = mapRead(allOf({ deployments, daemonSets }), (both) => [
+    ...both.deployments.map(({ metadata, spec, status }) => ({
+      what: `the Deployment ${metadata.namespace}/${metadata.name}`,
       wanted: spec.replicas ?? 1,
       there: status.replicas ?? 0,
+      metadata,
+      spec: spec.template.spec,
     })),
-    ...all.daemonSets.map(({ metadata: { namespace, name }, status }) => ({
-      what: `the DaemonSet ${namespace}/${name}`,
+    ...both.daemonSets.map(({ metadata, spec, status }) => ({
+      what: `the DaemonSet ${metadata.namespace}/${metadata.name}`,
       wanted: status.desiredNumberScheduled ?? 0,
       there: status.currentNumberScheduled ?? 0,
+      metadata,
+      spec: spec.template.spec,
     })),
   ]);
+  return all.known ? { known: true, value: (await onlyOurs(context, all.value, run)).ours } : all;
 }
 
 async function readMirrors(context: Context, run: Run): Promise<Read<readonly Mirror[]>> {

@@ -470,7 +470,7 @@ Every hop is fine.
     expect(viaOf({ ...facts, ...change })).toMatchObject({
       value: {
         namespace: 'sys-semaphore',
-        slices: 'kubernetes.io/service-name in (mcs-shop-73736d-web,mcs-shop-73736d-web)',
+        slices: 'kubernetes.io/service-name in (mcs-shop-73736d-web)',
       },
     });
   });

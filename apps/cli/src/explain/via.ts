@@ -1,6 +1,6 @@
 import type { EndpointSlice, Service, ServiceImport } from '@kube-semaphore/kube-objects';
 import {
-  derivedServiceName,
+  derivedServiceNames,
   globalClustersAnnotation,
   globalServiceName,
   importClusterLabel,
@@ -9,7 +9,6 @@ import {
   mirrorKey,
   mirrorPrefixLabel,
   mirrorServiceName,
-  olderDerivedName,
   serviceNameLabel,
   sourceAnnotation,
 } from '@kube-semaphore/service-mirror/names';
@@ -84,8 +83,9 @@ function viaOfImport(
   );
   if (mirrorNamespace === undefined)
     return { known: false, why: `${object}: no semaphore-service-mirror tells in which namespace its Service is` };
-  const derived = derivedServiceName({ namespace, name }, { isBeside: false });
-  const slices = `${serviceNameLabel} in (${derived},${olderDerivedName(derived)})`;
+  const names = derivedServiceNames({ namespace, name }, { isBeside: false });
+  const [derived] = names;
+  const slices = `${serviceNameLabel} in (${names.join(',')})`;
   const byService = { object: `${object}, by Service ${mirrorNamespace}/${derived}`, namespace: mirrorNamespace };
   return { known: true, value: { ...via, ...byService, name: derived, hasRule: true, slices } };
 }

@@ -1,12 +1,11 @@
 import type { EndpointSlice, ServiceImport } from '@kube-semaphore/kube-objects';
 import {
-  derivedServiceName,
+  derivedServiceNames,
   importClusterLabel,
   importNameLabel,
   mirrorClusterLabel,
   mirroredServiceLabel,
   mirroredSliceLabel,
-  olderDerivedName,
   serviceNameLabel,
 } from '@kube-semaphore/service-mirror/names';
 import { seenRemotes } from '../check/check.ts';
@@ -111,14 +110,8 @@ const isOf = ({ metadata: { labels } }: EndpointSlice, cluster: string): boolean
 /** Slices are where the import's Service is: beside it, or in the mirror namespace. */
 const isOfImport = ({ metadata }: EndpointSlice, { metadata: { namespace, name }, status }: ServiceImport): boolean =>
   status.endpointSliceObjects === 'Absent'
-    ? derivedNames({ namespace, name }).includes(metadata.labels[serviceNameLabel] ?? '')
+    ? derivedServiceNames({ namespace, name }, { isBeside: false }).includes(metadata.labels[serviceNameLabel] ?? '')
     : metadata.namespace === namespace;
-
-/** What the Service of an import in the mirror namespace may be named. */
-const derivedNames = (of: { readonly namespace: string; readonly name: string }): readonly string[] => {
-  const name = derivedServiceName(of, { isBeside: false });
-  return [name, olderDerivedName(name)];
-};
 
 /** Which slices `Mesh` is made of. */
 export const sliceSelectors = [

@@ -15,7 +15,7 @@ import { NO_ORPHANS, retainedExports } from '../../src/desired/mcs/retained.ts';
 import { ImportWriter } from '../../src/local/mcs/import-writer.ts';
 import { observedDerived, observedImport } from '../../src/local/mcs/read.ts';
 import { observedSlice } from '../../src/local/read.ts';
-import { derivedServiceName } from '../../src/names.ts';
+import { derivedServiceNames } from '../../src/names.ts';
 import { readExport, readExportedService } from '../../src/remote/read/export.ts';
 import { readSlice } from '../../src/remote/read/slice.ts';
 
@@ -59,7 +59,7 @@ export async function reconciled(
   const namespace = NAMESPACE;
   const { client } = local;
   const writer = new ImportWriter(client);
-  const derived = derivedServiceName({ namespace, name }, { isBeside: derivedNamespace === namespace });
+  const [derived] = derivedServiceNames({ namespace, name }, { isBeside: derivedNamespace === namespace });
   const at = { namespace, name, derivedNamespace, derived };
   const made: string[] = [];
   for (let round = 0; round < 20; round++) {

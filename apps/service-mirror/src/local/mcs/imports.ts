@@ -155,14 +155,10 @@ export class LocalImports {
     return this.#slicesByImport.slices(key);
   }
 
-  /** Whether an import has a Service of ours with this name. */
-  hasService(
-    { namespace, name }: Pick<ImportAt, 'namespace' | 'name'>,
-    derivedNamespace: string,
-    derived: string,
-  ): boolean {
+  /** Our Service of an import, if it is at that place. */
+  service({ namespace, name, derivedNamespace, derivedName }: ImportAt): LocalDerived | undefined {
     const services = this.#servicesByImport.slices(importKey(namespace, name));
-    return services.some((each) => each.namespace === derivedNamespace && each.name === derived);
+    return services.find((each) => each.name === derivedName && each.namespace === derivedNamespace);
   }
 
   /** The keys of all imports that have an object of ours. */
@@ -178,13 +174,14 @@ export class LocalImports {
    * @returns `misplaced`: ours, but where the config or the import's type doesn't want them any more
    */
   observed(
-    { namespace, name, derivedNamespace, derivedName }: ImportAt,
+    at: ImportAt,
     isHeadless: boolean,
   ): ObservedObjects & { readonly misplaced: readonly (LocalDerived | LocalSlice)[] } {
+    const { namespace, name, derivedNamespace } = at;
     const key = importKey(namespace, name);
     const services = this.#servicesByImport.slices(key);
     const slices = this.slices(key).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-    const service = services.find((each) => each.name === derivedName && each.namespace === derivedNamespace);
+    const service = this.service(at);
     const isPlaced = (slice: LocalSlice): boolean => slice.namespace === (isHeadless ? namespace : derivedNamespace);
     return {
       serviceImport: this.import(namespace, name),
