@@ -42,7 +42,19 @@ export async function readObject(request: IncomingMessage, resource: Resource): 
   const { resourceVersion = '' } = object.metadata ?? {};
   if (!/^\d*$/.test(resourceVersion))
     throw unexpected(`strconv.ParseUint: parsing "${resourceVersion}": invalid syntax`);
-  return { ...object, metadata: { ...object.metadata } } as KubeObject;
+  return withoutNulls({ ...object, metadata: { ...object.metadata } } as KubeObject, resource);
+}
+
+/**
+ * Go reads a field that is null as one that is absent, and writes one kind of time that is absent as null. What null means
+ * in a custom resource, its schema says.
+ */
+export function withoutNulls(object: KubeObject, { custom }: Resource): KubeObject {
+  if (custom) return object;
+  const isRead = (key: string, value: unknown) => value !== null || key === 'lastProbeTime';
+  return JSON.parse(JSON.stringify(object), (key, value: unknown) =>
+    isRead(key, value) ? value : undefined,
+  ) as KubeObject;
 }
 
 /** @throws {ApiError} 400 if the object says that it is of another kind */

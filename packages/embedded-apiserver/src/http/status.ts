@@ -75,6 +75,26 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   });
 
+/** The namespace of a new object is being deleted. */
+export const namespaceEnds = (subject: Subject, namespace: string): ApiError =>
+  new ApiError(
+    403,
+    'Forbidden',
+    `${qualified(subject)} "${subject.name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    {
+      details: {
+        ...details(subject),
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${namespace} is being terminated`,
+            field: 'metadata.namespace',
+          },
+        ],
+      },
+    },
+  );
+
 /** The name of a new object is taken. */
 export const alreadyExists = (subject: Subject): ApiError =>
   new ApiError(409, 'AlreadyExists', `${qualified(subject)} "${subject.name}" already exists`, {

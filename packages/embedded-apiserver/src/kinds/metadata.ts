@@ -1,12 +1,12 @@
-import { invalidValue, tooLong } from '../http/causes.ts';
+import { forbiddenValue, invalidValue, tooLong } from '../http/causes.ts';
 import type { Cause } from '../http/status.ts';
 import { isLabelValue, isQualifiedName } from './syntax.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-/** The rules that the metadata of our objects could break, except their names. Finalizers aren't checked. */
-export function* metadataRules({ metadata }: KubeObject): Generator<Cause> {
+/** The rules that the metadata of our objects could break, except their names. The names of finalizers aren't checked. */
+export function* metadataRules({ metadata }: KubeObject, previous?: KubeObject): Generator<Cause> {
   const { labels = {}, annotations = {} } = metadata;
   for (const [key, value] of Object.entries(labels)) {
     if (!isQualifiedName(key)) yield invalidValue('metadata.labels', key, 'must be a name, or a domain and a name');
@@ -19,7 +19,16 @@ export function* metadataRules({ metadata }: KubeObject): Generator<Cause> {
   }
   const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   if (bytes > MAX_ANNOTATION_BYTES) yield tooLong('metadata.annotations', MAX_ANNOTATION_BYTES);
+  if (metadata['deletionTimestamp'] !== undefined) {
+    const had = finalizersOf(previous?.metadata);
+    const added = finalizersOf(metadata).filter((name) => !had.includes(name));
+    if (added.length > 0)
+      yield forbiddenValue('metadata.finalizers', 'no new finalizers can be added if the object is being deleted');
+  }
   for (const { uid } of (metadata['ownerReferences'] ?? []) as readonly { readonly uid?: string }[]) {
     if (!uid) yield invalidValue('metadata.ownerReferences.uid', uid, 'must not be empty');
   }
 }
+
+const finalizersOf = (metadata: KubeObject['metadata'] | undefined) =>
+  (metadata?.['finalizers'] ?? []) as readonly string[];

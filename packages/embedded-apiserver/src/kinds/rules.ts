@@ -54,7 +54,7 @@ export function check(resource: Resource, object: KubeObject, previous?: KubeObj
   const { isValid, why } = names[resource.names];
   const causes = [
     ...(previous || isValid(name) ? [] : [invalidValue('metadata.name', name, why)]),
-    ...metadataRules(object),
+    ...metadataRules(object, previous),
     ...(rules[resource.kind]?.(object, previous) ?? []),
     ...(resource.schema ? violations(object, resource.schema) : []),
   ];

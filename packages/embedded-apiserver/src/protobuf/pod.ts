@@ -44,6 +44,7 @@ const container = message({
   stdinOnce: bool(17),
   tty: bool(18),
   terminationMessagePolicy: string(20),
+  restartPolicy: optional(string(24)),
 });
 
 const toleration = message({

@@ -21,6 +21,10 @@ export class StoredObject {
   readonly revision: number;
   /** UIDs. */
   readonly owners: readonly string[];
+  /** Whether a finalizer delays its deletion. */
+  readonly isHeld: boolean;
+  /** Whether it has a `deletionTimestamp`. */
+  readonly isEnding: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** Values for field selectors. */
   readonly fields: Readonly<Record<string, string>>;
@@ -41,6 +45,8 @@ export class StoredObject {
     this.uid = uid;
     this.revision = Number(object.metadata.resourceVersion);
     this.owners = ((object.metadata['ownerReferences'] ?? []) as { uid: string }[]).map((owner) => owner.uid);
+    this.isHeld = ((object.metadata['finalizers'] ?? []) as readonly string[]).length > 0;
+    this.isEnding = object.metadata['deletionTimestamp'] !== undefined;
     this.labels = labels;
     this.fields = {
       'metadata.name': name,

@@ -5,7 +5,7 @@ import { required } from '../http/causes.ts';
 import { normalise } from '../kinds/defaults.ts';
 import type { Resource } from '../kinds/resources.ts';
 import { check } from '../kinds/rules.ts';
-import { alreadyExists, badRequest, invalid, notFound, unexpected } from '../http/status.ts';
+import { alreadyExists, badRequest, invalid, namespaceEnds, notFound, unexpected } from '../http/status.ts';
 import type { Storage } from '../storage/storage.ts';
 import { StoredObject } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
@@ -47,9 +47,10 @@ export function insert(
   });
   check(resource, complete);
   const subject = { group: resource.group, plural: resource.plural, name: complete.metadata.name };
-  const namespaces = storage.builtIn('namespaces');
-  if (resource.namespaced && !storage.collection(namespaces).get('', namespace)) {
-    throw notFound({ group: '', plural: 'namespaces', name: namespace });
+  if (resource.namespaced) {
+    const it = storage.collection(storage.builtIn('namespaces')).get('', namespace);
+    if (!it) throw notFound({ group: '', plural: 'namespaces', name: namespace });
+    if (it.isEnding) throw namespaceEnds(subject, namespace);
   }
   if (storage.collection(resource).get(namespace, complete.metadata.name)) throw alreadyExists(subject);
   return isDryRun ? new StoredObject(resource, complete) : storage.put(resource, complete);

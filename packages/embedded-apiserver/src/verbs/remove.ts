@@ -1,8 +1,8 @@
 import { readJson } from '../http/body.ts';
 import type { Call } from '../http/call.ts';
-import { collectGarbage, type PropagationPolicy } from './garbage.ts';
+import { end, type PropagationPolicy } from './ending.ts';
 import { select } from './selection.ts';
-import { customResources, type Resource } from '../kinds/resources.ts';
+import type { Resource } from '../kinds/resources.ts';
 import { conflict, notFound, type Subject } from '../http/status.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StoredObject } from '../storage/stored-object.ts';
@@ -15,7 +15,7 @@ type DeleteOptions = {
   dryRun?: readonly string[];
 };
 
-/** Kinds whose DELETE returns the object. Other kinds return a Status. */
+/** Kinds whose DELETE returns the object. Other kinds return a Status, unless a finalizer delays it. */
 const returned = new Set(['Pod', 'Service', 'ServiceAccount', 'Namespace']);
 
 /** The answer to a DELETE. */
@@ -31,7 +31,7 @@ export async function remove(call: Call): Promise<Deletion> {
   if (!existing) throw notFound(subject);
   checkPreconditions({ ...subject, plural: resource.kind }, options, existing);
   const object = options.dryRun === undefined ? removeObject(call, existing, options) : existing;
-  if (returned.has(resource.kind)) return { object };
+  if (returned.has(resource.kind) || object.isHeld) return { object };
   const details = { name: target.name, ...(group !== '' && { group }), kind: plural, uid: existing.uid };
   return { success: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details } };
 }
@@ -83,10 +83,7 @@ function removeObject({ resource, storage }: Call, existing: StoredObject, optio
   const { gracePeriodSeconds = 30, propagationPolicy = 'Background' } = options;
   const ends = resource.kind === 'Pod' ? mark(storage, resource, existing, gracePeriodSeconds) : existing;
   if (ends === undefined) return storage.collection(resource).get(existing.namespace, existing.name) ?? existing;
-  for (const [kind, inside] of contents(storage, resource, existing)) storage.remove(kind, inside);
-  storage.remove(resource, ends);
-  collectGarbage(storage, ends, propagationPolicy);
-  return ends;
+  return end(storage, resource, ends, propagationPolicy) ?? existing;
 }
 
 /**
@@ -106,18 +103,4 @@ function mark(storage: Storage, resource: Resource, existing: StoredObject, aske
   const metadata = { ...object.metadata, generation, deletionTimestamp, deletionGracePeriodSeconds };
   const marked = storage.put(resource, { ...object, metadata });
   return deletionGracePeriodSeconds === 0 ? marked : undefined;
-}
-
-/** What is deleted with an object: the contents of a namespace, the objects of a custom kind. */
-function contents(storage: Storage, { kind }: Resource, object: StoredObject): [Resource, StoredObject][] {
-  const all = (resource: Resource) =>
-    storage
-      .collection(resource)
-      .list()
-      .map((each): [Resource, StoredObject] => [resource, each]);
-  if (kind === 'CustomResourceDefinition') return customResources(object.object()).slice(0, 1).flatMap(all);
-  if (kind !== 'Namespace') return [];
-  // The versions of a resource share their objects.
-  const byObjects = new Map(storage.resources.map((resource) => [`${resource.group}/${resource.plural}`, resource]));
-  return [...byObjects.values()].flatMap(all).filter(([, { namespace }]) => namespace === object.name);
 }

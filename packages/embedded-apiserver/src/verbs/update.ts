@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { checkKind, readJson, readObject, unsupportedMediaType } from '../http/body.ts';
+import { checkKind, readJson, readObject, unsupportedMediaType, withoutNulls } from '../http/body.ts';
 import type { Call } from '../http/call.ts';
 import { invalidValue } from '../http/causes.ts';
 import { inNamespace, insert } from './create.ts';
 import { normalise } from '../kinds/defaults.ts';
+import { drop } from './ending.ts';
 import { jsonPatch, type Operation } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import { check } from '../kinds/rules.ts';
@@ -43,7 +44,7 @@ export async function patch(call: Call): Promise<StoredObject> {
   const body = await readJson(request);
   const existing = storage.collection(resource).get(target.namespace, target.name);
   if (!existing) throw notFound(subjectOf(call));
-  const patched = tryPatch(applyPatch, existing.object(resource), body);
+  const patched = withoutNulls(tryPatch(applyPatch, existing.object(resource), body), resource);
   checkKind(patched, resource);
   checkName(call, patched);
   return replace(call, existing, patched);
@@ -76,7 +77,13 @@ function replace(call: Call, existing: StoredObject, next: KubeObject): StoredOb
   check(resource, after, before);
   // A write that changes nothing succeeds, and causes no watch event.
   if (isDeepStrictEqual(after, before)) return existing;
-  return info.query.has('dryRun') ? new StoredObject(resource, after) : storage.put(resource, after);
+  const stored = new StoredObject(resource, after);
+  if (info.query.has('dryRun')) return stored;
+  const isReleased = existing.isHeld && !stored.isHeld && before.metadata['deletionGracePeriodSeconds'] === 0;
+  if (!isReleased) return storage.put(resource, after);
+  // Watches see that it is deleted, with its finalizer, and not that it changed.
+  drop(storage, resource, existing);
+  return stored;
 }
 
 /** A PUT with a UID must match the object's UID. */

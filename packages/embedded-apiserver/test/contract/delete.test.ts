@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { onEachServer, read, refusal } from './harness.ts';
-import { lease, paths, service, smallPod } from './objects.ts';
+import { lease, paths, service, slice, smallPod } from './objects.ts';
 
 onEachServer('a delete', (server) => {
   const remove = (path: string, body?: unknown) =>
@@ -71,5 +71,75 @@ onEachServer('a delete', (server) => {
     expect((await remove(`${pods}?labelSelector=app%3Dx`)).status).toBe(200);
     const left = await server().cluster.admin.list(pods);
     expect(left.map(({ metadata }) => metadata.name)).toEqual(['b']);
+  });
+
+  describe.each([
+    { kind: 'Service', path: paths.services, body: service('x', { clusterIP: 'None' }) },
+    { kind: 'EndpointSlice', path: paths.slices, body: slice('x', {}) },
+    { kind: 'Pod', path: paths.pods, body: smallPod('x') },
+  ])('of a $kind with a finalizer', ({ path, body }) => {
+    const held = async () => {
+      const collection = path(await server().namespace());
+      const finalizers = ['example.com/a', 'example.com/b'];
+      const made = await server().cluster.admin.create(collection, {
+        ...body,
+        metadata: { ...body.metadata, finalizers },
+      });
+      return { collection, object: `${collection}/x`, made };
+    };
+    const patch = (object: string, metadata: object) =>
+      server().send('PATCH', object, {
+        body: { metadata },
+        headers: { 'content-type': 'application/merge-patch+json' },
+      });
+    const finalizers = (...letters: string[]) => ({ finalizers: letters.map((letter) => `example.com/${letter}`) });
+
+    it('waits until it has none', async () => {
+      const { object, collection, made } = await held();
+      const answer = read(await remove(object));
+      expect(answer).toMatchObject({ kind: made.kind, metadata: { deletionGracePeriodSeconds: 0 } });
+      expect(answer.metadata).toHaveProperty('deletionTimestamp');
+      expect(Number(answer.metadata['generation'] ?? 0)).toBe(made.metadata['generation'] === undefined ? 0 : 2);
+      // A second one changes nothing.
+      expect(read(await remove(object)).metadata).toEqual(answer.metadata);
+      expect((await patch(object, { labels: { a: '1' }, ...finalizers('b') })).status).toBe(200);
+      const { resourceVersion, ...left } = read(await server().send('GET', object)).metadata;
+      expect(left).toMatchObject({ ...finalizers('b'), labels: { a: '1' }, uid: made.metadata.uid });
+      const watch = await server().watch(`${collection}?watch=1&resourceVersion=${resourceVersion}`);
+      expect(read(await patch(object, { labels: { a: '2' }, finalizers: null })).metadata).toMatchObject({
+        labels: { a: '2' },
+      });
+      expect(await watch.next()).toMatchObject({ type: 'DELETED', object: { metadata: finalizers('b') } });
+      watch.close();
+      expect((await server().send('GET', object)).status).toBe(404);
+    });
+
+    it('takes no new one', async () => {
+      const { object } = await held();
+      await remove(object);
+      expect(refusal(await patch(object, finalizers('a', 'c')))).toEqual({
+        status: 422,
+        reason: 'Invalid',
+        causes: ['metadata.finalizers FieldValueForbidden'],
+      });
+    });
+  });
+
+  it('of a namespace refuses new objects in it, while something in it has a finalizer', async () => {
+    const namespace = await server().namespace();
+    const slices = paths.slices(namespace);
+    await server().cluster.admin.create(slices, slice('x', {}, { finalizers: ['example.com/a'] }));
+    expect((await remove(`/api/v1/namespaces/${namespace}`)).status).toBe(200);
+    const left = read(await server().send('GET', `/api/v1/namespaces/${namespace}`));
+    expect(left).toMatchObject({ status: { phase: 'Terminating' } });
+    const body = slice('y', {});
+    expect(refusal(await server().send('POST', slices, { body }))).toEqual({
+      status: 403,
+      reason: 'Forbidden',
+      causes: ['metadata.namespace NamespaceTerminating'],
+    });
+    expect((await server().send('PUT', `${slices}/x`, { body: { ...body, metadata: { name: 'x' } } })).status).toBe(
+      200,
+    );
   });
 });

@@ -20,7 +20,7 @@ const fullPod: KubeObject = object(
   'full',
   {
     spec: {
-      initContainers: [{ name: 'init', image: 'init:1', command: ['true'] }],
+      initContainers: [{ name: 'init', image: 'init:1', command: ['true'], restartPolicy: 'Always' }],
       containers: [
         {
           name: 'app',

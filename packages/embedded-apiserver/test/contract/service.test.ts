@@ -99,6 +99,15 @@ onEachServer('a Service', (server) => {
     expect({ sessionAffinity, ...(sessionAffinityConfig !== undefined && { sessionAffinityConfig }) }).toEqual(want);
   });
 
+  it.each([
+    { spec: { ports: null }, want: invalid('spec.ports FieldValueRequired') },
+    { spec: { ports: null, clusterIP: 'None' }, want: 201 },
+    { spec: { selector: null, type: null, sessionAffinityConfig: null }, want: 201 },
+  ])('with $spec is answered $want', async ({ spec, want }) => {
+    const reply = await create(spec);
+    expect(typeof want === 'number' ? reply.status : refusal(reply)).toEqual(want);
+  });
+
   it.each([0, 86_401])('rejects session affinity of %i seconds', async (seconds) => {
     const field = 'spec.sessionAffinityConfig.clientIP.timeoutSeconds';
     expect(refusal(await create(affinity(seconds)))).toEqual(invalid(`${field} FieldValueInvalid`));
