@@ -4,6 +4,10 @@ import type { AuditEvent } from '../real/audit.ts';
 export type AuditedWrite = {
   /** Name of the ServiceAccount. */
   readonly account: string;
+  /** As in the audit log: `create`, `update`, `delete` ... */
+  readonly verb: string;
+  /** Path and query. */
+  readonly uri: string;
   readonly code: number;
   readonly receivedMs: number;
   readonly endedMs: number;
@@ -31,6 +35,8 @@ export function writesOf(
     .filter(({ verb, objectRef }) => resources.includes(objectRef?.resource ?? '') && !READS.includes(verb))
     .map((event) => ({
       account: accountOf(event),
+      verb: event.verb,
+      uri: event.requestURI,
       code: event.responseStatus?.code ?? 0,
       receivedMs: Date.parse(event.requestReceivedTimestamp),
       endedMs: Date.parse(event.stageTimestamp),

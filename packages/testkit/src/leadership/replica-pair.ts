@@ -41,7 +41,7 @@ export type Succession = {
   readonly lease: { readonly holder: string | undefined; readonly transitions: number };
   /** Writes of either replica that took effect while the other held the Lease. */
   readonly untimely: readonly AuditedWrite[];
-  /** Writes that failed, except conflicts and those of a killed replica. */
+  /** Writes that failed, except those of a killed replica, and of one that doesn't know yet what it or another wrote. */
   readonly failed: readonly AuditedWrite[];
 };
 
@@ -183,11 +183,12 @@ export class ReplicaPair {
       account === leader.account ? endedMs > takeoverMs : receivedMs < takeoverMs;
     const isBrokenOff = ({ account, code, endedMs }: AuditedWrite): boolean =>
       account === leader.account && code === 504 && endedMs >= killedMs;
+    const isLate = ({ verb, code }: AuditedWrite): boolean => code === 409 || (verb === 'delete' && code === 404);
     return {
       holders: tenures.map(({ account }) => account),
       lease: await this.#lease(),
       untimely: writes.filter(hasSucceeded).filter(isUntimely),
-      failed: writes.filter((write) => !hasSucceeded(write) && write.code !== 409 && !isBrokenOff(write)),
+      failed: writes.filter((write) => !hasSucceeded(write) && !isLate(write) && !isBrokenOff(write)),
     };
   }
 
