@@ -49,7 +49,7 @@ const node = (podCIDRs: readonly string[], annotation = '') => ({
     },
   },
   spec: { podCIDR: '', podCIDRs },
-  status: { addresses: [] },
+  status: { conditions: [], addresses: [] },
 });
 
 const cidrs = (bytes: number): readonly string[] =>

@@ -267,8 +267,8 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'any address in `allowedEndpointCIDRs`': [
     ['apps/wireguard/src/remote/node.test.ts', 'refuses endpoints outside of the allowed CIDRs'],
   ],
-  'take a key or an address from an older Node': [
-    ['apps/wireguard/src/desired/peers.test.ts', 'a younger Node takes nothing from an older one'],
+  'take an address from an older Node': [
+    ['apps/wireguard/src/desired/peers.test.ts', 'a younger Node takes nothing from an older one that is Ready'],
     ['apps/wireguard/src/desired/peers.test.ts', 'no two peers share a key or an address, and none has our key'],
     ['apps/wireguard/src/desired/peers.test.ts', 'their order changes nothing'],
   ],

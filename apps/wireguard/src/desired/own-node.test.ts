@@ -14,7 +14,7 @@ describe('readOwnNode', () => {
     expect(
       readOwnNode({
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] },
-        status: { addresses },
+        status: { conditions: [], addresses },
       }),
     ).toEqual({
       internalIps: ['192.0.2.1', '2001:db8::1'],
@@ -26,7 +26,7 @@ describe('readOwnNode', () => {
     expect(
       readOwnNode({
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] },
-        status: { addresses: [{ type: 'InternalIP', address: 'n1' }] },
+        status: { conditions: [], addresses: [{ type: 'InternalIP', address: 'n1' }] },
       }),
     ).toEqual({
       internalIps: [],

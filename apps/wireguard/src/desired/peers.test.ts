@@ -88,6 +88,28 @@ describe('desiredPeers', () => {
       skipped: ['n2 key-taken: n1 has the same public key'],
     },
     {
+      name: 'gives a key to the Node that is Ready: an older one is the same machine, under its former name',
+      nodes: [remoteNode('n1', [A], { readyUntilMs: 5 }), remoteNode('n2', [B], { publicKey: key(1) })],
+      peers: [`n2 ${B}`],
+      skipped: ['n1 key-taken: n2 has the same public key'],
+    },
+    {
+      name: 'gives a key of Nodes that are not Ready to the last that was: an outage changes nothing',
+      nodes: [
+        remoteNode('n1', [A], { readyUntilMs: 5 }),
+        remoteNode('n2', [B], { readyUntilMs: 6, publicKey: key(1) }),
+        remoteNode('n3', [B], { readyUntilMs: 0, publicKey: key(1) }),
+      ],
+      peers: [`n2 ${B}`],
+      skipped: ['n1 key-taken: n2 has the same public key', 'n3 key-taken: n2 has the same public key'],
+    },
+    {
+      name: 'leaves the blocks of a Node that is not Ready alone',
+      nodes: [remoteNode('n1', [A], { readyUntilMs: 5 }), remoteNode('n2', [A])],
+      peers: [`n1 ${A}`],
+      skipped: [`n2 cidr-taken: ${A} is refused: it overlaps with a block of n1`],
+    },
+    {
       name: 'gives the CIDRs of a Node with another’s key to others',
       nodes: [remoteNode('n1', [A]), remoteNode('n2', [B], { publicKey: key(1) }), remoteNode('n3', [B])],
       peers: [`n1 ${A}`, `n3 ${B}`],
@@ -173,13 +195,14 @@ const nodes = fc
       cidrs: blocks,
       publicKey: fc.constantFrom(key(1), key(2), key(3), key(4), OWN),
       createdMs: fc.nat(3),
+      readyUntilMs: fc.constantFrom(Infinity, 0, 5, 6),
       held: fc.boolean(),
     }),
     { selector: ({ number }) => number, maxLength: 10 },
   )
   .map((list) =>
-    list.map(({ number, cidrs, publicKey, createdMs, held }) =>
-      remoteNode(`n${number}`, cidrs, { publicKey, createdMs, ...(held ? { held } : {}) }),
+    list.map(({ number, cidrs, publicKey, createdMs, readyUntilMs, held }) =>
+      remoteNode(`n${number}`, cidrs, { publicKey, createdMs, readyUntilMs, ...(held ? { held } : {}) }),
     ),
   );
 
@@ -208,13 +231,24 @@ describe('for any Nodes', () => {
     );
   });
 
-  it('a younger Node takes nothing from an older one', () => {
+  it('a younger Node that is not Ready takes nothing from an older one', () => {
     fc.assert(
       fc.property(nodes, blocks, fc.constantFrom(key(1), key(2), key(5)), (list, cidrs, publicKey) => {
         // Held, without an age, and last by name: no Node is younger.
-        const young = remoteNode('n99', cidrs, { publicKey, createdMs: 0, held: true });
+        const young = remoteNode('n99', cidrs, { publicKey, createdMs: 0, readyUntilMs: 0, held: true });
         const { peers } = desiredPeers([...list, young], { ownKeys });
         expect(peers.filter(({ node }) => node !== 'n99')).toEqual(desiredPeers(list, { ownKeys }).peers);
+      }),
+    );
+  });
+
+  it('a younger Node takes nothing from an older one that is Ready', () => {
+    fc.assert(
+      fc.property(nodes, blocks, fc.constantFrom(key(1), key(2), key(5)), (list, cidrs, publicKey) => {
+        const ready = list.map(({ held: _held, ...node }) => ({ ...node, readyUntilMs: Infinity }));
+        const young = remoteNode('n99', cidrs, { publicKey, createdMs: 0 });
+        const { peers } = desiredPeers([...ready, young], { ownKeys });
+        expect(peers.filter(({ node }) => node !== 'n99')).toEqual(desiredPeers(ready, { ownKeys }).peers);
       }),
     );
   });

@@ -6,6 +6,8 @@ export type RemoteNode = {
   readonly name: string;
   /** Unix time in milliseconds; 0 if the Node has no creation time. */
   readonly createdMs: number;
+  /** Until when it was Ready, in milliseconds of Unix time; Infinity if it is; 0 if its cluster doesn't say. */
+  readonly readyUntilMs: number;
   /** As `parsePublicKey` returns it. */
   readonly publicKey: string;
   /** As `wg` writes it; undefined for a seeded Node: the kernel's endpoint stays. */

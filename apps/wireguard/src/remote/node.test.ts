@@ -25,6 +25,7 @@ type Given = {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly podCIDR?: string;
   readonly podCIDRs?: readonly string[];
+  readonly conditions?: Node['status']['conditions'];
 };
 
 const node = (given: Given = {}): Node => ({
@@ -38,13 +39,14 @@ const node = (given: Given = {}): Node => ({
     annotations: given.annotations ?? annotations,
   },
   spec: { podCIDR: given.podCIDR ?? '', podCIDRs: given.podCIDRs ?? ['10.4.1.0/24'] },
-  status: { addresses: [] },
+  status: { conditions: given.conditions ?? [], addresses: [] },
 });
 
 const good = {
   uid: 'u1',
   name: 'n1',
   createdMs: 1_000,
+  readyUntilMs: 0,
   publicKey: key(1),
   endpoint: '192.0.2.1:51820',
   podCidrs: [cidr('10.4.1.0/24')],
@@ -67,6 +69,16 @@ describe('readNode', () => {
 
   it('reads a candidate for a peer', () => {
     expect(readNode(node(), rules)).toEqual({ node: good, skipped: [] });
+  });
+
+  it.each([
+    { name: 'for ever, if it is', status: 'True', want: Infinity },
+    { name: 'when it was told that it is not', status: 'False', want: 7_000 },
+    { name: 'when its node was lost', status: 'Unknown', want: 7_000 },
+  ])('reads until when it was Ready: $name', ({ status, want }) => {
+    const other = { type: 'DiskPressure', status: 'True', lastTransitionTime: 9_000 };
+    const conditions = [other, { type: 'Ready', status, lastTransitionTime: 7_000 }];
+    expect(readNode(node({ conditions }), rules).node).toEqual({ ...good, readyUntilMs: want });
   });
 
   it.each([

@@ -33,7 +33,7 @@ const NOT_ANNOTATED: Diagnostic = {
  * Reads a remote Node. Anyone on its node can write its annotations, so nothing in them may make us send packets to a wrong
  * place. With an invalid key or endpoint, the Node is not a peer; an invalid CIDR alone is skipped.
  */
-export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReading {
+export function readNode({ metadata, spec, status }: Node, rules: NodeRules): NodeReading {
   const { uid, name, annotations, creationTimestamp: createdMs } = metadata;
   const rawKey = annotations[pubKeyAnnotation(rules.local)];
   const rawEndpoint = annotations[endpointAnnotation(rules.local)];
@@ -52,8 +52,22 @@ export function readNode({ metadata, spec }: Node, rules: NodeRules): NodeReadin
     ...blocks.skipped,
   ];
   if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, skipped };
-  const node = { uid, name, createdMs, publicKey: key.value, endpoint: endpoint.value, podCidrs: blocks.cidrs };
+  const readyUntilMs = readyUntil(status);
+  const node = {
+    uid,
+    name,
+    createdMs,
+    readyUntilMs,
+    publicKey: key.value,
+    endpoint: endpoint.value,
+    podCidrs: blocks.cidrs,
+  };
   return { node, skipped };
+}
+
+function readyUntil({ conditions }: Node['status']): number {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? Infinity : (ready?.lastTransitionTime ?? 0);
 }
 
 type Reading = { readonly value: string | undefined; readonly skipped: readonly Diagnostic[] };

@@ -14,6 +14,7 @@ describe('seedOf', () => {
         uid: '',
         name: `(peer ${key(1)})`,
         createdMs: 0,
+        readyUntilMs: 0,
         publicKey: key(1),
         endpoint: undefined,
         podCidrs: [cidr('10.4.1.0/24')],

@@ -16,7 +16,7 @@ export function seedOf({ peers }: Pick<Device, 'peers'>, podSubnets: readonly Ci
       const podCidrs = cidrs.filter((cidr) => isCarried(cidr, podSubnets));
       // No Node can have such a name.
       const name = `(peer ${publicKey})`;
-      return { uid: '', name, createdMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };
+      return { uid: '', name, createdMs: 0, readyUntilMs: 0, publicKey, endpoint: undefined, podCidrs, held: true };
     })
     .filter(({ podCidrs }) => podCidrs.length > 0);
 }

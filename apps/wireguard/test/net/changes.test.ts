@@ -8,6 +8,7 @@ import {
   addShamNode,
   annotate,
   announceAs,
+  beReady,
   changesBy,
   deleteNode,
   endpointsOn,
@@ -15,6 +16,7 @@ import {
   publicKeyOn,
 } from '../support/mesh-nodes.ts';
 
+const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
 
 const it = itWithAgents
@@ -102,4 +104,34 @@ it('changes one peer when one Node changes, and loses nothing of the others', as
   ]);
   // One `wg set` for each of the four events.
   expect(changes.filter(({ msg }) => msg === 'device changed')).toHaveLength(4);
+});
+
+it('gives the peer of a machine that joined again under another name the addresses of its new Node', async ({
+  mesh,
+}) => {
+  const [near, , far] = mesh.nodes;
+  const c2 = mesh.cluster('c2');
+  const key = await publicKeyOn(far!, 'wireguard.c1');
+  const blocks = async () =>
+    (await near!.tools.device(DEVICE, { signal }))?.peers.find(({ publicKey }) => publicKey === key)?.allowedIps;
+  await addShamNode(c2, {
+    name: 'renamed',
+    podCIDRs: ['10.2.210.0/24'],
+    publicKey: key,
+    endpoint: `${far!.machine.ipv4}:51821`,
+  });
+  await beReady(c2, far!.name, 'True', 1);
+  await beReady(c2, 'renamed', 'True', 2);
+  await resynced(mesh.agent(near!));
+  expect(await blocks()).toEqual(far!.podCidrs);
+  await beReady(c2, far!.name, 'Unknown', 3);
+  await eventually(blocks, ['10.2.210.0/24']);
+  await far!.machine.run('ip', ['address', 'add', '10.2.210.1/32', 'dev', 'lo']);
+  const ping = await startPing(near!.pod, '10.2.210.1');
+  await ping.replies(20);
+  expect(await ping.stop()).toMatchObject({ lost: 0 });
+  // An outage of the control plane is none of the tunnel.
+  await beReady(c2, 'renamed', 'Unknown', 4);
+  await resynced(mesh.agent(near!));
+  expect(await blocks()).toEqual(['10.2.210.0/24']);
 });

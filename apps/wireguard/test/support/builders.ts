@@ -17,6 +17,7 @@ export function remoteNode(name: string, podCidrs: readonly string[], more: Part
     uid: `uid of ${name}`,
     name,
     createdMs: number * 1_000,
+    readyUntilMs: Infinity,
     publicKey: key(number),
     endpoint: `192.0.2.${number}:51820`,
     podCidrs: podCidrs.map(cidr),

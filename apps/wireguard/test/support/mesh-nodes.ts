@@ -52,6 +52,19 @@ export async function annotate(
   return body;
 }
 
+/** Says whether a Node is Ready, since a Unix time in seconds. @throws {Error} if the API server refuses */
+export async function beReady(
+  { server }: MeshCluster,
+  name: string,
+  status: 'True' | 'Unknown',
+  sinceSeconds: number,
+): Promise<void> {
+  const lastTransitionTime = new Date(sinceSeconds * 1_000).toISOString();
+  const patch = { status: { conditions: [{ type: 'Ready', status, lastTransitionTime }] } };
+  const { status: code, body } = await server.admin.request('PATCH', `/api/v1/nodes/${name}/status`, patch);
+  if (code !== 200) throw new Error(`${code} ${String(body['message'])}`);
+}
+
 /** The public key of a node's device. */
 export async function publicKeyOn({ tools }: MeshNode, device: string): Promise<string> {
   return eventually(async () => (await tools.device(device, { signal }))?.publicKey, isDefined, {

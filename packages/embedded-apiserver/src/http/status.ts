@@ -80,7 +80,8 @@ export const namespaceEnds = (subject: Subject, namespace: string): ApiError =>
   new ApiError(
     403,
     'Forbidden',
-    `${qualified(subject)} "${subject.name}" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+    `${qualified(subject)} "${subject.name}" is forbidden: unable to create new content in namespace ${namespace} ` +
+      'because it is being terminated',
     {
       details: {
         ...details(subject),
