@@ -52,6 +52,7 @@ describe('anything that a remote has', () => {
       cluster: 'c2',
       prefix: 'c2',
       mirrorNamespace,
+      families: undefined,
       prefixes: ['c2'],
       retainsUnseen: false,
       retainsEndpoints: false,
@@ -73,6 +74,7 @@ describe('anything that a remote has', () => {
     const common = {
       local: { service: () => undefined, slices: () => [] },
       mirrorNamespace,
+      families: undefined,
       retainsUnseen: false,
       hints: 'always',
       zones: ['z1'],

@@ -1,6 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { KeyContext, LeaderController, LocalWrites, PlannedWrite } from '@kube-semaphore/multicluster';
-import type { ImportInput } from './desired/mcs/import.ts';
 import { ImportReconciler } from './import-reconciler.ts';
 import { LocalImports } from './local/mcs/imports.ts';
 import { ImportWriter } from './local/mcs/import-writer.ts';
@@ -50,7 +49,7 @@ export class MultiClusterServices {
       settings,
       imports,
       clusters,
-      families: () => familiesOf(sources.serviceRanges),
+      families: () => sources.families,
       writes: new ImportWrites({
         writes,
         writer: new ImportWriter(client),
@@ -105,12 +104,4 @@ export class MultiClusterServices {
     if (!running.signal.aborted) await this.#clusters.run(running);
     await watching;
   }
-}
-
-/** The families of the local Service ranges; undefined if these are unknown. */
-function familiesOf(ranges: McsClustersOptions['sources']['serviceRanges']): ImportInput['families'] {
-  if (ranges.length === 0) return undefined;
-  return (['IPv4', 'IPv6'] as const).filter((family) =>
-    ranges.some(({ text }) => text.includes(':') === (family === 'IPv6')),
-  );
 }

@@ -1,6 +1,7 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it } from './support/it.ts';
+import { itWithTwoRemotes } from './support/remotes.ts';
 import { mirrorLabels } from './support/mirror-process.ts';
 
 const web = { name: 'web', namespace: 'default' };
@@ -69,7 +70,9 @@ describe('on a cluster with both families', () => {
   });
 });
 
-const itOn4 = it.extend('localOptions', { scope: 'file' }, () => ({ ipFamilies: ['IPv4'] as const }));
+const only = { ipFamilies: ['IPv4'] } as const;
+const itOn4 = it.extend('localOptions', { scope: 'file' }, () => only);
+const itWithTwoOn4 = itWithTwoRemotes.extend('localOptions', { scope: 'file' }, () => only);
 
 describe('on a cluster with IPv4 alone', () => {
   itOn4('a mirror of both families has the one that there is', async ({ sources, mirrors, start }) => {
@@ -83,9 +86,54 @@ describe('on a cluster with IPv4 alone', () => {
     expect(again.log().filter(({ msg }) => msg.startsWith('service updated'))).toEqual([]);
   });
 
+  itOn4('a mirror of both, IPv6 first, has IPv4', async ({ sources, mirrors, start }) => {
+    await sources.add({ ...web, spec: dual6 });
+    await start();
+    await mirrors.become({ [mirror]: [] });
+    expect(familiesOf((await mirrors.service(mirror))['spec'])).toEqual({ ...dual, ipFamilies: ['IPv4'] });
+  });
+
   itOn4(
-    'one of IPv6 is refused, which is said once, and tried again when it changes',
+    'one of IPv6 is skipped, unless it is headless, and the API server is not asked',
     async ({ sources, mirrors, start }) => {
+      await sources.add({ ...web, spec: only6 });
+      await sources.add({ name: 'headless', spec: { ...only6, clusterIP: 'None' } });
+      const program = await start();
+      await mirrors.become({ 'c2-default-73736d-headless': [] });
+      const labels = { remote: 'c2', reason: 'family-not-supported', kind: 'problem' };
+      expect(await program.metric(skipped, labels)).toBe(1);
+      expect((await program.get('/metrics')).body).not.toMatch(/kube_http_request_total\{.*code="422"/);
+      await sources.patch('services', web, { spec: dual6 });
+      await mirrors.become({ 'c2-default-73736d-headless': [], [mirror]: [] });
+      await eventually(() => program.metric(skipped, labels), 0);
+    },
+  );
+
+  itWithTwoOn4(
+    'an older Service of IPv6 keeps no global Service from the others',
+    async ({ sources, secondSources, mirrors, startWithFile }) => {
+      const labels = { global: 'true', mirror: 'false' };
+      const slice = (name: string, ...endpoints: string[]) => ({ name, service: 'web', labels, endpoints });
+      await sources.add({ ...web, labels, spec: only6 });
+      await sources.addSlice(slice('web-6', 'fd00:4::1'));
+      // Creation times are whole seconds.
+      const { creationTimestamp } = (await sources.object('services', web)).metadata;
+      await eventually(() => Date.now() - Date.parse(String(creationTimestamp)) > 1_000, true);
+      await secondSources.add({ ...web, labels, spec: only4 });
+      await secondSources.addSlice(slice('web-4', '10.5.0.1'));
+      const program = await startWithFile({ globalSvcLabelSelector: 'global=true' });
+      await mirrors.become({ 'gl-default-73736d-web': ['10.5.0.1'] });
+      expect((await mirrors.service('gl-default-73736d-web')).metadata.annotations).toMatchObject({
+        'global-svc-clusters': 'c2-a',
+      });
+      expect(await program.metric(skipped, { remote: 'c2', reason: 'family-not-supported', kind: 'problem' })).toBe(1);
+    },
+  );
+
+  itOn4(
+    'one of IPv6 is refused if the ranges of Services are unknown, which is said once, and tried again when it changes',
+    async ({ local, sources, mirrors, start }) => {
+      await local.admin.delete('/apis/networking.k8s.io/v1/servicecidrs/kubernetes');
       await sources.add({ ...web, spec: only6 });
       await sources.add({ name: 'other' });
       const program = await start({ 'resync-period': '50ms' });

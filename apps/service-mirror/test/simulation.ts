@@ -227,6 +227,7 @@ export class Simulation {
         cluster,
         prefix,
         mirrorNamespace: 'mirrors',
+        families: undefined,
         source,
         prefixes: [...prefixes.values()],
         retainsUnseen: false,

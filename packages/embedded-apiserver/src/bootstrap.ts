@@ -19,7 +19,15 @@ const initialObjects: readonly KubeObject[] = [
 ];
 
 /** Fills an empty cluster. */
-export const bootstrap = (storage: Storage): void => initialObjects.forEach((object) => seed(storage, object));
+export function bootstrap(storage: Storage): void {
+  const serviceCidr: KubeObject = {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'ServiceCIDR',
+    metadata: { name: 'kubernetes' },
+    spec: { cidrs: storage.clusterIps.ranges },
+  };
+  for (const object of [...initialObjects, serviceCidr]) seed(storage, object);
+}
 
 /** Stores a new object with its status, without a request. @throws {Error} for a kind that isn't served */
 export function seed(storage: Storage, object: KubeObject): void {

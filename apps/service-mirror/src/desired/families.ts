@@ -1,4 +1,5 @@
 import type { Service } from '@kube-semaphore/kube-objects';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Family } from './source.ts';
 
 /** The address families in a local Service's spec. */
@@ -28,6 +29,12 @@ export function meetsFamilies(
 ): boolean {
   if (observed.familyPolicy !== ipFamilyPolicy || observed.families[0] !== ipFamilies[0]) return false;
   return ipFamilyPolicy === 'PreferDualStack' || observed.families.length === 1;
+}
+
+/** The families of a cluster's ranges of Services; undefined if it doesn't say which these are. */
+export function rangeFamilies(ranges: readonly Cidr[]): readonly Family[] | undefined {
+  if (ranges.length === 0) return undefined;
+  return [...new Set(ranges.map(({ family }): Family => (family === 4 ? 'IPv4' : 'IPv6')))];
 }
 
 /** Servers before dual-stack (1.20) don't set `ipFamilies`: the address shows the family. */

@@ -1,6 +1,6 @@
 import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName } from '../names.ts';
 import { desiredMirror } from './mirror.ts';
-import { withoutLongPortNames } from './port-names.ts';
+import { localForm, type Place } from './local-form.ts';
 import type { Services, Target } from './target.ts';
 
 export type MirrorTargetInput = {
@@ -8,6 +8,7 @@ export type MirrorTargetInput = {
   readonly prefix: string;
   /** The namespace of all mirrors. */
   readonly mirrorNamespace: string;
+  readonly families: Place['families'];
   /** The Services of the cluster to mirror. */
   readonly source: Services;
   /** Of all remotes: an older source of another remote may take over a name. */
@@ -21,11 +22,11 @@ export function mirrorTarget(
   { namespace, name }: { namespace: string; name: string },
   input: MirrorTargetInput,
 ): Target {
-  const { cluster, prefix, mirrorNamespace, source, prefixes, retainsUnseen, retainsEndpoints } = input;
+  const { cluster, prefix, mirrorNamespace, families, source, prefixes, retainsUnseen, retainsEndpoints } = input;
   const localName = mirrorServiceName(prefix, namespace, name);
   const found = source.service(namespace, name);
   const { value: service, skipped = [] } = found
-    ? withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName })
+    ? localForm(found, { namespace: mirrorNamespace, name: localName, families })
     : {};
   return {
     name: localName,

@@ -7,6 +7,8 @@ import { matchesLabels, parseLabelSelector } from '../config/label-selector.ts';
 import type { MirrorOptions } from '../config/options.ts';
 import { prefixesOf, type Settings } from '../config/settings.ts';
 import type { ClusterDiagnostic } from '../desired/diagnostic.ts';
+import { rangeFamilies } from '../desired/families.ts';
+import type { Family } from '../desired/source.ts';
 import type { LocalObjects } from '../local/objects.ts';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
 import type { RemotePlan } from '../plan.ts';
@@ -114,6 +116,11 @@ export class SourceClusters {
     if (prefix === undefined) return [];
     const services = this.#options.local.services();
     return services.filter(({ labels }) => labels[mirrorPrefixLabel] === prefix).map(({ name }) => name);
+  }
+
+  /** The families that local Services may have; undefined if unknown. */
+  get families(): readonly Family[] | undefined {
+    return rangeFamilies(this.serviceRanges);
   }
 
   /** Reads the Service ranges of the local cluster, in which no remote has an endpoint. To be called once, before `run`. */

@@ -1,6 +1,9 @@
 import type { IpFamily } from './service-spec.ts';
 
-/** Assigns the addresses of a cluster's Services, from 10.96.0.0/16 and fd00:10:96::/112. No address is reused. */
+/** Of Services. */
+const RANGES: Readonly<Record<IpFamily, string>> = { IPv4: '10.96.0.0/16', IPv6: 'fd00:10:96::/112' };
+
+/** Assigns the addresses of a cluster's Services. No address is reused. */
 export class ClusterIps {
   /** The families that Services may have, the cluster's primary one first. */
   readonly families: readonly IpFamily[];
@@ -9,6 +12,10 @@ export class ClusterIps {
 
   constructor(families: readonly IpFamily[]) {
     this.families = families;
+  }
+
+  get ranges(): readonly string[] {
+    return this.families.map((family) => RANGES[family]);
   }
 
   next(family: IpFamily): string {

@@ -118,6 +118,7 @@ export const builtIns: readonly Resource[] = [
     protobuf: networkPolicy,
     counted: true,
   }),
+  builtIn('networking.k8s.io/v1 ServiceCIDR', 'servicecidrs', { namespaced: false, statusSubresource: true }),
   builtIn('v1 Event', 'events', { shortNames: ['ev'], createOnUpdate: true }),
   builtIn('v1 ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
   builtIn('coordination.k8s.io/v1 Lease', 'leases', { createOnUpdate: true, unconditionalUpdate: false }),

@@ -247,6 +247,11 @@ onEachServer(
     ])('$name', async ({ spec, want }) => {
       expect(await answer(server(), 'POST', paths.services(await server().namespace()), spec)).toEqual(want);
     });
+
+    it('is in a range that the server publishes', async () => {
+      const list = read(await server().send('GET', '/apis/networking.k8s.io/v1/servicecidrs'));
+      expect(list).toMatchObject({ items: [{ metadata: { name: 'kubernetes' }, spec: { cidrs: ['10.96.0.0/16'] } }] });
+    });
   },
   { apiserverFlags: { 'service-cluster-ip-range': '10.96.0.0/16' }, ipFamilies: ['IPv4'] },
 );

@@ -2,7 +2,7 @@ import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSlic
 import { desiredGlobal, type GlobalInput } from './service.ts';
 import { retainedForOthers, retainedOf } from './retained.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
-import { withoutLongPortNames } from '../port-names.ts';
+import { localForm, type Place } from '../local-form.ts';
 import type { LocalServices, Services, Target } from '../target.ts';
 import type { Stale } from './stale-endpoints.ts';
 
@@ -19,6 +19,7 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
   readonly local: LocalServices;
   /** The namespace of all global Services. */
   readonly mirrorNamespace: string;
+  readonly families: Place['families'];
   readonly retainsUnseen: boolean;
 };
 
@@ -27,14 +28,14 @@ export function globalTarget(
   { namespace, name }: { namespace: string; name: string },
   input: GlobalTargetInput,
 ): Target {
-  const { clusters, local, mirrorNamespace, retainsUnseen, hints, zones } = input;
+  const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones } = input;
   const localName = globalServiceName(namespace, name);
-  const skippedPorts: ClusterDiagnostic[] = [];
+  const skippedParts: ClusterDiagnostic[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
     const found = source.service(namespace, name);
     if (found === undefined) return [];
-    const { value: service, skipped } = withoutLongPortNames(found, { namespace: mirrorNamespace, name: localName });
-    skippedPorts.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
+    const { value: service, skipped } = localForm(found, { namespace: mirrorNamespace, name: localName, families });
+    skippedParts.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
     return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
@@ -54,6 +55,6 @@ export function globalTarget(
     retainsUnseen,
     // For global Services, the Go programs wrote slices.
     retainsEndpoints: false,
-    diagnostics: [...skippedPorts, ...diagnostics],
+    diagnostics: [...skippedParts, ...diagnostics],
   };
 }

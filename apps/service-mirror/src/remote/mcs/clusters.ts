@@ -21,7 +21,7 @@ export type McsClustersOptions = {
   readonly remotes: readonly KubeClient[];
   readonly imports: LocalImports;
   /** The same clusters, for mirrors and global Services. */
-  readonly sources: Pick<SourceClusters, 'get' | 'serviceRanges'>;
+  readonly sources: Pick<SourceClusters, 'get' | 'serviceRanges' | 'families'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   readonly onKeys: (keys: Iterable<string>, since?: number) => void;
