@@ -275,6 +275,13 @@ describe('link', () => {
   });
 
   it('names the flag for each thing that it can not find out', async () => {
+    const { admin } = clusters.c1;
+    const cidrs = '/apis/networking.k8s.io/v1/servicecidrs';
+    const { apiVersion, kind, spec } = await admin.get(`${cidrs}/kubernetes`);
+    await admin.delete(`${cidrs}/kubernetes`);
+    onTestFinished(
+      async () => void (await admin.create(cidrs, { apiVersion, kind, spec, metadata: { name: 'kubernetes' } })),
+    );
     const KUBECONFIG = [clusters.c1.adminKubeconfig, clusters.c2.adminKubeconfig].join(delimiter);
     const { code, stderr } = await runWith(
       { KUBECONFIG },
