@@ -67,6 +67,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--no-pod-cidr', 'find out the ranges of Pods (the default)')
     .option('--service-cidr <context=cidr>', 'a range of its Services; repeat it for more', also)
     .option('--no-service-cidr', 'find out the ranges of Services (the default)')
+    .option('--node-cidr <context=cidr>', 'a range of its nodes; repeat it for more', also)
+    .option('--no-node-cidr', 'find out the ranges of nodes (the default)')
     .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
     .option('--no-ipam', 'find out which addresses a node has (the default)')
     .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: that of this source)')

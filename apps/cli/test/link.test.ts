@@ -35,7 +35,7 @@ beforeAll(async () => {
       spec: { cidr: pods[name] },
     });
     await cluster.admin.create('/api/v1/nodes', {
-      ...node({ name: `${name}-n1` }),
+      ...node({ name: `${name}-n1`, internalIPs: ['172.18.0.9'] }),
       spec: { podCIDRs: [pods[name].replace('0.0/16', '1.0/24')] },
     });
   }
@@ -189,7 +189,13 @@ describe('link', () => {
 
   it('keeps what it was told of a cluster, for this one alone, until it is to find it again', async () => {
     const folder = await newFolder();
-    await link(folder, ['c1', 'c2'], '--pod-cidr=c2=10.4.0.0/17', '--ipam=c2=calico-blocks');
+    await link(
+      folder,
+      ['c1', 'c2'],
+      '--pod-cidr=c2=10.4.0.0/16',
+      '--pod-cidr=c2=10.8.0.0/16',
+      '--ipam=c2=calico-blocks',
+    );
     const again = (...flags: readonly string[]) => {
       const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
       return runHere({ KUBECONFIG }, 'link', '--context=c1', '--context=c2', '-o', folder, ...flags);
@@ -200,7 +206,8 @@ describe('link', () => {
       expect.arrayContaining([
         ['c1', 'API server', 'https://api.c1.example:6443', 'link.json'],
         ['c1', 'Pods', '10.2.0.0/16', "Calico's IPPools"],
-        ['c2', 'Pods', '10.4.0.0/17', 'link.json'],
+        ['c2', 'Pods', '10.4.0.0/16, 10.8.0.0/16', 'link.json'],
+        ['c2', 'nodes', '172.18.0.0/16', 'around InternalIPs of its Nodes'],
         ['c2', 'Services', '10.5.0.0/16', 'link.json'],
         ['c2', 'IPAM', 'calico-blocks', 'link.json'],
       ]),
@@ -216,8 +223,70 @@ describe('link', () => {
     expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({
       remotes: [{ remoteAPIURL: 'https://lb.c2.example', podSubnet: '10.4.0.0/16' }],
     });
-    expect(await configOf(folder, 'c2', 'link')).toEqual({
+    expect(await configOf(folder, 'c2', 'link')).toMatchObject({
       answers: { server: 'https://lb.c2.example', podCidrs: false, serviceCidrs: ['10.5.0.0/16'], ipam: false },
+    });
+  });
+
+  it('shows how ranges change before it writes them, and lets no remote have more until a flag names it', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    const textIn = (name: Name) => readFile(join(folder, name, 'wireguard.json'), 'utf8');
+    const before = [await textIn('c1'), await textIn('c2')];
+    const { admin } = clusters.c2;
+    await admin.create('/apis/projectcalico.org/v3/ippools', {
+      apiVersion: 'projectcalico.org/v3',
+      kind: 'IPPool',
+      metadata: { name: 'more' },
+      spec: { cidr: '10.8.0.0/16' },
+    });
+    onTestFinished(() => admin.delete('/apis/projectcalico.org/v3/ippools/more'));
+    await admin.create('/api/v1/nodes', node({ name: 'c2-n2', internalIPs: ['172.20.0.1'] }));
+    onTestFinished(() => admin.delete('/api/v1/nodes/c2-n2'));
+
+    const refused = await link(folder, ['c1', 'c2'], '--apply');
+    expect([refused.code, refused.stderr.split('\n')]).toEqual([
+      1,
+      [
+        'semaphore: c2: 10.8.0.0/16 for Pods is more than c1 let in so far: ' +
+          'if that is right, set --pod-cidr c2=10.4.0.0/16 --pod-cidr c2=10.8.0.0/16',
+        'semaphore: c2: 172.20.0.0/16 for nodes is more than c1 let in so far: ' +
+          'if that is right, set --node-cidr c2=172.18.0.0/16 --node-cidr c2=172.20.0.0/16',
+        'semaphore: nothing was written',
+        '',
+      ],
+    ]);
+    const rows = refused.stdout.split('\n').map((line) => line.split(/ {2,}/));
+    const ofC2 = '10.8.0.0/16, 172.20.0.0/16';
+    expect(rows.slice(rows.findIndex(([first]) => first === 'CLUSTER') + 1).filter((row) => row.length > 1)).toEqual([
+      ['c1', 'policy.json', 'allowedPodCIDRs', 'c2', '10.8.0.0/16'],
+      ['c1', 'service-mirror.json', 'allowedPodCIDRs', 'c2', '10.8.0.0/16'],
+      ['c1', 'wireguard.json', 'podSubnet', 'c2', '10.8.0.0/16'],
+      ['c1', 'wireguard.json', 'allowedEndpointCIDRs', 'c2', '172.20.0.0/16'],
+      ['c2', 'policy.json', 'local.cidrs', 'c2', ofC2],
+      ['c2', 'service-mirror.json', 'localCluster.cidrs', 'c2', ofC2],
+    ]);
+    expect([await textIn('c1'), await textIn('c2')]).toEqual(before);
+
+    const flags = ['--pod-cidr=c2=10.4.0.0/16', '--pod-cidr=c2=10.8.0.0/16', '--node-cidr=c2=172.16.0.0/12'];
+    expect(await link(folder, ['c1', 'c2'], ...flags)).toMatchObject({ code: 0, stderr: '' });
+    const remotes = [{ podSubnet: ['10.4.0.0/16', '10.8.0.0/16'], allowedEndpointCIDRs: ['172.16.0.0/12'] }];
+    expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({ remotes });
+    const again = await link(folder, ['c1', 'c2']);
+    expect(again.stdout).toContain(`\n\n${folder}/c1: nothing changes\n${folder}/c2: nothing changes\n`);
+  });
+
+  it('leaves limits as a user changed them', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    const [path, before] = [join(folder, 'c1/policy.json'), await configOf(folder, 'c1', 'policy')];
+    expect(before).toMatchObject({ local: { cidrs: ['10.2.0.0/16', '10.3.0.0/16', '172.18.0.0/16'] } });
+    const edited = JSON.stringify(before).replace('172.18.0.0/16', '172.18.0.0/17');
+    await writeFile(path, edited);
+    await link(folder, ['c1', 'c2'], '--node-cidr=c1=172.16.0.0/12');
+    expect(await configOf(folder, 'c1', 'policy')).toEqual(JSON.parse(edited));
+    expect(await configOf(folder, 'c1', 'service-mirror')).toMatchObject({
+      localCluster: { name: 'c1', cidrs: ['10.2.0.0/16', '10.3.0.0/16', '172.16.0.0/12'] },
     });
   });
 

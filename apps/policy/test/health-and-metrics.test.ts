@@ -75,7 +75,7 @@ describe('a policy at work', () => {
       credentials: lifeOf(await readFile(accounts.remote.tokenFile, 'utf8')),
       heldDeletions: 0,
       skipped: [{ kind: 'expected', reason: 'host-network', count: 1, example: expect.stringContaining('app') }],
-      config: { clusterSetID: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },
+      config: { clusterSetID: 'c2', allowedPodCIDRs: ['10.0.0.0/8', '192.168.0.0/16', 'fd00::/8'] },
     };
     expect(await policy.status()).toMatchObject({
       schemaVersion: '1',

@@ -23,9 +23,10 @@ export function parseRange(raw: string): Parsed<Cidr> {
 export function rangeProblem(range: Cidr): string | undefined {
   const { text, prefixLength } = range;
   const use = specialUseIn(range);
-  if (use !== undefined && containsCidr(use.cidr, range)) return `${text} is ${use.what}: no Pod has an address there`;
+  if (use !== undefined && containsCidr(use.cidr, range))
+    return `${text} is ${use.what}: no Pod or node has an address there`;
   return prefixLength < SHORTEST_PREFIX
-    ? `${text} is too wide for the Pods of a cluster: it may have a prefix of ${SHORTEST_PREFIX} bits or more`
+    ? `${text} is too wide for one cluster: it may have a prefix of ${SHORTEST_PREFIX} bits or more`
     : undefined;
 }
 
@@ -54,7 +55,7 @@ export function widthProblem(ranges: readonly Cidr[]): string | undefined {
   const wide = ([4, 6] as const).find(
     (family) => different.reduce((sum, each) => sum + (each.family === family ? 2 ** -each.prefixLength : 0), 0) > MOST,
   );
-  return wide && `the ranges of IPv${wide} together are too wide for the Pods of a cluster`;
+  return wide && `the ranges of IPv${wide} together are too wide for one cluster`;
 }
 
 /** Why a remote may not have a part of its ranges, such as the Pods of one of its nodes; undefined: it may. */

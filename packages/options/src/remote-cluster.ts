@@ -1,6 +1,6 @@
 import { bad, type Cidr, good } from '@kube-semaphore/net';
 import { spellingOf, type AnySpec, type OptionRows, type OptionType } from './table.ts';
-import { absoluteUrl, apiServerUrl, cidrList, integer, keyHashList, text } from './types.ts';
+import { absoluteUrl, apiServerUrl, cidrList, integer, keyHashList, rangeList, text } from './types.ts';
 
 /** Of a program that writes objects for remote clusters: those of a config file, or the one that these options name. */
 export type RemoteClusterOptions = {
@@ -82,7 +82,7 @@ export const remoteClusterRows: OptionRows<RemoteClusterOptions> = {
   allowedPodCidrs: {
     flag: 'allowed-pod-cidrs',
     group: 'Remote cluster',
-    type: cidrList,
+    type: rangeList,
     absent: 'all',
     help: 'CIDRs of the remote Pods; other addresses are skipped.',
   },

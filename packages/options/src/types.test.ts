@@ -10,6 +10,7 @@ import {
   keyHashList,
   listenAddress,
   oneOf,
+  rangeList,
   text,
 } from './types.ts';
 
@@ -105,6 +106,20 @@ describe('option types', () => {
       expect(apiServerUrl.parse(raw)).toMatchObject({ ok: false });
     },
   );
+
+  it.each([
+    { raw: '10.0.0.0/8,0.0.0.0/1,::/0', want: /^0\.0\.0\.0\/1 is too wide .*; ::\/0 is too wide / },
+    { raw: '10.4.0.0/16,169.254.0.0/16', want: /^169\.254\.0\.0\/16 is link-local/ },
+    { raw: '10.0.0.0/8,11.0.0.0/8,12.0.0.0/8', want: /^the ranges of IPv4 together are too wide/ },
+  ])('rangeList refuses $raw', ({ raw, want }) => {
+    const parsed = rangeList.parse(raw);
+    expect(parsed.ok ? '' : parsed.reason).toMatch(want);
+  });
+
+  it('rangeList reads ranges of Pods', () => {
+    const parsed = rangeList.parse('10.0.0.0/8,8.8.8.0/24, fd00:4::/48');
+    expect(parsed.ok && rangeList.format(parsed.value)).toBe('10.0.0.0/8,8.8.8.0/24,fd00:4::/48');
+  });
 
   it('cidrList reads a list with spaces', () => {
     const parsed = cidrList.parse('10.4.0.0/16, fd00::/64');

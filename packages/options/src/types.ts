@@ -4,6 +4,8 @@ import {
   isLoopbackHost,
   parseCidr,
   parseHostPort,
+  parseRange,
+  widthProblem,
   type Cidr,
   type HostPort,
   type Parsed,
@@ -132,6 +134,18 @@ function listOf<T>(label: string, parse: (raw: string) => Parsed<T>, format: (va
 }
 
 export const cidrList: OptionType<readonly Cidr[]> = listOf('CIDR,…', parseCidr, ({ text }) => text);
+
+const ranges = listOf('CIDR,…', parseRange, ({ text }) => text);
+
+/** Ranges of a remote's Pods: those that no remote may have are refused. */
+export const rangeList: OptionType<readonly Cidr[]> = {
+  ...ranges,
+  parse(raw) {
+    const parsed = ranges.parse(raw);
+    const problem = parsed.ok ? widthProblem(parsed.value) : undefined;
+    return problem === undefined ? parsed : bad(problem);
+  },
+};
 
 /**
  * Hashes of public keys, each as `kubeadm join --discovery-token-ca-cert-hash` takes it: `sha256:` and the hash of the

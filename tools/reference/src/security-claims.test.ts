@@ -40,6 +40,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'is urgent: $urgent, and replaces an earlier spec: $outdated, for $name',
     ],
   ],
+  'have more ranges than a config gives it': [
+    [
+      'apps/cli/test/link.test.ts',
+      'shows how ranges change before it writes them, and lets no remote have more until a flag names it',
+    ],
+    ['apps/policy/src/config/settings.test.ts', 'refuses what no remote may have: $want'],
+    ['apps/service-mirror/src/config/remote-entries.test.ts', 'refuses what no remote may have: $want'],
+    ['packages/options/src/types.test.ts', 'rangeList refuses $raw'],
+    ['apps/wireguard/src/config/file-settings.test.ts', 'refuses $name'],
+  ],
   "change objects, devices or routes that aren't ours": [
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
     ['apps/service-mirror/test/both/repair.test.ts', 'is left alone, and replaced after its deletion'],
@@ -279,6 +289,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'get the addresses of a metadata service': [
+    [
+      'apps/wireguard/test/net/metadata.test.ts',
+      'sends no packet to a remote that claims a metadata service, by its Nodes, Calico’s blocks or endpoints',
+    ],
     ['apps/wireguard/src/remote/node.test.ts', 'gives no Node %s with a metadata service, even in a pod subnet'],
     ['apps/wireguard/src/remote/calico-blocks.test.ts', 'ignores addresses that no Pod can have'],
   ],

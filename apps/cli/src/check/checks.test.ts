@@ -43,6 +43,7 @@ const factsOf = (name: string, remote: string): Facts => ({
       name: `n-${name}`,
       podCidrs: [rangeOf(name)],
       addresses: [],
+      internalIps: [],
       annotations: { [`${remote}.wireguard.semaphore.uw.io/endpoint`]: '192.0.2.1:51820' },
     },
   ]),

@@ -208,6 +208,8 @@ export type NodeFacts = {
   readonly name: string;
   readonly podCidrs: readonly string[];
   readonly addresses: readonly string[];
+  /** Those of its addresses that tunnels may end at. */
+  readonly internalIps: readonly string[];
   readonly annotations: Readonly<Record<string, string>>;
 };
 
@@ -217,6 +219,7 @@ export async function readNodes(context: Context, run: Run): Promise<Read<readon
       name,
       podCidrs: podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR],
       addresses: status.addresses.map(({ address }) => address),
+      internalIps: status.addresses.flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : [])),
       annotations,
     })),
   );

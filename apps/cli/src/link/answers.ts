@@ -7,13 +7,20 @@ export type AnswerOptions = {
   readonly server?: readonly string[] | false;
   readonly podCidr?: readonly string[] | false;
   readonly serviceCidr?: readonly string[] | false;
+  readonly nodeCidr?: readonly string[] | false;
   readonly ipam?: readonly string[] | false;
 };
 
 const one = z.optional(z.union([z.string(), z.literal(false)]));
 const some = z.optional(z.union([z.readonly(z.array(z.string())), z.literal(false)]));
 
-export const answersSchema = z.strictObject({ server: one, podCidrs: some, serviceCidrs: some, ipam: one });
+export const answersSchema = z.strictObject({
+  server: one,
+  podCidrs: some,
+  serviceCidrs: some,
+  nodeCidrs: some,
+  ipam: one,
+});
 
 /** The same of one cluster. An absent answer is undefined. */
 export type Answers = z.infer<typeof answersSchema>;
@@ -42,12 +49,14 @@ export function answersOf(options: AnswerOptions, contexts: readonly string[]): 
   const servers = of('--server', options.server);
   const podCidrs = of('--pod-cidr', options.podCidr);
   const serviceCidrs = of('--service-cidr', options.serviceCidr);
+  const nodeCidrs = of('--node-cidr', options.nodeCidr);
   const ipams = of('--ipam', options.ipam);
   return contexts.map((context) => ({
     name: names.last(context) || undefined,
     server: servers.last(context),
     podCidrs: podCidrs.all(context),
     serviceCidrs: serviceCidrs.all(context),
+    nodeCidrs: nodeCidrs.all(context),
     ipam: ipams.last(context),
   }));
 }

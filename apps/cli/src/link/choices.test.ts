@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GivenAnswers } from './answers.ts';
-import { type Choices, choicesOf, choicesText, flagsOf } from './choices.ts';
+import { type Choices, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
 
 const folder = 'mesh/c1';
 const noAnswers: GivenAnswers = { name: undefined };
@@ -9,7 +9,7 @@ const noAnswers: GivenAnswers = { name: undefined };
 const linked = (choices: Choices) => ({
   files: new Map([
     ['service-mirror.json', '{}'],
-    ['link.json', choicesText(choices, folder) ?? '{}'],
+    ['link.json', choicesText(choices, folder, {})],
   ]),
   folder,
   answers: noAnswers,
@@ -95,7 +95,17 @@ describe('the choices of clusters', () => {
   });
 
   it('name a folder of manifests from the folder of the overlay', () => {
-    expect(choicesText({ deploy: 'vendor/deploy' }, folder)).toBe('{\n  "deploy": "../../vendor/deploy"\n}\n');
-    expect(choicesText({}, folder)).toBeUndefined();
+    expect(JSON.parse(choicesText({ deploy: 'vendor/deploy' }, folder, {}))).toEqual({
+      deploy: '../../vendor/deploy',
+      written: {},
+    });
+  });
+
+  it('do not include what was written, which stays in the file', () => {
+    const written = { localCIDRs: ['10.2.0.0/16'], endpointCIDRs: { c2: ['172.18.0.0/16'] } };
+    const files = new Map([['link.json', choicesText({ mcs: true }, folder, written)]]);
+    expect([choicesIn(files), writtenIn(files)]).toEqual([{ mcs: true }, written]);
+    const [own, other] = choicesOf([{ ...linked({}), files: new Map([...linked({}).files, ...files]) }, fresh], {});
+    expect([own, other]).toEqual([{ mcs: true }, { mcs: true }]);
   });
 });

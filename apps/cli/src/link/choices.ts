@@ -31,8 +31,29 @@ export type Choices = z.infer<typeof schema>;
 /** The file of an overlay with its choices. */
 export const CHOICES_FILE = 'link.json';
 
+const texts = z.readonly(z.array(z.string()));
+const limits = z.strictObject({
+  /** Addresses that no remote may announce. */
+  localCIDRs: z.optional(texts),
+  /** Where the nodes of each remote may be. */
+  endpointCIDRs: z.optional(z.record(z.string(), texts)),
+});
+
+/** The limits that a run found for the files of a cluster, besides the Pods of its remotes. */
+export type Limits = z.infer<typeof limits>;
+
+const file = z.extend(schema, { written: z.optional(limits) });
+
 /** What the files of a cluster keep. @throws {Error} if they are not valid */
-export const choicesIn = (files: Files): Choices => schema.parse(JSON.parse(files.get(CHOICES_FILE) ?? '{}'));
+export function choicesIn(files: Files): Choices {
+  const { written: _written, ...choices } = fileIn(files);
+  return choices;
+}
+
+/** The limits that the last run found. @throws {Error} if the files are not valid */
+export const writtenIn = (files: Files): Limits => fileIn(files).written ?? {};
+
+const fileIn = (files: Files): z.infer<typeof file> => file.parse(JSON.parse(files.get(CHOICES_FILE) ?? '{}'));
 
 /**
  * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
@@ -65,10 +86,20 @@ export function choicesOf(
   );
 }
 
-/** The text of the file; undefined if nothing is chosen. */
-export function choicesText({ deploy, ...choices }: Choices, folder: string): string | undefined {
-  const kept = { ...choices, ...located(deploy, (path) => relative(resolve(folder), resolve(path))) };
-  return Object.keys(kept).length === 0 ? undefined : `${JSON.stringify(kept, undefined, 2)}\n`;
+/** The text of the file. */
+export function choicesText({ deploy, ...choices }: Choices, folder: string, written: Limits): string {
+  const kept = { ...choices, ...located(deploy, (path) => relative(resolve(folder), resolve(path))), written };
+  return `${JSON.stringify(kept, undefined, 2)}\n`;
+}
+
+/** The text of the file without what was written for some remotes. */
+export function withoutWritten(text: string, remotes: readonly string[]): string {
+  const kept = file.parse(JSON.parse(text));
+  const { endpointCIDRs = {} } = kept.written ?? {};
+  if (!remotes.some((remote) => remote in endpointCIDRs)) return text;
+  const others = Object.entries(endpointCIDRs).filter(([name]) => !remotes.includes(name));
+  const written = { ...kept.written, endpointCIDRs: Object.fromEntries(others) };
+  return `${JSON.stringify({ ...kept, written }, undefined, 2)}\n`;
 }
 
 /** The flags that say the same as these choices, without answers and those that are given. */

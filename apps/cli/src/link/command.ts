@@ -10,13 +10,16 @@ import { UsageError } from '../usage-error.ts';
 import { type Applied, LinkApi } from './api.ts';
 import { applyLink, endlessTokens, handOverTokens, render } from './apply.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
-import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf } from './choices.ts';
+import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
+import { knownRemotes, rangeFields } from './config-files.ts';
 import { conflictsOf } from './conflicts.ts';
 import { type Change, changedLines, type Files, readFolder, writeFolder } from './folder.ts';
 import { type Cluster, type Findings, findingsOf } from './findings.ts';
 import { observe } from './observe.ts';
 import type { KnownRemote } from './kustomize.ts';
-import { knownRemotes, overlayOf } from './overlay.ts';
+import { limitsOf, writtenBy } from './limits.ts';
+import { overlayOf } from './overlay.ts';
+import { type RangeChange, rangeChanges, unconfirmed } from './range-changes.ts';
 
 export type LinkOptions = ContextChoice &
   AnswerOptions &
@@ -73,27 +76,34 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   const clusters = found.flatMap(({ cluster }) => cluster ?? []);
   const conflicts = conflictsOf(clusters, { known, sharedServiceCidrs: options.sharedServiceCidrs === true });
   const problems = [...failures, ...found.flatMap((each) => each.problems), ...conflicts];
-  if (problems.length > 0) {
-    for (const problem of problems) terminal.complain(`${name}: ${printable(problem)}\n`);
+  const refuse = (reasons: readonly string[]): number => {
+    for (const reason of reasons) terminal.complain(`${name}: ${printable(reason)}\n`);
     terminal.complain(`${name}: nothing was written\n`);
     return 1;
-  }
+  };
+  if (problems.length > 0) return refuse(problems);
 
   const changes = clusters.map((cluster, i) => {
     const choices = chosen[i]!;
     const folder = join(options.output, cluster.name);
     const before = existing.get(cluster.name)!;
+    const remotes = clusters.filter((other) => other !== cluster);
     const after = overlayOf(cluster, {
-      remotes: clusters.filter((other) => other !== cluster),
+      remotes,
       existing: before,
       deploy: (part) => deploys[i]!(part, folder),
       version: packageJson.version,
       choices,
     });
-    const kept = choicesText(choices, folder);
-    if (kept !== undefined) after.set(CHOICES_FILE, kept);
-    return { cluster, choices, folder, before, after };
+    after.set(CHOICES_FILE, choicesText(choices, folder, writtenBy(writtenIn(before), limitsOf(cluster, remotes))));
+    const ranges = rangeChanges(rangeFields(before), rangeFields(after));
+    return { cluster, given: answers[i]!, choices, folder, before, after, changes: ranges };
   });
+  if (!renew) {
+    terminal.print(rangesText(changes));
+    const wider = unconfirmed(changes);
+    if (wider.length > 0) return refuse(wider);
+  }
   for (const { folder, ...change } of renew ? [] : changes) {
     terminal.print(changeText(folder, change, terminal.paint));
     await writeFolder(folder, change);
@@ -174,6 +184,16 @@ function findingsText(all: readonly Findings[]): string {
     findings.map(({ what, found, source }) => [context, what, found, source].map((text) => ({ text }))),
   );
   return rows.length === 0 ? '' : `${tableLines(['CONTEXT', 'WHAT', 'FOUND', 'SOURCE'], rows).join('\n')}\n\n`;
+}
+
+function rangesText(all: readonly { readonly cluster: Cluster; readonly changes: readonly RangeChange[] }[]): string {
+  const rows = all.flatMap(({ cluster, changes }) =>
+    changes.map(({ file, field, remote = cluster.name, removed, added }) =>
+      [cluster.name, file, field, remote, removed.join(', '), added.join(', ')].map((text) => ({ text })),
+    ),
+  );
+  const headings = ['CLUSTER', 'FILE', 'FIELD', 'RANGES OF', 'REMOVED', 'ADDED'];
+  return rows.length === 0 ? '' : `${tableLines(headings, rows).join('\n')}\n\n`;
 }
 
 export function changeText(folder: string, change: Change, paint: Terminal['paint']): string {

@@ -15,6 +15,7 @@ const cluster = (
   server: '',
   podCidrs: pods.map(mustParseCidr),
   serviceCidrs: services.map(mustParseCidr),
+  nodeCidrs: [],
   ipam: 'podCIDRs',
   calico: undefined,
   minor: 34,
@@ -30,8 +31,9 @@ const c2 = cluster('c2', ['10.4.0.0/16', '10.4.8.0/24'], ['10.5.0.0/16']);
 const nothing = { known: new Map(), sharedServiceCidrs: false };
 
 it('finds nothing in clusters that differ, also if Pods and nodes of one share a range', () => {
-  const shared = { ...c2, nodeIps: ['10.4.0.7'], apiServerIps: ['10.4.0.8'] };
-  expect(conflictsOf([c1, shared], nothing)).toEqual([]);
+  const nodes = ['10.4.0.0/16', '10.5.0.0/16', '172.18.0.0/16'].map(mustParseCidr);
+  const shared = { ...c2, nodeIps: ['10.4.0.7'], apiServerIps: ['10.4.0.8'], nodeCidrs: nodes };
+  expect(conflictsOf([{ ...c1, nodeCidrs: nodes.slice(2) }, shared], nothing)).toEqual([]);
 });
 
 it.each([
@@ -57,13 +59,29 @@ it.each([
   },
   {
     name: 'Pods with nodes elsewhere',
-    clusters: [{ ...c1, nodeIps: ['192.168.7.4', '192.168.0.7'] }, cluster('c2', ['192.168.0.0/24'], [])],
+    clusters: [
+      { ...c1, nodeIps: ['192.168.7.4', '192.168.0.7'], nodeCidrs: [mustParseCidr('192.168.0.0/16')] },
+      cluster('c2', ['192.168.0.0/24'], []),
+    ],
     want: 'c2 has 192.168.0.0/24 for Pods, which has the address 192.168.0.7 of a node of c1',
   },
   {
     name: 'Pods with API servers elsewhere',
     clusters: [{ ...c1, apiServerIps: ['192.168.0.9'] }, cluster('c2', ['192.168.0.0/24'], [])],
     want: 'c2 has 192.168.0.0/24 for Pods, which has the address 192.168.0.9 of an API server of c1',
+  },
+  {
+    name: 'Pods with an API server that is reached elsewhere',
+    clusters: [{ ...c1, server: 'https://192.168.0.9:6443' }, cluster('c2', ['192.168.0.0/24'], [])],
+    want: 'c2 has 192.168.0.0/24 for Pods, which has the address 192.168.0.9 of an API server of c1',
+  },
+  {
+    name: 'Pods where nodes elsewhere may come to be',
+    clusters: [
+      { ...c1, nodeIps: ['192.168.7.4'], nodeCidrs: [mustParseCidr('192.168.0.0/16')] },
+      cluster('c2', ['192.168.0.0/24'], []),
+    ],
+    want: 'c1 has 192.168.0.0/16 for nodes, which overlaps 192.168.0.0/24 for Pods of c2: set --node-cidr c1=CIDR',
   },
 ])('finds $name', ({ clusters, want }) => {
   expect(conflictsOf(clusters, nothing)).toEqual([want]);
@@ -82,14 +100,19 @@ it('compares with remotes that the folder has, but not with an older entry of th
     [
       'c1',
       [
-        { name: 'c2', podCidrs: [mustParseCidr('10.2.0.0/16')] },
-        { name: 'c1-a', podCidrs: [mustParseCidr('10.4.8.0/24')] },
+        { name: 'c2', podCidrs: [mustParseCidr('10.2.0.0/16')], nodeCidrs: [] },
+        { name: 'c1-a', podCidrs: [mustParseCidr('10.4.8.0/24')], nodeCidrs: [] },
+        { name: 'c9', server: 'https://[fd00:2::9]:6443', podCidrs: [], nodeCidrs: [mustParseCidr('10.4.0.0/20')] },
       ],
     ],
   ]);
   expect(conflictsOf([c1, c2], { ...nothing, known })).toEqual([
     'the name c1-a begins with c1-, so names of their mirrors can be equal: set --cluster-name CONTEXT=NAME for one of them',
+    'c1 has fd00:2::/48 for Pods, which has the address fd00:2::9 of an API server of c9',
     'c2 has 10.4.0.0/16 for Pods, which overlaps 10.4.8.0/24 for Pods of c1-a',
     'c2 has 10.4.8.0/24 for Pods, which overlaps 10.4.8.0/24 for Pods of c1-a',
+    ...['10.4.0.0/16 for Pods of c2', '10.4.8.0/24 for Pods of c2', '10.4.8.0/24 for Pods of c1-a'].map(
+      (pods) => `c9 has 10.4.0.0/20 for nodes, which overlaps ${pods}: link c9, too, and set --node-cidr for it`,
+    ),
   ]);
 });

@@ -1,9 +1,9 @@
-import { type Cidr, contains, overlaps } from '@kube-semaphore/net';
+import { type Cidr, contains, overlaps, parseIp } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
 import type { KnownRemote } from './kustomize.ts';
 
 /** A range, and whose it is. */
-type Range = { readonly cidr: Cidr; readonly owner: string; readonly what: 'Pods' | 'Services' };
+type Range = { readonly cidr: Cidr; readonly owner: string; readonly what: 'Pods' | 'Services' | 'nodes' };
 
 /**
  * Why clusters can't be linked: a sentence for each reason.
@@ -33,10 +33,16 @@ export function conflictsOf(
       podCidrs.map((cidr): Range => ({ cidr, owner: name, what: 'Pods' })),
     ),
   ];
+  const places = [
+    ...clusters.map((cluster) => withServer(cluster, cluster.server)),
+    ...[...remotes.values()].map(({ server, ...remote }) =>
+      withServer({ ...remote, nodeIps: [], apiServerIps: [] }, server),
+    ),
+  ];
   return [
     ...pairsOf(clusters).flatMap(([a, b]) => sameCluster(a, b)),
     ...pairsOf(names).flatMap(([a, b]) => sameNames(a, b)),
-    ...hosts(clusters, ranges),
+    ...hosts(places, ranges),
     ...pairsOf(ranges).flatMap(([a, b]) => {
       if (!overlaps(a.cidr, b.cidr)) return [];
       // One cluster may have several pools, one in the other.
@@ -44,15 +50,40 @@ export function conflictsOf(
       const areServices = a.what === 'Services' && b.what === 'Services';
       if (areServices && sharedServiceCidrs) return [];
       const advice = areServices ? ': mirrors work, and --shared-service-cidrs allows it' : '';
-      return [
-        `${a.owner} has ${a.cidr.text} for ${a.what}, which overlaps ${b.cidr.text} for ${b.what} of ${b.owner}${advice}`,
-      ];
+      return [`${sentence(a, b)}${advice}`];
     }),
+    ...places.flatMap((each) => nodesAmongPods(each, ranges)),
   ];
 }
 
+const sentence = (a: Range, b: Range): string =>
+  `${a.owner} has ${a.cidr.text} for ${a.what}, which overlaps ${b.cidr.text} for ${b.what} of ${b.owner}`;
+
+/** Where the nodes and API servers of a cluster are. */
+type Places = Pick<Cluster, 'name' | 'nodeCidrs' | 'nodeIps' | 'apiServerIps'> & Partial<Pick<Cluster, 'context'>>;
+
+/** Also the address where other clusters reach its API servers. */
+function withServer(places: Places, server = ''): Places {
+  const host = URL.canParse(server) ? new URL(server).hostname.replaceAll(/[[\]]/g, '') : '';
+  const ip = parseIp(host);
+  return ip.ok ? { ...places, apiServerIps: [...places.apiServerIps, ip.value] } : places;
+}
+
+/** A cluster lets nobody announce the addresses of its nodes, so it would refuse these Pods. */
+function nodesAmongPods({ context, name, nodeCidrs, nodeIps }: Places, ranges: readonly Range[]): readonly string[] {
+  const advice =
+    context === undefined ? `link ${name}, too, and set --node-cidr for it` : `set --node-cidr ${context}=CIDR`;
+  const pods = ranges.filter(({ owner, what }) => what === 'Pods' && owner !== name);
+  return nodeCidrs.flatMap((cidr) =>
+    pods
+      // `hosts` says more of those with a node.
+      .filter((pod) => overlaps(cidr, pod.cidr) && !nodeIps.some((ip) => contains(pod.cidr, ip)))
+      .map((pod) => `${sentence({ cidr, owner: name, what: 'nodes' }, pod)}: ${advice}`),
+  );
+}
+
 /** With the range of a remote's Pods around a node or an API server of another cluster, the remote could answer for it. */
-function hosts(clusters: readonly Cluster[], ranges: readonly Range[]): readonly string[] {
+function hosts(clusters: readonly Places[], ranges: readonly Range[]): readonly string[] {
   return ranges
     .filter(({ what }) => what === 'Pods')
     .flatMap(({ cidr, owner }) =>

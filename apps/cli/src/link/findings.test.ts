@@ -3,6 +3,9 @@ import type { Answers, GivenAnswers } from './answers.ts';
 import { findingsOf } from './findings.ts';
 import type { Observed } from './observe.ts';
 
+const node = { name: 'n1', podCidrs: ['10.2.0.0/24'], addresses: [], internalIps: ['172.18.0.3'], tunnelIps: [] };
+const withoutPods = { ...node, podCidrs: [] };
+
 /** A cluster of kubeadm with Calico and HostLocal. */
 const observed: Observed = {
   context: 'c1',
@@ -11,7 +14,7 @@ const observed: Observed = {
   version: 'v1.34.1',
   uid: 'u1',
   groups: new Set(['projectcalico.org', 'crd.projectcalico.org', 'operator.tigera.io']),
-  nodes: [{ name: 'n1', podCidrs: ['10.2.0.0/24'], addresses: [], tunnelIps: [] }],
+  nodes: [node],
   apiServerIps: [],
   pools: [{ cidr: '10.2.0.0/16' }],
   hasBlocks: false,
@@ -81,6 +84,14 @@ describe('what is found', () => {
       change: { serviceCidrs: undefined },
       want: '10.3.0.0/16 from ConfigMap kube-system/kubeadm-config',
     },
+    { what: 'nodes', change: {}, want: '172.18.0.0/16 from around InternalIPs of its Nodes' },
+    {
+      what: 'nodes',
+      change: {
+        nodes: ['10.9.0.3', '172.18.200.1', 'fd00:7::1', '172.18.0.4'].map((ip) => ({ ...node, internalIps: [ip] })),
+      },
+      want: '10.9.0.0/16, 172.18.0.0/16, fd00:7::/48 from around InternalIPs of its Nodes',
+    },
     { what: 'IPAM', change: {}, want: 'podCIDRs from Installation default' },
     { what: 'IPAM', change: { ipamType: 'Calico' }, want: 'calico-blocks from Installation default' },
     { what: 'IPAM', change: { ipamType: undefined, hasBlocks: true }, want: "calico-blocks from Calico's IPAMBlocks" },
@@ -101,6 +112,11 @@ describe('what is found', () => {
     { what: 'Pods', answers: { podCidrs: ['10.0.0.0/8'] }, want: '10.0.0.0/8 from --pod-cidr' },
     { what: 'Pods', answers: { podCidrs: ['8.8.8.0/24'] }, want: '8.8.8.0/24 from --pod-cidr' },
     { what: 'Services', answers: { serviceCidrs: ['10.9.0.0/16'] }, want: '10.9.0.0/16 from --service-cidr' },
+    {
+      what: 'nodes',
+      answers: { nodeCidrs: ['172.18.0.0/24', '8.8.8.0/24'] },
+      want: '8.8.8.0/24, 172.18.0.0/24 from --node-cidr',
+    },
     { what: 'IPAM', answers: { ipam: 'calico-blocks' }, want: 'calico-blocks from --ipam' },
   ])('is overridden by an answer: $want', ({ what, answers, want }) => {
     expect(foundAs(what, {}, answers)).toBe(want);
@@ -145,20 +161,36 @@ describe('what is missing or wrong', () => {
       want: `c1: the IPAM AmazonVPC is not known: ${ipamAdvice}`,
     },
     {
-      change: { ...bare, nodes: [] },
+      change: { ...bare, nodes: [withoutPods] },
       want: `c1: which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${ipamAdvice}`,
     },
     {
-      change: { pools: [{ cidr: '169.254.0.0/16' }], nodes: [] },
-      want: "c1: Calico's IPPools: 169.254.0.0/16 is link-local: no Pod has an address there: set --pod-cidr c1=CIDR",
+      change: { pools: [{ cidr: '169.254.0.0/16' }], nodes: [withoutPods] },
+      want: "c1: Calico's IPPools: 169.254.0.0/16 is link-local: no Pod or node has an address there: set --pod-cidr c1=CIDR",
     },
     {
       change: { pools: [{ cidr: '10.0.0.0/8' }, { cidr: '11.0.0.0/8' }, { cidr: '12.0.0.0/8' }] },
-      want: "c1: Calico's IPPools: the ranges of IPv4 together are too wide for the Pods of a cluster: set --pod-cidr c1=CIDR",
+      want: "c1: Calico's IPPools: the ranges of IPv4 together are too wide for one cluster: set --pod-cidr c1=CIDR",
     },
     {
-      change: { pools: [{ cidr: '8.8.8.0/24' }], nodes: [] },
+      change: { pools: [{ cidr: '8.8.8.0/24' }], nodes: [withoutPods] },
       want: "c1: Calico's IPPools: 8.8.8.0/24 is a public range: if its Pods really have such addresses, set --pod-cidr c1=CIDR",
+    },
+    {
+      change: { nodes: [{ ...node, internalIps: [] }] },
+      want: 'c1: the range of its nodes is not known, as no Node has an InternalIP: set --node-cidr c1=CIDR',
+    },
+    {
+      change: { nodes: [node, { ...node, internalIps: ['8.8.8.8'] }] },
+      want:
+        'c1: around InternalIPs of its Nodes: 8.8.0.0/16 is a public range: ' +
+        'if its nodes really have such addresses, set --node-cidr c1=CIDR',
+    },
+    {
+      change: { nodes: [{ ...node, internalIps: ['169.254.169.254'] }] },
+      want:
+        'c1: around InternalIPs of its Nodes: 169.254.0.0/16 is link-local: no Pod or node has an address there: ' +
+        'set --node-cidr c1=CIDR',
     },
     { change: { version: 'v1.26.4' }, want: 'c1: Kubernetes v1.26.4 is not supported: upgrade to v1.27 or later' },
   ])('is named with the flag: $want', ({ change, want }) => {
@@ -170,19 +202,30 @@ describe('what is missing or wrong', () => {
     { answers: { server: 'http://lb' }, want: 'http://lb is not a valid https URL' },
     {
       answers: { podCidrs: ['0.0.0.0/0'] },
-      want: '--pod-cidr: 0.0.0.0/0 is too wide for the Pods of a cluster: it may have a prefix of 8 bits or more',
+      want: '--pod-cidr: 0.0.0.0/0 is too wide for one cluster: it may have a prefix of 8 bits or more',
     },
     {
       answers: { podCidrs: ['10.2.0.0'] },
       want: '--pod-cidr: "10.2.0.0" is not a valid CIDR: it has no prefix length',
+    },
+    {
+      answers: { nodeCidrs: ['0.0.0.0/0'] },
+      want: '--node-cidr: 0.0.0.0/0 is too wide for one cluster: it may have a prefix of 8 bits or more',
     },
     { answers: { ipam: 'x' }, want: '--ipam c1=x is not known' },
   ])('is an answer: $want', ({ answers, want }) => {
     expect(find({}, answers).problems).toEqual([expect.stringContaining(`c1: ${want}: set `) as unknown]);
   });
 
+  it('is a range of nodes without one of them', () => {
+    const nodes = [node, { ...node, name: 'n2', internalIps: ['172.18.1.3'] }];
+    expect(find({ nodes }, { nodeCidrs: ['172.18.0.0/24'] }).problems).toEqual([
+      'c1: Node n2 is at 172.18.1.3, which is outside 172.18.0.0/24 (--node-cidr): set --node-cidr c1=CIDR',
+    ]);
+  });
+
   it('is not the IPAM, without tunnels', () => {
-    expect(find({ ...bare, nodes: [] }, {}, false).problems).toEqual([]);
+    expect(find({ ...bare, nodes: [withoutPods] }, {}, false).problems).toEqual([]);
   });
 });
 

@@ -3,6 +3,7 @@ import {
   type Cidr,
   compareCidrs,
   compareIps,
+  contains,
   containsCidr,
   isLoopbackHost,
   isPublic,
@@ -28,6 +29,8 @@ export type Cluster = {
   readonly server: string;
   readonly podCidrs: readonly Cidr[];
   readonly serviceCidrs: readonly Cidr[];
+  /** Where its nodes may be, also those that it gets later. */
+  readonly nodeCidrs: readonly Cidr[];
   readonly ipam: Ipam;
   /** `projectcalico.org/v3`, for example; undefined: no Calico. */
   readonly calico: string | undefined;
@@ -56,6 +59,9 @@ export type Findings = {
 
 type Found<T> = { readonly value: T; readonly source: string };
 
+/** Nodes come and go, but mostly within networks of at most this size. */
+const NETWORK_BITS = { 4: 16, 6: 48 } as const;
+
 /**
  * Decides what a cluster is like, as far as the choices need it.
  *
@@ -81,6 +87,7 @@ export function findingsOf(
   const server = serverOf();
   const podCidrs = podCidrsOf();
   const serviceCidrs = serviceCidrsOf();
+  const nodeCidrs = nodeCidrsOf();
   const calico = calicoApi(groups);
   const ipam = wireguard ? ipamOf() : ({ value: 'podCIDRs', source: '--no-wireguard' } as const);
   const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? 0);
@@ -101,6 +108,7 @@ export function findingsOf(
       : []),
     finding('Pods', podCidrs, cidrList),
     finding('Services', serviceCidrs, cidrList),
+    finding('nodes', nodeCidrs, cidrList),
     { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
     { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
     ...(wireguard ? [finding('IPAM', ipam)] : []),
@@ -109,7 +117,7 @@ export function findingsOf(
       ? [{ what: 'ports in use', found: takenPorts.join(', '), source: 'FelixConfiguration default' }]
       : []),
   ];
-  if (problems.length > 0 || !name || !server || !podCidrs || !serviceCidrs || !ipam)
+  if (problems.length > 0 || !name || !server || !podCidrs || !serviceCidrs || !nodeCidrs || !ipam)
     return { context, findings, problems };
   const cluster = {
     context,
@@ -118,6 +126,7 @@ export function findingsOf(
     server: server.value,
     podCidrs: podCidrs.value,
     serviceCidrs: serviceCidrs.value,
+    nodeCidrs: nodeCidrs.value,
     ipam: ipam.value,
     calico,
     minor,
@@ -181,20 +190,20 @@ export function findingsOf(
       { value: pools, source: "Calico's IPPools" },
       { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
-    return found && checkedRanges(found, { isGiven: answer !== undefined });
+    return found && checkedRanges(found, { isGiven: answer !== undefined, whose: 'Pods', flag: '--pod-cidr' });
   }
 
   /** A cluster may not choose what others let in and route to it: its ranges are checked, and public ones need a flag. */
   function checkedRanges(
     { value, source }: Found<readonly Cidr[]>,
-    { isGiven }: { readonly isGiven: boolean },
+    { isGiven, whose, flag }: { readonly isGiven: boolean; readonly whose: string; readonly flag: string },
   ): Found<readonly Cidr[]> | undefined {
-    const advice = `set --pod-cidr ${context}=CIDR`;
+    const advice = `set ${flag} ${context}=CIDR`;
     const reason = value.map(rangeProblem).find((each) => each !== undefined) ?? widthProblem(value);
     if (reason !== undefined) return problem(`${source}: ${reason}: ${advice}`);
     const open = isGiven ? undefined : value.find(isPublic);
     if (open === undefined) return { value, source };
-    return problem(`${source}: ${open.text} is a public range: if its Pods really have such addresses, ${advice}`);
+    return problem(`${source}: ${open.text} is a public range: if its ${whose} really have such addresses, ${advice}`);
   }
 
   function serviceCidrsOf(): Found<readonly Cidr[]> | undefined {
@@ -203,6 +212,28 @@ export function findingsOf(
       { value: observed.serviceCidrs ?? [], source: 'ServiceCIDRs' },
       { value: observed.serviceSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
     ]);
+  }
+
+  /** Around the nodes that it has now: limits for these alone would refuse those that a cluster gets later. */
+  function nodeCidrsOf(): Found<readonly Cidr[]> | undefined {
+    const answer = answerOf(answers.nodeCidrs, 'nodeCidrs', '--node-cidr');
+    const around = canonical(nodes.flatMap(({ internalIps }) => internalIps)).map(
+      (ip) => `${ip}/${NETWORK_BITS[ip.includes(':') ? 6 : 4]}`,
+    );
+    const found = firstOf('--node-cidr', 'the range of its nodes is not known, as no Node has an InternalIP', [
+      answer,
+      { value: around, source: 'around InternalIPs of its Nodes' },
+    ]);
+    if (found === undefined) return undefined;
+    const outside = nodes.find(({ internalIps }) =>
+      canonical(internalIps).some((ip) => !found.value.some((cidr) => contains(cidr, ip))),
+    );
+    if (outside !== undefined)
+      return problem(
+        `Node ${outside.name} is at ${outside.internalIps.join(', ')}, which is outside ${cidrList(found.value)} ` +
+          `(${found.source}): set --node-cidr ${context}=CIDR`,
+      );
+    return checkedRanges(found, { isGiven: answer !== undefined, whose: 'nodes', flag: '--node-cidr' });
   }
 
   function firstOf(

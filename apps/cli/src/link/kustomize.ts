@@ -3,7 +3,13 @@ import type { Choices } from './choices.ts';
 import type { Cluster } from './findings.ts';
 
 /** A remote that the folder of a cluster has. */
-export type KnownRemote = { readonly name: string; readonly podCidrs: readonly Cidr[] };
+export type KnownRemote = {
+  readonly name: string;
+  readonly server?: string | undefined;
+  readonly podCidrs: readonly Cidr[];
+  /** As far as `link` found out. */
+  readonly nodeCidrs: readonly Cidr[];
+};
 
 /** What an overlay is built on. */
 export type OverlayOptions = {
@@ -184,7 +190,7 @@ export const sidecarFor = (remote: string, device: string): string => `      ini
 `;
 
 /** Calico keeps the addresses of Pods on the way to a disabled pool. */
-export function poolsFor(remotes: readonly KnownRemote[], calico: string): string {
+export function poolsFor(remotes: readonly Pick<KnownRemote, 'name' | 'podCidrs'>[], calico: string): string {
   // Calico's API server would set these.
   const defaults = (family: 4 | 6): string =>
     calico.startsWith('crd.')

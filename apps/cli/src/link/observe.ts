@@ -45,7 +45,7 @@ const joinKubeconfig = z.object({ clusters: z.array(z.object({ cluster: z.object
 
 type Felix = z.infer<typeof schemas.felix>['spec'];
 
-type ObservedNode = Pick<NodeFacts, 'name' | 'podCidrs' | 'addresses'> & {
+type ObservedNode = Pick<NodeFacts, 'name' | 'podCidrs' | 'addresses' | 'internalIps'> & {
   /** Of its ends of Calico's tunnels. */
   readonly tunnelIps: readonly string[];
 };

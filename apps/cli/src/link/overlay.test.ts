@@ -1,9 +1,10 @@
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import type { Choices } from './choices.ts';
+import { type Choices, choicesText } from './choices.ts';
+import { knownRemotes } from './config-files.ts';
 import type { Cluster } from './findings.ts';
 import type { Files } from './folder.ts';
-import { knownRemotes, overlayOf } from './overlay.ts';
+import { overlayOf } from './overlay.ts';
 
 const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   context: name,
@@ -12,6 +13,7 @@ const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   server: `https://${name}`,
   podCidrs: [mustParseCidr('10.4.0.0/16')],
   serviceCidrs: [],
+  nodeCidrs: [],
   ipam: 'podCIDRs',
   calico: 'projectcalico.org/v3',
   minor: 34,
@@ -160,7 +162,68 @@ describe('an overlay', () => {
     );
   });
 
+  describe('limits what remotes may announce:', () => {
+    const own = cluster('c1', {
+      podCidrs: [mustParseCidr('10.2.0.0/16')],
+      serviceCidrs: [mustParseCidr('10.3.0.0/16')],
+      nodeCidrs: [mustParseCidr('172.18.0.0/16')],
+    });
+    const c2 = cluster('c2', { nodeCidrs: [mustParseCidr('172.19.0.0/16')] });
+    const localCIDRs = ['10.2.0.0/16', '10.3.0.0/16', '172.18.0.0/16'];
+
+    const configs = (files: Files) =>
+      ['policy', 'service-mirror', 'wireguard'].map((app) => JSON.parse(files.get(`${app}.json`)!) as object);
+
+    /** The folder after a run, in which somebody then changed the files of the apps. */
+    const folder = (change: (text: string) => string = (text) => text): Files =>
+      new Map([
+        ...[...overlay(own, { remotes: [c2] })].map(([name, text]) => [name, change(text)] as const),
+        ['link.json', choicesText({}, '', { localCIDRs, endpointCIDRs: { c2: ['172.19.0.0/16'] } })],
+      ]);
+
+    const limited = (cidrs: readonly string[] | undefined, endpoints: readonly string[] | undefined) => [
+      { local: { cidrs }, remotes: [{ name: 'c2' }] },
+      { localCluster: { name: 'c1', cidrs }, remoteClusters: [{ name: 'c2' }] },
+      { local: { name: 'c1' }, remotes: [{ name: 'c2', allowedEndpointCIDRs: endpoints }] },
+    ];
+
+    it('addresses of its own, and endpoints that are no nodes of theirs', () => {
+      expect(configs(folder())).toMatchObject(limited(localCIDRs, ['172.19.0.0/16']));
+      expect(overlay(own, { remotes: [c2], existing: folder() })).toEqual(overlay(own, { remotes: [c2] }));
+    });
+
+    it('by other ranges when its own or those of a remote change', () => {
+      const [moved, grown] = [own, c2].map((each) => ({ ...each, nodeCidrs: [mustParseCidr('10.9.0.0/16')] }));
+      expect(configs(overlay(moved!, { remotes: [grown!], existing: folder() }))).toMatchObject(
+        limited(['10.2.0.0/16', '10.3.0.0/16', '10.9.0.0/16'], ['10.9.0.0/16']),
+      );
+    });
+
+    it('by what a user chose, also if that is nothing', () => {
+      const nodeCidrs = [mustParseCidr('10.9.0.0/16')];
+      const again = (change: (text: string) => string) =>
+        configs(overlay(own, { remotes: [{ ...c2, nodeCidrs }], existing: folder(change) }));
+      expect(again((text) => text.replaceAll(/172\.1[89]\.0\.0\/16/g, '172.16.0.0/12'))).toMatchObject(
+        limited(['10.2.0.0/16', '10.3.0.0/16', '172.16.0.0/12'], ['172.16.0.0/12']),
+      );
+      const without = again((text) => text.replaceAll(/,?\s*"(?:cidrs|allowedEndpointCIDRs)": \[[^\]]*\]/g, ''));
+      expect(JSON.stringify(without)).not.toMatch(/cidrs|Endpoint/);
+    });
+
+    it('in files that an earlier version wrote without limits, and for a remote that returns', () => {
+      const files = overlay(own, { remotes: [] });
+      const before = new Map(
+        [...files].map(([name, text]) => [name, text.replaceAll(/,?\s*"cidrs": \[[^\]]*\]/g, '')] as const),
+      );
+      const written = choicesText({}, '', { endpointCIDRs: { c2: ['172.20.0.0/16'] } });
+      const existing = new Map([...before, ['link.json', written]]);
+      expect(configs(overlay(own, { remotes: [c2], existing }))).toMatchObject(limited(localCIDRs, ['172.19.0.0/16']));
+    });
+  });
+
   it('tells which remotes it has', () => {
-    expect(knownRemotes(overlay(cluster('c1')))).toEqual([{ name: 'c2', podCidrs: [mustParseCidr('10.4.0.0/16')] }]);
+    expect(knownRemotes(overlay(cluster('c1')))).toEqual([
+      { name: 'c2', server: 'https://c2', podCidrs: [mustParseCidr('10.4.0.0/16')], nodeCidrs: [] },
+    ]);
   });
 });

@@ -1,11 +1,9 @@
 import { base32Hash16 } from '@kube-semaphore/naming';
-import { parseCidr } from '@kube-semaphore/net';
-import * as z from 'zod/mini';
-import { choicesIn } from './choices.ts';
+import { choicesIn, type Limits, writtenIn } from './choices.ts';
+import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
 import type { Cluster } from './findings.ts';
 import type { Files } from './folder.ts';
 import {
-  type KnownRemote,
   kustomization,
   type OverlayOptions,
   poolsFor,
@@ -14,38 +12,13 @@ import {
   WITHOUT_KINDS,
   workloadsWith,
 } from './kustomize.ts';
-
-/** Fields that a user adds stay. */
-const entry = z.looseObject({
-  name: z.string(),
-  allowedPodCIDRs: z.optional(z.array(z.string())),
-  wgListenPort: z.optional(z.number()),
-  deviceName: z.optional(z.string()),
-});
-const configFile = z.looseObject({ remotes: z.optional(z.array(entry)), remoteClusters: z.optional(z.array(entry)) });
-
-type Entry = z.infer<typeof entry>;
-type ConfigFile = z.infer<typeof configFile>;
-type App = 'policy' | 'service-mirror' | 'wireguard';
+import { limitOf, limitsOf } from './limits.ts';
 
 /** The default port of semaphore-wireguard. */
 const FIRST_PORT = 51_820;
 
 /** At most this many characters in the name of a network device. */
 const MAX_DEVICE_NAME = 15;
-
-/** The remotes in the files of a cluster. @throws {Error} if a file is not valid */
-export function knownRemotes(files: Files): readonly KnownRemote[] {
-  // The other files have the same remotes, but they must be valid, too, before anything is written.
-  for (const app of ['policy', 'wireguard'] as const) entriesIn(files, app);
-  return remotesOf(entriesIn(files, 'service-mirror'));
-}
-
-const remotesOf = (entries: readonly Entry[]): readonly KnownRemote[] =>
-  entries.map(({ name, allowedPodCIDRs = [] }) => ({
-    name,
-    podCidrs: allowedPodCIDRs.map(parseCidr).flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
-  }));
 
 /**
  * The files of a kustomize overlay for a cluster.
@@ -66,7 +39,19 @@ export function overlayOf(
   const policy = calico !== undefined || networkPolicies;
   const mirrors = merged(existing, 'service-mirror', remotes.map(mirrorEntry));
   const names = mirrors.map(({ name }) => name);
-  const tunnels = wireguard ? merged(existing, 'wireguard', wireguardEntries(cluster, remotes, existing)) : [];
+  const limits = limitsOf(cluster, remotes);
+  const tunnels = wireguard
+    ? merged(existing, 'wireguard', wireguardEntries(cluster, { remotes, existing, limits }))
+    : [];
+  const cidrsIn = (app: App, section: LocalSection) =>
+    limitOf({
+      existing: section?.cidrs,
+      written: existing.has(`${app}.json`) ? writtenIn(existing).localCIDRs : undefined,
+      found: limits.localCIDRs,
+    });
+  const ofPolicy = rest(existing, 'policy');
+  const ofMirrors = rest(existing, 'service-mirror');
+  const { localCluster = { name: cluster.name } } = ofMirrors;
   const sidecars = new Map(
     (userspace ? tunnels : []).map(({ name, deviceName }) => [name, sidecarFor(name, deviceName ?? deviceOf(name))]),
   );
@@ -78,12 +63,16 @@ export function overlayOf(
     ...names.map(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
-    ...(calico === undefined ? [] : [['ip-pools.yaml', poolsFor(remotesOf(mirrors), calico)] as const]),
+    ...(calico === undefined ? [] : [['ip-pools.yaml', poolsFor(mirrors.map(podsOf), calico)] as const]),
     ...(policy
       ? [
           [
             'policy.json',
-            json({ ...rest(existing, 'policy'), remotes: merged(existing, 'policy', remotes.map(policyEntry)) }),
+            json({
+              ...ofPolicy,
+              local: { ...ofPolicy.local, cidrs: cidrsIn('policy', ofPolicy.local) },
+              remotes: merged(existing, 'policy', remotes.map(policyEntry)),
+            }),
           ] as const,
         ]
       : []),
@@ -91,7 +80,8 @@ export function overlayOf(
       'service-mirror.json',
       json({
         ...serviceMirror(cluster, mcs),
-        ...rest(existing, 'service-mirror'),
+        ...ofMirrors,
+        localCluster: { ...localCluster, cidrs: cidrsIn('service-mirror', localCluster) },
         ...(mcs === false && { mcs: undefined }),
         remoteClusters: mirrors,
       }),
@@ -109,24 +99,6 @@ export function overlayOf(
         ]
       : []),
   ]);
-}
-
-function entriesIn(files: Files, app: App): readonly Entry[] {
-  const { remotes, remoteClusters } = parsed(files, app);
-  return remoteClusters ?? remotes ?? [];
-}
-
-/** The file of an app as it is: the schema would sort its keys. */
-function parsed(files: Files, app: App): ConfigFile {
-  const value: unknown = JSON.parse(files.get(`${app}.json`) ?? '{}');
-  configFile.parse(value);
-  return value as ConfigFile;
-}
-
-/** What a user changed in a file, except for the remotes. */
-function rest(files: Files, app: App): object {
-  const { remotes: _remotes, remoteClusters: _remoteClusters, ...others } = parsed(files, app);
-  return others;
 }
 
 /** The entries of a file with those of `given`, sorted by name. */
@@ -172,9 +144,9 @@ const serviceMirror = ({ name }: Cluster, mcs = false) => ({
 /** A remote keeps its port and its device: a change would interrupt its tunnels. */
 function wireguardEntries(
   { takenPorts }: Cluster,
-  remotes: readonly Cluster[],
-  existing: Files,
+  { remotes, existing, limits }: { remotes: readonly Cluster[]; existing: Files; limits: Limits },
 ): readonly (Entry & { readonly wgListenPort: number })[] {
+  const written = writtenIn(existing).endpointCIDRs;
   const known = new Map(entriesIn(existing, 'wireguard').map((each) => [each.name, each]));
   const used = new Set([...takenPorts, ...[...known.values()].flatMap(({ wgListenPort }) => wgListenPort ?? [])]);
   const freePort = (): number => {
@@ -194,6 +166,11 @@ function wireguardEntries(
         name,
         ...addressOf(remote),
         podSubnet: subnets.length === 1 ? subnets[0] : subnets,
+        allowedEndpointCIDRs: limitOf({
+          existing: before?.allowedEndpointCIDRs,
+          written: before === undefined ? undefined : written?.[name],
+          found: limits.endpointCIDRs?.[name],
+        }),
         wgListenPort: port === undefined || takenPorts.includes(port) ? freePort() : port,
         deviceName: before?.deviceName ?? deviceNameOf(name),
         allowedIPsFrom: ipam === 'podCIDRs' ? undefined : ipam,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
+import { choicesText } from '../link/choices.ts';
 import type { Cluster } from '../link/findings.ts';
 import type { Files } from '../link/folder.ts';
+import { limitsOf } from '../link/limits.ts';
 import { overlayOf } from '../link/overlay.ts';
 import { filesWithout } from './files.ts';
 
@@ -12,6 +14,7 @@ const cluster = (name: string): Cluster => ({
   server: `https://${name}`,
   podCidrs: ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr),
   serviceCidrs: [],
+  nodeCidrs: [],
   ipam: 'podCIDRs',
   calico: 'projectcalico.org/v3',
   minor: 34,
@@ -21,14 +24,17 @@ const cluster = (name: string): Cluster => ({
   takenPorts: [],
 });
 
-const linked = (...remotes: readonly string[]): Files =>
-  overlayOf(cluster('c1'), {
-    remotes: remotes.map(cluster),
+const linked = (...names: readonly string[]): Files => {
+  const [own, remotes] = [cluster('c1'), names.map(cluster)];
+  const files = overlayOf(own, {
+    remotes,
     existing: new Map(),
     choices: {},
     version: '0.1.0',
     deploy: (folder) => `deploy/${folder}`,
   });
+  return files.set('link.json', choicesText({}, '', limitsOf(own, remotes)));
+};
 
 const present = (files: ReadonlyMap<string, string | undefined>) =>
   Object.fromEntries([...files].filter(([, text]) => text !== undefined));
@@ -50,7 +56,7 @@ describe('the files of an overlay without a remote', () => {
   });
 
   it('all go with the last one, except for what a user added', () => {
-    const files = new Map([...linked('c2', 'c3'), ['link.json', '{}'], ['notes.md', 'mine']]);
+    const files = new Map([...linked('c2', 'c3'), ['notes.md', 'mine']]);
     expect(present(filesWithout(files, ['c2', 'c3']))).toEqual({ 'notes.md': 'mine' });
   });
 });

@@ -1,5 +1,5 @@
-import { knownRemotes } from '../link/overlay.ts';
-import { CHOICES_FILE } from '../link/choices.ts';
+import { knownRemotes } from '../link/config-files.ts';
+import { CHOICES_FILE, withoutWritten } from '../link/choices.ts';
 import { remoteFile } from '../link/kustomize.ts';
 import type { FileChanges, Files } from '../link/folder.ts';
 
@@ -29,6 +29,7 @@ export function filesWithout(files: Files, remotes: readonly string[]): FileChan
           ),
         ];
       if (name === 'ip-pools.yaml') return [name, poolsWithout(text, remotes)];
+      if (name === CHOICES_FILE) return [name, withoutWritten(text, remotes)];
       return [name, (CONFIGS as readonly string[]).includes(name) ? configWithout(text, remotes) : text];
     }),
   );

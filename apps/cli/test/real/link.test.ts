@@ -59,7 +59,7 @@ beforeAll(async () => {
         spec: { cidr: ranges[name] },
       });
       const podCIDRs = [ranges[name].replace('0.0/16', '1.0/24')];
-      await cluster.admin.create('/api/v1/nodes', node({ name: `${name}-n1`, podCIDRs }));
+      await cluster.admin.create('/api/v1/nodes', node({ name: `${name}-n1`, podCIDRs, internalIPs: ['172.18.0.9'] }));
       await cluster.admin.create('/api/v1/namespaces/kube-system/configmaps', {
         apiVersion: 'v1',
         kind: 'ConfigMap',

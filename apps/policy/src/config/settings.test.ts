@@ -97,6 +97,16 @@ describe('settingsOfFile', () => {
     expect(settings).toEqual({ ok: false, problems: [expect.stringMatching(/^local\.cidrs\[0\]: /)] });
   });
 
+  it.each([
+    { allowedPodCIDRs: ['0.0.0.0/0'], want: '[0]: 0.0.0.0/0 is too wide' },
+    { allowedPodCIDRs: ['10.4.0.0/16', '169.254.0.0/16'], want: '[1]: 169.254.0.0/16 is link-local' },
+    { allowedPodCIDRs: ['10.0.0.0/8', '11.0.0.0/8', '12.0.0.0/8'], want: ': the ranges of IPv4 together are too wide' },
+  ])('refuses what no remote may have: $want', ({ allowedPodCIDRs, want }) => {
+    expect(problems({ name: 'c2', kubeConfigPath: '/c2', allowedPodCIDRs })).toEqual([
+      expect.stringContaining(`remotes[0].allowedPodCIDRs${want}`),
+    ]);
+  });
+
   it('reports every problem with its field', () => {
     expect(
       problems(

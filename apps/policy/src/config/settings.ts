@@ -104,7 +104,7 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
       ]),
     ),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
-    allowedPodCidrs: allowedPodCIDRs && found.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    allowedPodCidrs: allowedPodCIDRs && found.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     podResyncPeriodMs:
       podResyncPeriod === undefined
         ? options.podResyncPeriodMs

@@ -8,7 +8,7 @@ export const usualFlags = ({ local, remote }: Accounts): PolicyFlags => ({
   'local-kube-config': local.kubeconfig,
   'target-kube-config': remote.kubeconfig,
   'target-cluster-name': 'c2',
-  'allowed-pod-cidrs': '0.0.0.0/0,::/0',
+  'allowed-pod-cidrs': '10.0.0.0/8,192.168.0.0/16,fd00::/8',
   'listen-address': '127.0.0.1:0',
 });
 

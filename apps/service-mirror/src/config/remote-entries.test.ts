@@ -82,6 +82,16 @@ describe('remotesOf', () => {
     expect(warnings).toEqual(['remoteClusters[0].remoteAPIURL is ignored: kubeConfigPath overrides it']);
   });
 
+  it.each([
+    { allowedPodCIDRs: ['0.0.0.0/0'], want: '[0]: 0.0.0.0/0 is too wide' },
+    { allowedPodCIDRs: ['10.4.0.0/16', '169.254.0.0/16'], want: '[1]: 169.254.0.0/16 is link-local' },
+    { allowedPodCIDRs: ['10.0.0.0/8', '11.0.0.0/8', '12.0.0.0/8'], want: ': the ranges of IPv4 together are too wide' },
+  ])('refuses what no remote may have: $want', ({ allowedPodCIDRs, want }) => {
+    expect(read({ ...c2, allowedPodCIDRs }).problems).toEqual([
+      expect.stringContaining(`remoteClusters[0].allowedPodCIDRs${want}`),
+    ]);
+  });
+
   it('names the field of each problem, all at once', () => {
     const bad = {
       allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'],

@@ -43,7 +43,7 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
     reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), {
       kind: 'in-cluster',
     }),
-    allowedPodCidrs: allowedPodCIDRs && findings.cidrs(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    allowedPodCidrs: allowedPodCIDRs && findings.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod ?? 0), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter ?? 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),

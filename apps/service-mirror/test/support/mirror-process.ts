@@ -21,7 +21,7 @@ export const usualFlags = ({ local, remote }: Accounts): MirrorFlags => ({
   'svc-prefix': 'c2',
   'label-selector': 'mirror=true',
   'mirror-ns': MIRRORS,
-  'allowed-pod-cidrs': '0.0.0.0/0,::/0',
+  'allowed-pod-cidrs': '10.0.0.0/8,fd00::/8',
   'listen-address': '127.0.0.1:0',
 });
 

@@ -77,7 +77,7 @@ function configOf({ local, remote }: Readonly<Record<'local' | 'remote', string>
     },
     localCluster: { name: 'c1', zones: ['z1'], kubeConfigPath: local },
     remoteClusters: [
-      { name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2', allowedPodCIDRs: ['0.0.0.0/0', '::/0'] },
+      { name: 'c2', kubeConfigPath: remote, servicePrefix: 'c2', allowedPodCIDRs: ['10.0.0.0/8', 'fd00::/8'] },
     ],
   });
 }

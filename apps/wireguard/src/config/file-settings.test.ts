@@ -144,7 +144,7 @@ describe('settingsOfFile', () => {
     {
       name: 'a pod subnet of all addresses',
       entry: { ...c2, podSubnet: '0.0.0.0/0' },
-      want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 is too wide for the Pods of a cluster/,
+      want: /^remotes\[0\]\.podSubnet: 0\.0\.0\.0\/0 is too wide for one cluster/,
     },
     {
       name: 'pod subnets that are all addresses together',

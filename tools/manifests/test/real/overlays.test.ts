@@ -21,8 +21,10 @@ const swapped = (text: string): string => {
     c2: 'c1',
     '10.2.0.0/16': '10.4.0.0/16',
     '10.4.0.0/16': '10.2.0.0/16',
+    '10.3.0.0/16': '10.5.0.0/16',
+    '10.5.0.0/16': '10.3.0.0/16',
   };
-  return text.replaceAll(/\bc[12]\b|\b10\.[24]\.0\.0\/16/g, (word) => other[word] ?? word);
+  return text.replaceAll(/\bc[12]\b|\b10\.[2-5]\.0\.0\/16/g, (word) => other[word] ?? word);
 };
 
 /** Objects without the content hash that kustomize adds to the names of ConfigMaps. */
