@@ -1,5 +1,7 @@
+import { createServer } from 'node:https';
 import { expect, it } from 'vitest';
-import { kubeconfigOf, startApiServer } from './support/api-server.ts';
+import { certificate, kubeconfigOf, startApiServer, startListening } from './support/api-server.ts';
+import { runHere } from './support/run.ts';
 import { runProgram } from '../src/program.ts';
 
 const SERVICES = '/api/v1/namespaces/shop/services';
@@ -81,4 +83,23 @@ it.each<{
   const argv = ['export', ...words, '--kubeconfig', kubeconfig];
   const ended = await runProgram(argv, { name: 'semaphore', terminal, signal: new AbortController().signal });
   expect([ended, written]).toEqual([code, [`semaphore: ${want}\n`]]);
+});
+
+it('export shows what it wrote beside a cluster that allows a dry run only', async () => {
+  const exportOf = { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: { name: 'web' } };
+  const server = async (allowed: RegExp): Promise<string> => {
+    const https = createServer(certificate, ({ method, url = '' }, response) => {
+      const found = method === 'PATCH' ? exportOf : url === `${SERVICES}/web` && objects[url];
+      const isRefused = method === 'PATCH' && !allowed.test(url);
+      response.statusCode = isRefused ? 500 : found ? 200 : 404;
+      response.end(JSON.stringify(isRefused ? { message: 'the disk is full' } : found || {}));
+    });
+    return `https://127.0.0.1:${await startListening(https)}`;
+  };
+  const kubeconfig = await kubeconfigOf({ c1: await server(/./), c2: await server(/dryRun=All/) });
+  const contexts = ['--context=c1', '--context=c2', '--wait=0s'];
+  const { code, stdout } = await runHere({}, 'export', 'web', '-n', 'shop', '--kubeconfig', kubeconfig, ...contexts);
+  const lines = stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
+  expect([code, lines.slice(1, 3)]).toEqual([1, ['shop/web c1 created - - -', 'shop/web c2 - - - -']]);
+  expect(lines).toContain('✗ c2: shop/web: c2: the API server refuses ServiceExport shop/web: the disk is full (500)');
 });

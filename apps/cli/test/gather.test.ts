@@ -20,6 +20,9 @@ const [token, password, key, bootstrap, pem, unmarked] = secrets;
 const spilled = `Authorization: Bearer ${token}, password=${password} wg ${key} join ${bootstrap} https://joe:${password}@x
 -----BEGIN RSA PRIVATE KEY-----\n${pem}\n-----END RSA PRIVATE KEY-----\nthe last line`;
 
+/** It clears a screen, writes to the clipboard, reverses text, and hides a part of it. */
+const steering = '\u001b[2J\u001b]52;c;cm0=\u0007 \u202e\u2066\u200b\u009b31m\r\b\u0000';
+
 /** With secrets wherever an object may have them. */
 const metadata = (name: string) => ({
   name,
@@ -50,22 +53,35 @@ const objects = {
   '/api/v1/nodes': list('Node', { metadata: metadata('n1') }),
   '/api/v1/secrets': list('Secret', { metadata: metadata('s'), data: { unmarked } }),
   '/api/v1/configmaps': list('ConfigMap', { metadata: metadata('s'), data: { unmarked } }),
-  '/api/v1/namespaces/kube-system/pods/policy-0/log': `the first line ${spilled}`,
+  '/api/v1/namespaces/kube-system/pods/policy-0/log': `the first line${steering}\r\n${spilled}\n`,
 };
 const status = policyPage({ lastError: { time: '2026-01-01T00:00:00.000Z', message: spilled } });
 
+const gather = async (served: object, answer: number | (() => string) = () => status) =>
+  gatherFrom(
+    await startApiServer({
+      pods: [{ app: 'semaphore-policy', name: 'policy-0', status: answer }],
+      objects: { ...served },
+    }),
+  );
+
 /** Runs it, and extracts the archive. @returns what `run` does, and all texts by path */
-async function gather(served: object, answer: number | (() => string) = () => status) {
+async function gatherFrom(server: string) {
   const dir = await mkdtemp(join(tmpdir(), 'semaphore-gather-'));
   onTestFinished(() => rm(dir, { recursive: true }));
-  const pods = [{ app: 'semaphore-policy', name: 'policy-0', status: answer }];
-  const kubeconfig = await kubeconfigOf({ '../c1': await startApiServer({ pods, objects: { ...served } }) }, '../c1');
+  const kubeconfig = await kubeconfigOf({ '../c1': server }, '../c1');
   const file = join(dir, 'bug.tar.gz');
   const result = await run('gather', '--kubeconfig', kubeconfig, '-o', file);
   const paths = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).trim().split('\n');
   const texts = new Map(paths.map((path) => [path, execFileSync('tar', ['-xzOf', file, path], { encoding: 'utf8' })]));
   return { ...result, file, kubeconfig, texts };
 }
+
+/** All pieces of secrets. */
+const piecesIn = (text: string): readonly string[] =>
+  secrets
+    .flatMap((secret) => Array.from({ length: secret.length - 11 }, (_, at) => secret.slice(at, at + 12)))
+    .filter((piece) => text.includes(piece));
 
 describe('gather', () => {
   it('writes versions, objects, statuses and logs, without a piece of any secret', async () => {
@@ -77,12 +93,17 @@ describe('gather', () => {
     expect(text('version.json')).toContain('v1.34.0');
     expect(text('mirrors.json')).toContain('c2-shop-73736d-web');
     expect(text('0-policy-0.status.json')).toContain('"remotes"');
-    expect(text('0-policy-0.log')).toMatch(/^the first line [^]*the last line$/);
+    expect(text('0-policy-0.log')).toMatch(/^the first line\\u001b\[2J[^]*\n[^]*\nthe last line\n$/);
     const all = [...texts.values()].join('\n');
-    const pieces = secrets.flatMap((secret) =>
-      Array.from({ length: secret.length - 11 }, (_, at) => secret.slice(at, at + 12)),
-    );
-    expect(pieces.filter((piece) => all.includes(piece))).toEqual([]);
+    expect(piecesIn(all)).toEqual([]);
+    expect(all).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('writes no secret that a refusal repeats', async () => {
+    const { code, stderr, texts } = await gatherFrom(await startApiServer({ refusal: 403, message: spilled }));
+    expect([code, texts.get('semaphore-gather/failures.txt')]).toEqual([1, stderr]);
+    expect(stderr).toContain('lacks a right');
+    expect(piecesIn(stderr)).toEqual([]);
   });
 
   it('names what it can not read, and does not replace a file', async () => {

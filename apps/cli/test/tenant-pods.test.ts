@@ -24,11 +24,17 @@ const pod = (namespace: string, name: string, serviceAccountName?: string) => ({
 /** As those of a tenant: all in `default`, and of a Deployment that is never complete. */
 const tenants = Array.from({ length: 64 }, (_, i) => pod('default', `policy-${i}`, 'semaphore-policy'));
 
-const workload = (namespace: string) => ({
-  metadata: { namespace, name: 'semaphore-policy', labels },
-  spec: { replicas: 1, template: { spec: { serviceAccountName: 'semaphore-policy' } } },
+const workload = (namespace: string, own: Readonly<Record<string, string>> = labels) => ({
+  metadata: { namespace, name: Object.values(own).join(), labels: own },
+  spec: { replicas: 1, template: { spec: { serviceAccountName: Object.values(own).join() } } },
   status: namespace === 'default' ? {} : { replicas: 1 },
 });
+
+/** By which the Deployments of other meshes are found. */
+const ofMeshes: readonly Readonly<Record<string, string>>[] = [
+  { 'k8s-app': 'clustermesh-apiserver' },
+  { app: 'submariner-lighthouse-agent' },
+];
 
 const list = (apiVersion: string, kind: string, items: readonly object[]) => ({
   apiVersion,
@@ -44,10 +50,13 @@ async function clusters({
   own = [pod('kube-system', 'policy-own')],
   others = tenants,
   bindings = [],
+  meshesIn = 'default',
 }: {
   readonly own?: readonly object[];
   readonly others?: readonly object[];
   readonly bindings?: readonly object[];
+  /** Where other meshes seem to be. */
+  readonly meshesIn?: string;
 } = {}): Promise<string> {
   const server = await startApiServer({
     pods: [{ app: 'semaphore-policy', name: 'policy-own', status: () => policyPage() }],
@@ -59,7 +68,16 @@ async function clusters({
         'ClusterRoleBinding',
         bindings,
       ),
-      [`/apis/apps/v1/deployments?${apps}`]: list('apps/v1', 'Deployment', ['kube-system', 'default'].map(workload)),
+      [`/apis/apps/v1/deployments?${apps}`]: list('apps/v1', 'Deployment', [
+        workload('kube-system'),
+        workload('default'),
+      ]),
+      ...Object.fromEntries(
+        ofMeshes.map((own) => [
+          `/apis/apps/v1/deployments?${Object.entries(own).join().replace(',', '=')}`,
+          list('apps/v1', 'Deployment', [workload(meshesIn, own)]),
+        ]),
+      ),
       '/api/v1/namespaces/kube-system/pods/policy-own/log': 'our log',
       ...Object.fromEntries(
         tenants.map(({ metadata: { name } }) => [`/api/v1/namespaces/default/pods/${name}/log`, 'the log of a tenant']),
@@ -105,17 +123,48 @@ it('status asks Pods where an overlay moved the app, if a ClusterRoleBinding say
   expect(await status([])).toContain('✗ c1: no Pod of an app was found: ');
 });
 
-it('check warns of them, and takes nothing else from them', async () => {
-  const { stdout } = await runHere({}, 'check', '--kubeconfig', await clusters(), '-o', 'json');
+/** The findings of each check. */
+async function check(kubeconfig: string): Promise<Readonly<Record<string, readonly object[]>>> {
+  const { stdout } = await runHere({}, 'check', '--kubeconfig', kubeconfig, '-o', 'json');
   const { checks } = JSON.parse(stdout) as { readonly checks: readonly { name: string; findings: object[] }[] };
-  const found = Object.fromEntries(checks.map(({ name, findings }) => [name, findings]));
-  expect(found).toMatchObject({
+  return Object.fromEntries(checks.map(({ name, findings }) => [name, findings]));
+}
+
+it('check warns of them, and takes nothing else from them', async () => {
+  expect(await check(await clusters())).toMatchObject({
     'pods-ours': [{ severity: 'warning', detail: `c1: ${leftOut}` }],
     'pods-ready': [],
     'status-served': [],
     'one-leader': [],
     'pods-complete': [],
+    'other-meshes': [],
   });
+});
+
+const account = (name: string) => ({
+  metadata: { name },
+  roleRef: { kind: 'ClusterRole', name },
+  subjects: [{ kind: 'ServiceAccount', namespace: 'elsewhere', name }],
+});
+
+it.each([
+  { where: 'in a namespace without tenants', meshesIn: 'kube-system', bindings: [], count: 2 },
+  {
+    where: 'with an account that has its ClusterRole',
+    meshesIn: 'elsewhere',
+    bindings: ofMeshes.flatMap((own) => Object.values(own).map(account)),
+    count: 2,
+  },
+  { where: 'with the account of a tenant', meshesIn: 'elsewhere', bindings: [account('view')], count: 0 },
+])('check names other meshes $where: $count', async ({ meshesIn, bindings, count }) => {
+  const { 'other-meshes': found } = await check(await clusters({ meshesIn, bindings }));
+  const names = ['Cilium ClusterMesh', "Submariner's service discovery"].slice(0, count);
+  expect(found).toEqual(
+    names.map((name) => ({
+      severity: 'warning',
+      detail: `c1 also has ${name}, which may export the same Services`,
+    })),
+  );
 });
 
 it('test takes no image from them', async () => {

@@ -97,6 +97,28 @@ it('calls each cluster from the other, prints what came through, and leaves only
   expect(c1.created).toHaveLength(3);
 });
 
+it('calls all clusters that answer, and names those that do not', async () => {
+  const [c1, c2, away] = [
+    await startCluster('127.13.5.1'),
+    await startCluster('127.13.5.2'),
+    await startCluster('127.13.5.3', { phase: 'Failed' }),
+  ];
+  const kubeconfig = await kubeconfigOf({ c1: c1.url, c2: c2.url, c3: away.url, c4: 'https://127.0.0.1:1' });
+  const contexts = ['c1', 'c2', 'c3', 'c4'].map((name) => `--context=${name}`);
+  const { code, stdout, stderr } = await run('test', '--kubeconfig', kubeconfig, '--image=node:24', ...contexts);
+  const rows = stdout
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.split(/ +/).slice(0, 6).join(' '));
+  expect([code, rows]).toEqual([1, ['FROM TO BY SMALL FULL LATENCY', 'c1 c2 pod IPv4 ✓ ✓', 'c2 c1 pod IPv4 ✓ ✓']]);
+  expect(stderr.split('\n')).toEqual([
+    expect.stringMatching(/^c4: https:\/\/127\.0\.0\.1:1 is not reached: /),
+    expect.stringMatching(/^c3: the Pod default\/semaphore-test-\w+ is Failed, not Running: see kubectl describe$/),
+    '',
+  ]);
+  expect([c1, c2, away].map(({ pods }) => pods.size)).toEqual([0, 0, 0]);
+});
+
 it('prints JSON', async () => {
   const [c1, c2] = [await startCluster('127.13.4.1'), await startCluster('127.13.4.2')];
   const { code, stdout } = await run(...(await wordsFor(c1, c2)), '-o', 'json');

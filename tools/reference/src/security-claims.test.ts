@@ -224,8 +224,26 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/test/hostile-remote.test.ts', 'does no harm in a plan (%s)'],
     ['apps/wireguard/test/hostile-remote.test.ts', 'does no harm in $word $flags'],
     [
+      'apps/cli/test/hostile-context.test.ts',
+      'clusters whose texts steer a terminal ($hostility) steer none in $name, and its Pods are none of a tenant',
+    ],
+    [
       'apps/policy/test/hostile-remote.test.ts',
       'fills no disk: the log has 100 of 10,000 bad Pods, and the metric counts all',
+    ],
+  ],
+  'keep `semaphore` for [more than some minutes]': [
+    [
+      'apps/cli/test/hostile-context.test.ts',
+      'a cluster whose answers have no end ($hostility) is one line of $name, which ends',
+    ],
+    [
+      'apps/cli/test/hostile-context.test.ts',
+      'a cluster that answers a byte a second is waited for once, and others are shown',
+    ],
+    [
+      'apps/cli/test/hostile-context.test.ts',
+      'a cluster of many answers, each of which takes 9 s, does not keep %s for a minute each',
     ],
   ],
   'be replaced by another server': [
@@ -330,6 +348,9 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/cli/test/tenant-pods.test.ts', 'unlink does not wait for them'],
     ['apps/cli/test/tenant-pods.test.ts', 'test takes no image from them'],
   ],
+  'make `semaphore check` name another mesh': [
+    ['apps/cli/test/tenant-pods.test.ts', 'check names other meshes $where: $count'],
+  ],
   'repairs changes there': [['apps/policy/test/repair.test.ts', 'when it is deleted (Go did so within the hour)']],
   'also after an overlay renames it': [
     ['tools/manifests/test/real/renamed.test.ts', '$base is held to its own objects by an overlay that gives it $name'],
@@ -412,6 +433,11 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/text/src/secrets.test.ts', 'are found by any piece of 16 characters'],
     ['packages/cluster-auth/test/secrets.test.ts', '$name is known as a secret before it is sent'],
     ['packages/cluster-auth/test/secrets.test.ts', 'a rotated token stays a secret while answers may repeat it'],
+  ],
+  '`semaphore gather` takes [the common forms]': [
+    ['apps/cli/src/gather/redact.test.ts', 'lacks $form: $text'],
+    ['apps/cli/test/gather.test.ts', 'writes versions, objects, statuses and logs, without a piece of any secret'],
+    ['apps/cli/test/gather.test.ts', 'writes no secret that a refusal repeats'],
   ],
   "A tunnel's private key never leaves its node": [
     [

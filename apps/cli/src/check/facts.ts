@@ -17,7 +17,7 @@ import {
   type Run,
   withGroups,
 } from '../clusters/objects.ts';
-import { onlyOurs } from '../clusters/ours.ts';
+import { type Claimant, onlyOurs, readBindings, sortOut } from '../clusters/ours.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
 import { type DnsPod, readDns } from './dns.ts';
@@ -158,25 +158,43 @@ const workloadList = z.object({
   ),
 });
 
+type ListedWorkload = z.infer<typeof workloadList>['items'][number];
+
+const claimantOf = ({ metadata, spec }: Pick<ListedWorkload, 'metadata' | 'spec'>): Claimant => ({
+  metadata,
+  spec: spec.template.spec,
+});
+
 async function listWorkloads(context: Context, plural: string, labelSelector: string, run: Run) {
   const path = `/apis/apps/v1/${plural}?${new URLSearchParams({ labelSelector }).toString()}`;
   return mapRead(await readAs(context, path, workloadList, run), (page) => page?.items ?? []);
 }
 
-/** By the label of their Deployments. */
-const otherMeshes = {
-  'Cilium ClusterMesh': 'k8s-app=clustermesh-apiserver',
-  "Submariner's service discovery": 'app=submariner-lighthouse-agent',
+/** By the label of their Deployments, whose value is also the ClusterRole that their manifests give to the account. */
+const otherMeshes: Readonly<Record<string, Label>> = {
+  'Cilium ClusterMesh': ['k8s-app', 'clustermesh-apiserver'],
+  "Submariner's service discovery": ['app', 'submariner-lighthouse-agent'],
 };
 
+type Label = readonly [key: string, value: string];
+
 async function readOtherMeshes(context: Context, run: Run): Promise<Read<readonly string[]>> {
-  const reads = Object.entries(otherMeshes).map(async ([name, label]) => {
-    const found = await listWorkloads(context, 'deployments', label, run);
-    return [name, mapRead(found, (deployments) => deployments.length > 0)] as const;
-  });
+  const reads = Object.entries(otherMeshes).map(
+    async ([name, label]) => [name, await isDeployed(context, label, run)] as const,
+  );
   return mapRead(allOf(Object.fromEntries(await Promise.all(reads))), (found) =>
     Object.keys(found).filter((name) => found[name] === true),
   );
+}
+
+/** Whether there is a Deployment with this label that no tenant can have made. */
+async function isDeployed(context: Context, [key, value]: Label, run: Run): Promise<Read<boolean>> {
+  const found = await listWorkloads(context, 'deployments', `${key}=${value}`, run);
+  if (!found.known) return found;
+  const claimants = found.value.map(claimantOf);
+  const bindings = await readBindings(context, claimants, run);
+  const isFound = sortOut(claimants, bindings, key).ours.length > 0;
+  return isFound ? { known: true, value: true } : mapRead(bindings, () => false);
 }
 
 async function readWorkloads(context: Context, run: Run): Promise<Read<readonly Workload[]>> {
@@ -189,15 +207,13 @@ async function readWorkloads(context: Context, run: Run): Promise<Read<readonly 
       what: `the Deployment ${metadata.namespace}/${metadata.name}`,
       wanted: spec.replicas ?? 1,
       there: status.replicas ?? 0,
-      metadata,
-      spec: spec.template.spec,
+      ...claimantOf({ metadata, spec }),
     })),
     ...both.daemonSets.map(({ metadata, spec, status }) => ({
       what: `the DaemonSet ${metadata.namespace}/${metadata.name}`,
       wanted: status.desiredNumberScheduled ?? 0,
       there: status.currentNumberScheduled ?? 0,
-      metadata,
-      spec: spec.template.spec,
+      ...claimantOf({ metadata, spec }),
     })),
   ]);
   return all.known ? { known: true, value: (await onlyOurs(context, all.value, run)).ours } : all;

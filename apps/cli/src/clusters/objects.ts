@@ -85,7 +85,8 @@ export async function allPages<T>(
   return { known: true, value: found };
 }
 
-function decoded<T>({ name }: Context, { plural }: Pick<Kind, 'plural'>, decode: () => T): Read<T> {
+/** What `decode` returns, or why it throws. */
+export function decoded<T>({ name }: Context, { plural }: Pick<Kind, 'plural'>, decode: () => T): Read<T> {
   try {
     return { known: true, value: decode() };
   } catch (error) {

@@ -5,7 +5,7 @@ import { some } from '../output/some.ts';
 import type { Context } from './contexts.ts';
 import { listObjects, type Read, type Run } from './objects.ts';
 
-/** A Pod or a workload that says by its label `app` that it is of an app. Anyone can say so. */
+/** A Pod or a workload that says by a label of which app it is. Anyone can say so. */
 export type Claimant = {
   readonly metadata: {
     readonly namespace: string;
@@ -36,14 +36,16 @@ export const accountOf = ({ serviceAccountName }: Claimant['spec']): string => s
  * gives it the role of the app (as the manifests of the Go programs do), or has our label.
  *
  * @param bindings if they aren't known, only those in the namespaces of deploy/ are ours
+ * @param label the key of the label that names the app
  */
 export function sortOut<T extends Claimant>(
   found: readonly T[],
   bindings: Read<readonly ClusterRoleBinding[]>,
+  label = 'app',
 ): Sorted<T> {
   const accounts = new Set(bindings.known ? bindings.value.flatMap(accountsIn) : []);
   const { ours = [], others = [] } = Object.groupBy(found, ({ metadata: { namespace, labels }, spec }) =>
-    homes.has(namespace) || accounts.has(keyOf(labels['app'], namespace, accountOf(spec))) ? 'ours' : 'others',
+    homes.has(namespace) || accounts.has(keyOf(labels[label], namespace, accountOf(spec))) ? 'ours' : 'others',
   );
   if (others.length === 0) return { ours, leftOut: undefined };
   const names = some(others.map(({ metadata: { namespace, name } }) => quoted(`${namespace}/${name}`)).toSorted());

@@ -7,7 +7,7 @@ import {
   serviceKind,
 } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import { listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
 import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
@@ -41,6 +41,9 @@ const CONCURRENCY = 8;
 
 const POLL_MS = 500;
 
+/** All global Services may be thousands. */
+const EXPORTING_MS = 600_000;
+
 /** Exports Services, or ends that, and prints what the clusters made of it. @returns the exit code */
 export async function runExport(
   service: string | undefined,
@@ -53,15 +56,17 @@ export async function runExport(
     exportedLabels: pairsOf('--exported-label', options.exportedLabel),
     exportedAnnotations: pairsOf('--exported-annotation', options.exportedAnnotation),
   };
-  const contexts = contextsOf(options);
-  const importers = options.importer === undefined ? [] : contextsOf({ ...options, context: options.importer });
+  const timed = (choice: ContextChoice): readonly Context[] =>
+    contextsOf(choice).map((context) => inTime(context, EXPORTING_MS + options.wait));
+  const contexts = timed(options);
+  const importers = options.importer === undefined ? [] : timed({ ...options, context: options.importer });
   const names = new Set(contexts.map(({ name }) => name));
   const clusters = [...contexts, ...importers.filter(({ name }) => !names.has(name))];
   const work = Promise.all(
     clusters.map(async (context): Promise<Place> => ({
       context,
       cluster: context.name,
-      report: await readCluster(context, { signal }),
+      report: await readCluster(inTime(context), { signal }),
     })),
   );
   const places = await terminal.whileWaiting(`reading ${clusters.map(({ name }) => name).join(', ')}`, work);
@@ -75,11 +80,18 @@ export async function runExport(
   const found = at === undefined ? await globalServices(exporters, selector, { signal }) : [{ ...at, exporters }];
   if (at !== undefined && !remove) await checkService(at, exporters, { signal });
   const writing = { spec, signal };
-  const write = (each: Exported, how: Writing): Promise<readonly Written[]> =>
-    Promise.all(each.exporters.map(({ context }) => (remove ? removeExport : applyExport)(context, each, how)));
-  // Nothing is written if the API server of one cluster would refuse it.
-  const dry = await inTurn(found, (each) => write(each, { ...writing, dryRun: true }));
-  const written = dryRun ? dry : await inTurn(found, (each) => write(each, { ...writing, dryRun: false }));
+  const write = (each: Exported, how: Writing): readonly Promise<Written>[] =>
+    each.exporters.map(({ context }) => (remove ? removeExport : applyExport)(context, each, how));
+  const orError = (written: Promise<Written>): Promise<Written | Error> =>
+    written.catch((error: Error) => {
+      signal.throwIfAborted();
+      return error;
+    });
+  // Nothing is written if the API server of one cluster would refuse it. If it does later, what others wrote is shown.
+  const dry = await inTurn(found, (each) => Promise.all(write(each, { ...writing, dryRun: true })));
+  const written = dryRun
+    ? dry
+    : await inTurn(found, (each) => Promise.all(write(each, { ...writing, dryRun: false }).map(orError)));
 
   const untilMs = performance.now() + (dryRun ? 0 : options.wait);
   const follow = inTurn(found, async (each, i): Promise<Result> => {
@@ -87,11 +99,13 @@ export async function runExport(
       const index = each.exporters.indexOf(place);
       const { seen, isDone, problems } = await outcomeOf(each, place, { remove, untilMs, signal });
       const serviceImport = seen.serviceImport.known ? seen.serviceImport.value : undefined;
+      const own = written[i]?.[index] ?? null;
+      const isLost = own instanceof Error;
       const outcome = {
         cluster: place.cluster,
-        export: written[i]?.[index] ?? null,
+        export: isLost ? null : own,
         import: importOf(serviceImport),
-        problems: dryRun ? [] : problems,
+        problems: dryRun ? [] : [...(isLost ? [own.message] : []), ...problems],
       };
       return { isDone, outcome };
     });

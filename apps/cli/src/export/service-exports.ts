@@ -3,7 +3,7 @@ import { apiVersion, Codec, resourcePath, type ServiceExport, serviceExportKind 
 import { printable } from '@kube-semaphore/text';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
-import { readObject } from '../clusters/objects.ts';
+import { decoded, readObject, valueOf } from '../clusters/objects.ts';
 import { ask, RequestError, type Sent } from '../clusters/request.ts';
 
 /** What became of a ServiceExport. `absent`: there was none to remove. */
@@ -45,8 +45,10 @@ export async function applyExport(
   if (answer === undefined)
     throw new Error(printable(`${context.name}: the cluster has no ServiceExports: ${APPLY_KINDS}`));
   if (before.value === undefined) return 'created';
-  const after = new Codec(serviceExportKind).objectFromJson(JSON.parse(answer));
-  return isDeepStrictEqual(after.spec, before.value.spec) ? 'unchanged' : 'changed';
+  const after = decoded(context, serviceExportKind, () =>
+    new Codec(serviceExportKind).objectFromJson(JSON.parse(answer)),
+  );
+  return isDeepStrictEqual(valueOf(after).spec, before.value.spec) ? 'unchanged' : 'changed';
 }
 
 /** Removes the ServiceExport of a Service. @throws Error with a sentence for the user */

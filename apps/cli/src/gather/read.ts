@@ -15,7 +15,7 @@ import {
   sliceManagedByLabel,
   sliceManager,
 } from '@kube-semaphore/service-mirror/names';
-import { jsonPage, printable, Secrets } from '@kube-semaphore/text';
+import { cut, jsonPage, pageOf, printable, Secrets } from '@kube-semaphore/text';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
 import { listObjects, mapRead, type Read, request, type Run } from '../clusters/objects.ts';
@@ -64,6 +64,16 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
     [token, password, keyData].flatMap((each) => each ?? []),
   );
   const clean = (text: string): string => redact(secrets.strip(text));
+  // A refusal may repeat the request.
+  for await (const each of filesOf(context, { folder, clean }, run))
+    yield 'failure' in each ? { ...each, failure: clean(each.failure) } : each;
+}
+
+async function* filesOf(
+  context: Context,
+  { folder, clean }: { readonly folder: string; readonly clean: (text: string) => string },
+  run: Run,
+): AsyncGenerator<Gathered> {
   const json = (value: unknown): string => jsonPage(value as object, clean);
   const version = { path: `${folder}/version.json` };
   const read = await request(context, '/version', run);
@@ -114,10 +124,14 @@ export async function* gatherCluster(context: Context, folder: string, run: Run)
       yield { path: `${path}.status.json`, ...(await ask(`:${port}/proxy/status`, asked)) };
     }
     const query = `container=${encodeURIComponent(labels['app'] ?? '')}&tailLines=${LOG_LINES}&limitBytes=${LOG_BYTES}`;
-    const asked = { what: 'log', timeoutMs: LOG_TIMEOUT_MS, contentOf: clean };
+    const asked = { what: 'log', timeoutMs: LOG_TIMEOUT_MS, contentOf: (body: string) => logPage(body, clean) };
     yield { path: `${path}.log`, ...(await ask(`/log?${query}`, asked)) };
   }
 }
+
+/** Who writes into a log may be a remote, or the API server. A credential may begin before the cut and end after it. */
+const logPage = (log: string, clean: (text: string) => string): string =>
+  pageOf(cut(clean(cut(log, 2 * LOG_BYTES)).trimEnd(), LOG_BYTES).split(/\r?\n/));
 
 /** A tar header has room for 100 bytes. */
 export const fileName = (text: string): string => text.replaceAll(/[^\w.-]/g, '_').slice(0, 30);

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { type Context, type ContextChoice, contextsOf } from '../clusters/contexts.ts';
-import { failureOf } from '../clusters/failure.ts';
-import { type AppPod, type ClusterReport, readCluster, warnOfLeftOut } from '../clusters/report.ts';
-import { ask, RequestError } from '../clusters/request.ts';
+import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
+import { readAs, request, type Run, valueOf } from '../clusters/objects.ts';
+import { type AppPod, readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { MANAGED_BY, podOf, serviceOf } from './objects.ts';
+import { DEADLINE_SECONDS, MANAGED_BY, podOf, serviceOf } from './objects.ts';
 import { type Call, isFine, testJson, testText } from './page.ts';
-import { type Outcome } from './probe.ts';
-import { mirrorLabels, targetsOf } from './targets.ts';
+import { addressesIn, mirrorLabels, type Site, targetsOf } from './targets.ts';
 
 export type TestOptions = ContextChoice & {
   readonly output: 'text' | 'json';
@@ -19,67 +18,110 @@ export type TestOptions = ContextChoice & {
   readonly image?: string;
 };
 
-const TIMEOUT_MS = 10_000;
 const POLL_MS = 500;
 
 /** How long a Pod may take to start, with the pull of its image, or to finish its calls. */
 const POD_MS = 120_000;
 
+/** A run that was killed left two. */
+const MOST_FINISHED = 20;
+
 /** A cluster of the test. */
 type Place = { readonly context: Context; readonly pods: readonly AppPod[]; readonly image: string };
+
+/** What all Pods and Services of this test are called. */
+type Named = { readonly name: string; readonly namespace: string };
 
 /** Sends packets between all clusters, and prints what came through. @returns the exit code */
 export async function runTest(options: TestOptions, { terminal, signal }: Surroundings): Promise<number> {
   const contexts = contextsOf(options);
   if (contexts.length < 2) throw new UsageError('a test needs two clusters: use --context twice or more');
-  const run = { name: `semaphore-test-${randomBytes(4).toString('hex')}`, namespace: options.namespace };
-  const names = contexts.map(({ name }) => name).join(', ');
-  const reports = await Promise.all(contexts.map((context) => readCluster(context, { signal })));
+  const named = { name: `semaphore-test-${randomBytes(4).toString('hex')}`, namespace: options.namespace };
+  const reports = await Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
   warnOfLeftOut(terminal, reports);
-  const places = contexts.map((context, i) => placeOf(context, reports[i]!, options));
-  await Promise.all(contexts.map((context) => removeFinished(context, run.namespace, signal)));
+  const places = contexts.flatMap((context, i) => {
+    const { failure, pods } = reports[i]!;
+    return failure === undefined ? [{ context, pods, image: imageOf(context, pods, options) }] : [];
+  });
+  const failures = reports.flatMap(({ failure }) => failure ?? []);
+  const isPossible = places.length > 1;
+  let calls: readonly Call[] = [];
   try {
-    const calls = await terminal.whileWaiting(`testing ${names}`, callAll(places, run, signal));
-    terminal.print(options.output === 'json' ? testJson(calls) : testText(calls, terminal.paint));
-    return isFine(calls) ? 0 : 1;
+    const work = isPossible ? callAll(places, named, { signal, failures }) : Promise.resolve([]);
+    calls = await terminal.whileWaiting(`testing ${places.map(({ context }) => context.name).join(', ')}`, work);
   } finally {
     // Also after an interrupt, so with a signal of its own.
-    await Promise.all(contexts.map((context) => removePods(context, run, AbortSignal.timeout(TIMEOUT_MS))));
+    const last = { signal: new AbortController().signal, failures };
+    if (isPossible) await settled(places, last, ({ context }) => removePods(context, named, last));
   }
+  terminal.print(options.output === 'json' ? testJson(calls) : testText(calls, terminal.paint));
+  for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
+  return isFine(calls) && failures.length === 0 ? 0 : 1;
 }
 
-type Run = { readonly name: string; readonly namespace: string };
-
-function placeOf(context: Context, { failure, pods }: ClusterReport, { image }: TestOptions): Place {
-  if (failure !== undefined) throw new Error(failure);
+function imageOf({ name }: Context, pods: readonly AppPod[], { image }: TestOptions): string {
   const chosen = image ?? pods.find((pod) => pod.image !== undefined)?.image;
   if (chosen === undefined)
-    throw new UsageError(`${context.name} has no Pod of an app: set --image to an image with Node.js 24`);
-  return { context, pods, image: chosen };
+    throw new UsageError(`${name} has no Pod of an app: set --image to an image with Node.js 24`);
+  return chosen;
 }
 
-async function callAll(places: readonly Place[], run: Run, signal: AbortSignal): Promise<readonly Call[]> {
+/** Gets the sentences of clusters that drop out. */
+type Reported = Run & { readonly failures: string[] };
+
+/** What `work` makes of the items for which it does not fail. Rejects only when the signal is aborted. */
+async function settled<T, R>(
+  items: readonly T[],
+  { signal, failures }: Reported,
+  work: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const all = items.map(async (item) => {
+    try {
+      return [await work(item)];
+    } catch (error) {
+      signal.throwIfAborted();
+      failures.push((error as Error).message);
+      return [];
+    }
+  });
+  return (await Promise.all(all)).flat();
+}
+
+async function callAll(places: readonly Place[], named: Named, run: Reported): Promise<readonly Call[]> {
   const labels = mirrorLabels(places);
-  const sites = await Promise.all(
-    places.map(async ({ context, pods, image }) => {
-      const made = await create(context, 'pods', podOf({ ...run, image }), run, signal);
-      await create(context, 'services', serviceOf({ ...run, image }, made.metadata.uid, labels), run, signal);
-      const { status } = await podIn(context, run.name, run, 'Running', signal);
-      return { cluster: context.name, pods, ips: status.podIPs?.map(({ ip }) => ip) ?? [] };
-    }),
-  );
-  const calls = await Promise.all(
-    places.map(async ({ context, image }, i) => {
-      const targets = targetsOf(sites[i]!, sites.toSpliced(i, 1), run);
-      const name = `${run.name}-caller`;
-      await create(context, 'pods', podOf({ ...run, image }, targets), run, signal);
-      await podIn(context, name, run, 'Succeeded', signal);
-      const log = await send(context, { path: `${pathOf(run, 'pods')}/${name}/log` }, signal);
-      return (JSON.parse(log) as Outcome[]).map((outcome) => ({ from: context.name, ...outcome }));
-    }),
-  );
+  const sites = await settled(places, run, async ({ context, pods, image }): Promise<Site & Place> => {
+    // The kubelet ends the Pods then.
+    const timed = inTime(context, DEADLINE_SECONDS * 1_000);
+    await removeFinished(timed, named, run);
+    const { metadata } = await create(timed, 'pods', podOf({ ...named, image }), named, run);
+    await create(timed, 'services', serviceOf({ ...named, image }, metadata.uid, labels), named, run);
+    const { status } = await podIn(timed, named, 'Running', run);
+    return { context: timed, pods, image, cluster: context.name, ips: addressesIn(status.podIPs) };
+  });
+  const calls = await settled(sites, run, async (site): Promise<readonly Call[]> => {
+    const { context, image, cluster } = site;
+    const others = sites.filter((each) => each !== site);
+    const targets = targetsOf(site, others, named);
+    const caller = { ...named, name: `${named.name}-caller` };
+    await create(context, 'pods', podOf({ ...named, image }, targets), named, run);
+    await podIn(context, caller, 'Succeeded', run);
+    const log = valueOf(await readAs(context, `${pathOf(named, 'pods')}/${caller.name}/log`, outcomes, run)) ?? [];
+    return targets.map((target, i) => ({ from: cluster, ...target, ...(log[i] ?? UNKNOWN) }));
+  });
   return calls.flat();
 }
+
+/** What a Pod prints, in the order of its targets. */
+const outcomes = z.array(
+  z.object({
+    small: z.nullable(z.string()),
+    full: z.nullable(z.string()),
+    latencyMs: z.nullable(z.number()),
+    bytesPerSecond: z.nullable(z.number()),
+  }),
+);
+
+const UNKNOWN = { small: 'the Pod says nothing of it', full: 'not tried', latencyMs: null, bytesPerSecond: null };
 
 const pod = z.object({
   metadata: z.object({ name: z.string(), uid: z.string() }),
@@ -88,55 +130,47 @@ const pod = z.object({
     podIPs: z.optional(z.array(z.object({ ip: z.string() }))),
   }),
 });
+const podList = z.object({ items: z.array(pod) });
 const created = z.object({ metadata: z.object({ uid: z.string() }) });
 
-const pathOf = ({ namespace }: Pick<Run, 'namespace'>, plural: string): string =>
+const pathOf = ({ namespace }: Pick<Named, 'namespace'>, plural: string): string =>
   `/api/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 
-const create = async (context: Context, plural: string, body: object, run: Run, signal: AbortSignal) =>
-  created.parse(JSON.parse(await send(context, { path: pathOf(run, plural), body }, signal)));
+async function create(context: Context, plural: string, body: object, { namespace }: Named, run: Run) {
+  const made = valueOf(await readAs(context, pathOf({ namespace }, plural), created, run, { body }));
+  if (made === undefined) throw new Error(`${context.name}: there is no namespace ${namespace}: create it, or set -n`);
+  return made;
+}
 
 /** Waits until a Pod is in a phase. @throws Error if it ends in another one, or takes too long */
-async function podIn(context: Context, name: string, run: Run, phase: string, signal: AbortSignal) {
+async function podIn(context: Context, { name, namespace }: Named, phase: string, run: Run) {
   const until = performance.now() + POD_MS;
   for (;;) {
-    const found = pod.parse(JSON.parse(await send(context, { path: `${pathOf(run, 'pods')}/${name}` }, signal)));
-    if (found.status.phase === phase) return found;
-    if (found.status.phase === 'Failed' || performance.now() > until)
-      throw new Error(
-        `${context.name}: the Pod ${run.namespace}/${name} is ${found.status.phase}, not ${phase}: see kubectl describe`,
-      );
-    await delay(POLL_MS, undefined, { signal });
+    const found = valueOf(await readAs(context, `${pathOf({ namespace }, 'pods')}/${name}`, pod, run));
+    const is = found === undefined ? 'gone' : found.status.phase;
+    if (found !== undefined && is === phase) return found;
+    if (is === 'gone' || is === 'Failed' || performance.now() > until)
+      throw new Error(`${context.name}: the Pod ${namespace}/${name} is ${is}, not ${phase}: see kubectl describe`);
+    await delay(POLL_MS, undefined, run);
   }
 }
 
-/** Removes Pods of runs that were killed. Those of a run elsewhere aren't finished. */
-async function removeFinished(context: Context, namespace: string, signal: AbortSignal): Promise<void> {
+/** Removes some Pods of runs that were killed. Those of a run elsewhere aren't finished. */
+async function removeFinished(context: Context, { namespace }: Named, run: Run): Promise<void> {
   const selector = Object.entries(MANAGED_BY).map((pair) => pair.join('='));
   const path = `${pathOf({ namespace }, 'pods')}?labelSelector=${encodeURIComponent(selector.join(','))}`;
-  const { items } = z.object({ items: z.array(pod) }).parse(JSON.parse(await send(context, { path }, signal)));
+  const items = valueOf(await readAs(context, path, podList, run))?.items ?? [];
   const finished = items.filter(({ status: { phase } }) => phase === 'Failed' || phase === 'Succeeded');
-  await Promise.all(finished.map(({ metadata: { name } }) => remove(context, namespace, name, signal)));
+  const names = finished.slice(0, MOST_FINISHED).map(({ metadata }) => metadata.name);
+  await Promise.all(names.map((name) => remove(context, { namespace, name }, run)));
 }
 
-async function removePods(context: Context, { name, namespace }: Run, signal: AbortSignal): Promise<void> {
-  await Promise.all([name, `${name}-caller`].map((each) => remove(context, namespace, each, signal)));
+async function removePods(context: Context, { name, namespace }: Named, run: Run): Promise<void> {
+  await Promise.all([name, `${name}-caller`].map((each) => remove(context, { namespace, name: each }, run)));
 }
 
-async function remove(context: Context, namespace: string, name: string, signal: AbortSignal): Promise<void> {
-  try {
-    await send(context, { method: 'DELETE', path: `${pathOf({ namespace }, 'pods')}/${name}` }, signal);
-  } catch (error) {
-    // It wasn't created, or it is gone.
-    if (!(error instanceof Error && error.cause instanceof RequestError && error.cause.status === 404)) throw error;
-  }
-}
-
-async function send(context: Context, request: Parameters<typeof ask>[1], signal: AbortSignal): Promise<string> {
-  try {
-    return (await ask(context, request, { signal, timeoutMs: TIMEOUT_MS })).body;
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    throw new Error(failureOf(context, error), { cause: error });
-  }
+/** It may not have been created, or be gone. */
+async function remove(context: Context, { namespace, name }: Named, run: Run): Promise<void> {
+  const path = `${pathOf({ namespace }, 'pods')}/${encodeURIComponent(name)}`;
+  valueOf(await request(context, path, run, { method: 'DELETE' }));
 }

@@ -5,7 +5,7 @@ export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'semaphore-test' } a
 const RUN = 'semaphore.uw.io/test-run';
 
 /** Longer than any run: then the kubelet stops the Pod, even if this program was killed. */
-const DEADLINE_SECONDS = 300;
+export const DEADLINE_SECONDS = 300;
 
 type Run = { readonly name: string; readonly namespace: string; readonly image: string };
 

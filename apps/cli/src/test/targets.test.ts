@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { testText } from './page.ts';
-import { mirrorLabels, targetsOf } from './targets.ts';
+import { addressesIn, mirrorLabels, targetsOf } from './targets.ts';
 
-const mirror = (name: string, remote: string, prefix: string) => {
+const mirror = (name: string, remote: string, prefix: string, mirrorSelector = 'mirror=true') => {
   const remotes = [remoteStatus({ name: remote, config: { servicePrefix: prefix } })];
-  const config = { name, mirrorNamespace: 'sys-semaphore', mirrorSelector: 'mirror=true' };
+  const config = { name, mirrorNamespace: 'sys-semaphore', mirrorSelector };
   return appPod({ app: 'semaphore-service-mirror', config, remotes });
 };
 const here = { cluster: 'admin@one', pods: [mirror('c1', 'c2', 'p2')], ips: ['10.2.0.1'] };
@@ -28,8 +28,15 @@ describe('targetsOf', () => {
   });
 });
 
-it('labels the Service as the mirrors select it', () => {
-  expect(mirrorLabels([here, there])).toEqual({ mirror: 'true' });
+it('leads only to addresses that a Pod can have, whatever a cluster says', () => {
+  const said = ['evil.example/#', '10.4.0.1', '10.4.0.2'].map((ip) => ({ ip }));
+  const special = ['169.254.169.254', 'fd00:4::1'].map((ip) => ({ ip }));
+  expect([addressesIn(said), addressesIn(special), addressesIn()]).toEqual([['10.4.0.1'], ['fd00:4::1'], []]);
+});
+
+it('labels the Service as the mirrors select it, if others can store that', () => {
+  const hostile = mirror('c3', 'c1', 'p1', `other=yes,x/y/z=1,long=${'a'.repeat(64)}`);
+  expect(mirrorLabels([here, { pods: [hostile] }])).toEqual({ mirror: 'true', other: 'yes' });
 });
 
 it('a page names what did not come through, in foreign words that steer no terminal', () => {

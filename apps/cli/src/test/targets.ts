@@ -1,3 +1,5 @@
+import { isLabelKey, isLabelValue } from '@kube-semaphore/naming';
+import { parseIp, specialUse } from '@kube-semaphore/net';
 import { type AppPod } from '../clusters/report.ts';
 import { PORT, type Target } from './probe.ts';
 
@@ -28,6 +30,13 @@ export function targetsOf(from: Site, others: readonly Site[], { name, namespace
   });
 }
 
+/** One per family. Pods of other clusters call them, and this cluster may say anything: nothing else may get into a URL. */
+export const addressesIn = (said: readonly { readonly ip: string }[] = []): readonly string[] =>
+  said.slice(0, 2).flatMap(({ ip }) => {
+    const parsed = parseIp(ip);
+    return parsed.ok && specialUse(parsed.value)?.isReserved !== false ? [parsed.value] : [];
+  });
+
 const urlOf = (host: string): string => `http://${host}:${PORT}/`;
 
 /** How `from` mirrors the other cluster, which it knows by the name that the other one gives to itself. */
@@ -39,13 +48,13 @@ function mirrorOf(from: Site, other: Site): { readonly prefix: string; readonly 
   return prefix === undefined || namespace === undefined ? undefined : { prefix, namespace };
 }
 
-/** The labels by which the clusters select Services to mirror. A selector that isn't `key=value` is ignored. */
+/** The labels by which the clusters select Services to mirror. A selector that isn't a valid `key=value` is ignored. */
 export function mirrorLabels(sites: readonly Pick<Site, 'pods'>[]): Readonly<Record<string, string>> {
   const selectors = sites.flatMap((site) => configOf(site)?.config.mirrorSelector?.split(',') ?? []);
   return Object.fromEntries(
     selectors.flatMap((selector) => {
       const [, key, value] = /^([^=!\s()]+)==?([^=\s()]*)$/.exec(selector) ?? [];
-      return key === undefined || value === undefined ? [] : [[key, value]];
+      return key !== undefined && value !== undefined && isLabelKey(key) && isLabelValue(value) ? [[key, value]] : [];
     }),
   );
 }

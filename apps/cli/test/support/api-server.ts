@@ -32,29 +32,11 @@ type Served =
       /** Objects, lists and texts by path, with the label selector as its query. */
       readonly objects?: Readonly<Record<string, object | string>>;
     }
-  | { readonly refusal: number; readonly message: string }
-  | {
-      /** `pages`: lists always have one more page. `bytes`: the first list has 33 MiB. `slow`: a byte a second. */
-      readonly endless: 'pages' | 'bytes' | 'slow';
-    };
+  | { readonly refusal: number; readonly message: string };
 
 /** Starts it until the test ends. @returns its URL */
 export async function startApiServer(served: Served): Promise<string> {
-  let lists = 0;
   const server = createServer(certificate, (request, response) => {
-    if ('endless' in served && served.endless === 'bytes' && request.url?.includes('limit=') === true) {
-      lists += 1;
-      // One is enough: many at once would keep a busy machine longer than the timeout of a request.
-      if (lists === 1) {
-        response.end(HUGE);
-        return;
-      }
-    }
-    if ('endless' in served && served.endless === 'slow') {
-      const timer = setInterval(() => response.write(' '), 1_000);
-      response.on('close', () => clearInterval(timer));
-      return;
-    }
     void answerTo(request.url ?? '', served).then(({ code, body }) => {
       response.writeHead(code, { 'content-type': 'application/json' }).end(body);
     });
@@ -73,37 +55,9 @@ export async function startListening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const HUGE = Buffer.alloc(33 * 1024 * 1024, ' ');
-
-const KINDS = [
-  'EndpointSlice',
-  'GlobalNetworkSet',
-  'Namespace',
-  'NetworkPolicy',
-  'Node',
-  'Pod',
-  'Service',
-  'ServiceExport',
-  'ServiceImport',
-];
-
-/** A page with one object, and a token for one more. */
-function endlessPage(path: string, token: string | null): string {
-  const [, core, group, plural] = /^\/(?:api\/(v1)|apis\/([^/]+\/[^/]+))\/(?:.*\/)?([^/]+)$/.exec(path) ?? [];
-  const kind = KINDS.find((each) => `${each.toLowerCase().replace(/y$/, 'ie')}s` === plural);
-  const page = Number(token ?? '0');
-  const items = [{ metadata: { name: `object-${page}`, namespace: 'kube-system', uid: `${page}` } }];
-  const metadata = { resourceVersion: '1', continue: `${page + 1}` };
-  return JSON.stringify({ apiVersion: core ?? group, kind: `${kind}List`, metadata, items });
-}
-
 async function answerTo(url: string, served: Served): Promise<{ code: number; body: string }> {
   if ('refusal' in served) return refusal(served.refusal, served.message);
   const { pathname, searchParams } = new URL(url, 'http://x');
-  if ('endless' in served) {
-    if (served.endless !== 'pages' || !searchParams.has('limit')) return refusal(404, 'there is no such object');
-    return { code: 200, body: endlessPage(pathname, searchParams.get('continue')) };
-  }
   const selector = searchParams.get('labelSelector');
   const object = served.objects?.[selector === null ? pathname : `${pathname}?${selector}`];
   if (object !== undefined) return { code: 200, body: typeof object === 'string' ? object : JSON.stringify(object) };

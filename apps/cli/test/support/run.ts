@@ -22,10 +22,8 @@ export async function runWith(env: Readonly<Record<string, string>>, ...argv: re
   return { code, stdout: program.stdout(), stderr: program.stderr() };
 }
 
-/** The same in this process, which needs no second to start. */
-export async function runHere(env: Readonly<Record<string, string>>, ...argv: readonly string[]) {
-  for (const [name, value] of Object.entries({ HOME: '/dev/null', KUBECONFIG: '', ...env })) vi.stubEnv(name, value);
-  onTestFinished(() => void vi.unstubAllEnvs());
+/** A terminal in memory, and what is written there. */
+export function terminalInMemory() {
   const written = { stdout: '', stderr: '' };
   const terminal = {
     print: (text: string) => void (written.stdout += text),
@@ -34,6 +32,14 @@ export async function runHere(env: Readonly<Record<string, string>>, ...argv: re
     paint: (_: string, text: string) => text,
     whileWaiting: async <T>(_: string, work: Promise<T>) => work,
   };
+  return { written, terminal };
+}
+
+/** The same in this process, which needs no second to start. */
+export async function runHere(env: Readonly<Record<string, string>>, ...argv: readonly string[]) {
+  for (const [name, value] of Object.entries({ HOME: '/dev/null', KUBECONFIG: '', ...env })) vi.stubEnv(name, value);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { written, terminal } = terminalInMemory();
   const code = await runProgram(argv, { name: 'semaphore', terminal, signal: new AbortController().signal });
   return { code, ...written };
 }
