@@ -131,7 +131,8 @@ describe('a plan', () => {
     warnings: [],
     skipped: [],
   };
-  const plan: Plan = { orphans: [], unmarked: [], remotes: [remote] };
+  const refusals = { refused: [], unknown: { count: 0, reasons: [] } };
+  const plan: Plan = { orphans: [], unmarked: [], remotes: [remote], refusals };
 
   it('says that nothing has to change', () => {
     expect(planText(plan)).toBe('Nothing to change.\n\nc2: 0 skipped\n');
@@ -151,12 +152,15 @@ describe('a plan', () => {
     const whole = {
       ...orphanPlan(node, [remoteSettings()]),
       remotes: [{ ...remote, changes, heldDeletions: 12, warnings: ['too long'], skipped }],
+      refusals: { ...refusals, refused: [{ object: 'Node n1', words: 'not \u001b now' }] },
     };
     expect(planText(whole)).toBe(
       [
         'delete  device      wireguard.c3  it leads to c3, which has no device of this name in the config',
         `change  device      ${DEVICE}  up`,
         'retain  device      wireguard.go  it has neither our mark nor a remote in the config',
+        '',
+        'refuse! Node n1: "not \\u001b now"',
         '',
         'c2: 1 skipped',
         'held     12 deletions, until the next list',

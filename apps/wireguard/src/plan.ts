@@ -1,12 +1,20 @@
-import { notReached, withoutChange } from '@kube-semaphore/multicluster';
+import {
+  notReached,
+  type PlannedWrite,
+  refusalLines,
+  type Refusals,
+  withoutChange,
+} from '@kube-semaphore/multicluster';
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
+import type { AnnotationPatch } from './desired/own-node.ts';
 import type { DesiredPeer } from './desired/peers.ts';
 import type { ObservedNode } from './local/observe.ts';
 import { orphansOf } from './local/orphans.ts';
-import type { Decision } from './reconciler.ts';
+import type { LocalNode } from './local/node.ts';
+import { type Decision, NEW_KEY } from './reconciler.ts';
 import type { Remote } from './remote/cluster.ts';
 
 /** One planned change. */
@@ -42,6 +50,8 @@ export type Plan = {
   /** Devices that look like ours, but have neither our mark nor a remote; they stay. */
   readonly unmarked: readonly string[];
   readonly remotes: readonly RemotePlan[];
+  /** What the API server says of the annotations on our Node. */
+  readonly refusals: Refusals;
 };
 
 /** 0, or 1 if a remote was not reached, as the plan is incomplete then. */
@@ -77,6 +87,29 @@ export function remotePlan(
     skipped: [...skipped, ...decision.skipped],
   };
 }
+
+/** The writes to the API server in a plan. */
+export const plannedWrites = (
+  decisions: readonly Pick<Decision, 'announcement'>[],
+  local: Pick<LocalNode, 'annotate'>,
+  nodeName: string,
+): readonly PlannedWrite[] =>
+  decisions.flatMap(({ announcement }) =>
+    announcement === undefined
+      ? []
+      : [
+          {
+            object: `Node ${nodeName}`,
+            send: (options) => local.annotate(withSomeKey(announcement), options),
+          },
+        ],
+  );
+
+/** With a key in place of one that isn't made yet: the API server may look at its form. */
+const withSomeKey = (annotations: AnnotationPatch): AnnotationPatch =>
+  Object.fromEntries(
+    Object.entries(annotations).map(([name, value]) => [name, value === NEW_KEY ? `${'A'.repeat(43)}=` : value]),
+  );
 
 /** What a reconcile would do, in its order. */
 export function changesOf({
@@ -150,7 +183,7 @@ function peerChange(
 }
 
 /** A plan for people. Ends in a line break. */
-export function planText({ orphans, unmarked, remotes }: Plan): string {
+export function planText({ orphans, unmarked, remotes, refusals }: Plan): string {
   const unreached = remotes.filter(({ reached }) => !reached).map(({ remote }) => remote);
   const changes = [...orphans, ...remotes.flatMap((remote) => remote.changes)];
   const lines = [
@@ -158,6 +191,7 @@ export function planText({ orphans, unmarked, remotes }: Plan): string {
       ? [withoutChange(unreached)]
       : changes.map(({ action, what, name, detail }) => `${action}  ${what.padEnd(10)}  ${name}  ${detail}`.trimEnd())),
     ...unmarked.map((device) => `retain  device      ${device}  it has neither our mark nor a remote in the config`),
+    ...refusalLines(refusals),
     ...remotes.flatMap((remote) => ['', ...remoteLines(remote)]),
   ];
   return pageOf(lines);

@@ -50,7 +50,7 @@ export type Decision = {
 type Prepared = { readonly observation: Observation; readonly publicKey: string; readonly keyFile: string };
 
 /** The public key of a device whose key isn't made yet, in a plan. */
-const NEW_KEY = '(the new key)';
+export const NEW_KEY = '(the new key)';
 
 const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
 

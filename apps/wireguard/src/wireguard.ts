@@ -1,6 +1,6 @@
 import { Controller } from '@kube-semaphore/controller';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { type AppStatus, everyPeriod, Runner } from '@kube-semaphore/multicluster';
+import { type AppStatus, everyPeriod, foreseeRefusals, Runner } from '@kube-semaphore/multicluster';
 import type { Health } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 import type { HandshakeClock } from './desired/handshake.ts';
@@ -11,7 +11,7 @@ import { LocalNode } from './local/node.ts';
 import { observeNode } from './local/observe.ts';
 import { Orphans } from './local/orphans.ts';
 import { prepareNode, type Purpose } from './local/prepare-node.ts';
-import { orphanPlan, type Plan, remotePlan } from './plan.ts';
+import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
 import { Reconciler } from './reconciler.ts';
 import { Remotes, type RemotesOptions } from './remote/clusters.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
@@ -110,13 +110,20 @@ export class WireGuard {
 
   /** What `run` would do now. @throws {ConfigError} as `run`; Error if our own Node can't be read in time */
   plan(options: OnceOptions): Promise<Plan> {
-    const { devices, remotes } = this.#input;
+    const {
+      devices,
+      remotes,
+      options: { nodeName },
+    } = this.#input;
     return this.#runner.once(options, async (running) => {
       const observed = await observeNode(devices.tools, running);
-      const plans = this.#remotes.all.map(async (remote) =>
-        remotePlan(remote, await this.#reconciler.decide(remote, running)),
-      );
-      return { ...orphanPlan(observed, remotes), remotes: await Promise.all(plans) };
+      const { all } = this.#remotes;
+      const decisions = await Promise.all(all.map((remote) => this.#reconciler.decide(remote, running)));
+      return {
+        ...orphanPlan(observed, remotes),
+        remotes: all.map((remote, i) => remotePlan(remote, decisions[i]!)),
+        refusals: await foreseeRefusals(plannedWrites(decisions, this.#local, nodeName), options),
+      };
     });
   }
 

@@ -127,6 +127,18 @@ describe('plan', () => {
     expect(stderr).toMatch(/: warning: .* \(c2\) leads to the same cluster as .*local\.kubeConfigPath/);
   });
 
+  it('says what the API server would refuse', async ({ run, addNode, accounts, local, names }) => {
+    await addNode(local, ownNode);
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    const message = 'nodes "n1" is forbidden: ValidatingAdmissionPolicy \'frozen\' denied request: not now';
+    await proxy.set({ kind: 'answer', status: 403, message }, { method: 'PATCH' });
+    const kubeConfigPath = await proxy.kubeconfig(accounts.local.agent);
+    const { code, stdout } = await run({ word: 'plan', file: { local: { name: names.local, kubeConfigPath } } });
+    expect(stdout).toMatch(/^refuse! Node n1: ".*'frozen' denied request: not now"$/m);
+    expect([code, (await annotationsOf(local, 'n1')) ?? {}]).toEqual([0, {}]);
+  });
+
   it('prints JSON for programs', async ({ run, addNode, local }) => {
     await addNode(local, ownNode);
     const { code, stdout } = await run({ word: 'plan', flags: { o: 'json' } });

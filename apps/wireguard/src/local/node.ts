@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Reflector, Store } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
 import { ClusterWatches, type LocalSide, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import { ConfigError, type Logger } from '@kube-semaphore/runtime';
@@ -100,10 +100,13 @@ export class LocalNode implements LocalSide {
   }
 
   /** Writes annotations, in one merge patch that contains nothing else. */
-  async annotate(annotations: AnnotationPatch, { signal }: RunOptions): Promise<void> {
-    const { localClient, options } = this.#input;
-    const patch = { metadata: { annotations } };
-    this.#reflector.wrote(await localClient.patch(this.#codec, patch, { name: options.nodeName, signal }));
+  async annotate(annotations: AnnotationPatch, options: WriteOptions): Promise<void> {
+    const {
+      localClient,
+      options: { nodeName: name },
+    } = this.#input;
+    const node = await localClient.patch(this.#codec, { metadata: { annotations } }, { ...options, name });
+    if (options.dryRun !== true) this.#reflector.wrote(node);
   }
 
   /**
