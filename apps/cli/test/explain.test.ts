@@ -127,6 +127,26 @@ describe('explain', () => {
     },
   );
 
+  it('names the Pod that has the address of one of a lost node', async () => {
+    const [web, other] = [pod('web-1', '10.4.0.9'), pod('other', '10.4.0.9')];
+    const late = { ...web, metadata: { ...web.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
+    const foreign = { ...other, metadata: { namespace: 'blog', name: 'other' } };
+    const losing = {
+      ...there,
+      '/api/v1/namespaces/shop/pods': list('Pod', 'v1', late),
+      '/api/v1/pods': list('Pod', 'v1', late, foreign),
+    };
+    const { code, stdout } = await explain([here, losing], '--to', 'c2/shop/web');
+    const why = 'shop/web-1 should be gone since 2026-01-01T00:00:00.000Z, and blog/other has its address 10.4.0.9 now';
+    expect(stdout).toContain(`✗ target          ${why}\n`);
+    expect(stdout).toContain('First wrong: target\n  kubectl --context c2 get node n1\n');
+    expect(code).toBe(1);
+    const alone = { ...losing, '/api/v1/pods': list('Pod', 'v1', late) };
+    expect((await explain([here, alone], '--to', 'c2/shop/web')).stdout).toMatch(
+      /^✗ target .* shop\/web-1 should be gone since \S+, so it is in no set of another cluster$/m,
+    );
+  });
+
   it("reads Calico's own policies, and sets as Calico stores them", async () => {
     const apiVersion = 'crd.projectcalico.org/v1';
     const stored = JSON.stringify({ labels: { cluster: 'c1' } });

@@ -72,6 +72,8 @@ export async function check(input: Omit<PolicyInput, 'leadership'>, { signal }: 
     ...objects,
     ids,
     remotes,
+    isLabelledOnly: remotePodSelector !== undefined,
+    nowMs: Date.now(),
     sink: sinkOf(options),
     maxAddressesPerPolicy,
     maxAddressesPerSource,

@@ -1,10 +1,11 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Namespace, podKind, type PodWithOwners, type PodWithPorts } from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
-import { addressRefusal, type Cidr, contains, parseIp } from '@kube-semaphore/net';
+import { addressRefusal, type Cidr, contains } from '@kube-semaphore/net';
 import { ConfigError } from '@kube-semaphore/runtime';
 import type { FlowWord } from './config/flow.ts';
-import { isFinished } from './desired/member.ts';
+import { addressedPod, addressIndexOf, ipsOf, isLate, lossesOf } from './desired/late-pod.ts';
+import { isFinished, isReleased } from './desired/member.ts';
 import { flowPodOf } from './desired/network-policies/verdict/flow.ts';
 import type { FlowCluster, FlowEnd } from './desired/network-policies/verdict/flows.ts';
 import { sinkOf } from './desired/network-policies/sinks.ts';
@@ -52,7 +53,6 @@ export function clustersOf(
 /**
  * Reads what a word means, once.
  *
- * @returns one end, or one for each namespace if Pods of several have one address
  * @throws {ConfigError} if the config does not have the cluster
  */
 export async function readEnds(
@@ -60,7 +60,7 @@ export async function readEnds(
   clusters: readonly [Cluster, ...Cluster[]],
   input: ExplainInput,
   run: RunOptions,
-): Promise<readonly FlowEnd[]> {
+): Promise<FlowEnd> {
   const reader = { input, inTime: { ...run, timeoutMs: input.options.timeoutMs } };
   if (word.kind === 'address') return readAddress(word.ip, clusters, reader);
   const cluster = word.cluster === undefined ? clusters[0] : clusters.find(({ name }) => name === word.cluster);
@@ -77,10 +77,17 @@ export async function readEnds(
     word: `${cluster.name}/${namespace}/${word.kind}/${word.name}`,
     failure,
   });
-  if (!objects.ok) return [unknown(objects.failure ?? 'no answer')];
+  if (!objects.ok) return unknown(objects.failure ?? 'no answer');
   const { namespaces, pods } = objects.value;
-  const found = pods.filter((pod) => isMeant(pod, word)).map((pod) => ({ pod, ips: ipsOf(pod) }));
-  return [await podsEnd(cluster, { namespace, namespaces, found, unknown }, reader)];
+  const found = pods.filter((pod) => isMeant(pod, word)).map((pod) => ({ pod, ips: ipsOf(pod.status) }));
+  // Only who has an address of a late Pod makes a difference.
+  const isLateHere = found.some(({ pod }) => isLate(addressedPod(pod).holder, Date.now()));
+  const everywhere = isLateHere
+    ? await readInTime((running) => listPods(cluster.client, running), reader.inTime)
+    : objects;
+  if (!everywhere.ok)
+    return unknown(`which Pods have its addresses now is not known: ${everywhere.failure ?? 'no answer'}`);
+  return podsEnd(cluster, { namespace, namespaces, found, all: everywhere.value.pods, unknown }, reader);
 }
 
 type Reader = { readonly input: ExplainInput; readonly inTime: RunOptions & { readonly timeoutMs: number } };
@@ -90,37 +97,38 @@ async function readAddress(
   ip: string,
   [local, ...remotes]: readonly [Cluster, ...Cluster[]],
   reader: Reader,
-): Promise<readonly FlowEnd[]> {
+): Promise<FlowEnd> {
   const owners = remotes.filter(({ allows }) => allows(ip));
   // A wide block of a remote can include what is local.
   const isLocal = reader.input.settings.localCidrs.some((cidr) => contains(cidr, ip));
   for (const cluster of isLocal ? [local, ...owners] : [...owners, local]) {
     const unknown = (failure: string): FlowEnd => ({ kind: 'unknown', cluster: cluster.name, word: ip, failure });
     const objects = await readInTime((running) => listPods(cluster.client, running), reader.inTime);
-    if (!objects.ok) return [unknown(`which Pod has ${ip} is not known: ${objects.failure ?? 'no answer'}`)];
-    const { namespaces, pods } = objects.value;
-    const holders = pods.filter((pod) => !pod.spec.hostNetwork && !isFinished(pod.status) && ipsOf(pod).includes(ip));
-    const byNamespace = Map.groupBy(holders, ({ metadata }) => metadata.namespace);
-    const ends = Array.from(byNamespace, ([namespace, same]) => {
-      const found = same.map((pod) => ({ pod, ips: [ip] }));
-      return podsEnd(cluster, { namespace, namespaces, found, unknown }, reader);
-    });
-    if (ends.length > 0) return Promise.all(ends);
+    if (!objects.ok) return unknown(`which Pod has ${ip} is not known: ${objects.failure ?? 'no answer'}`);
+    const { namespaces, pods: all } = objects.value;
+    const owner = addressIndexOf(all.map(addressedPod)).ownerOf(ip);
+    const pod = owner && all.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === owner.pod);
+    if (pod !== undefined) {
+      const { namespace } = pod.metadata;
+      return podsEnd(cluster, { namespace, namespaces, found: [{ pod, ips: [ip] }], all, unknown }, reader);
+    }
   }
   const where = owners.map(({ name }) => `is in allowedPodCIDRs of ${name}, but no Pod there has it`);
-  return [{ kind: 'address', ip, detail: [ip, where[0] ?? 'is no Pod of a known cluster'].join(' ') }];
+  return { kind: 'address', ip, detail: [ip, where[0] ?? 'is no Pod of a known cluster'].join(' ') };
 }
 
 type Found = {
   readonly namespace: string;
   readonly namespaces: readonly Namespace[];
   readonly found: readonly { readonly pod: PodWithPorts; readonly ips: readonly string[] }[];
+  /** Of the cluster; if no Pod of `found` is late, of its namespace at least. */
+  readonly all: readonly PodWithPorts[];
   readonly unknown: (failure: string) => FlowEnd;
 };
 
 async function podsEnd(
   cluster: Cluster,
-  { namespace, namespaces, found, unknown }: Found,
+  { namespace, namespaces, found, all, unknown }: Found,
   { input: { options }, inTime }: Reader,
 ): Promise<FlowEnd> {
   const labels = namespaces.find(({ metadata }) => metadata.name === namespace)?.metadata.labels;
@@ -136,31 +144,31 @@ async function podsEnd(
       : undefined,
   ]);
   if (selectable?.ok === false) return unknown(selectable.failure ?? 'no answer');
+  const losses = lossesOf(all.map(addressedPod), { nowMs: Date.now(), isTimeEnough: isLimited });
+  const ips = new Set(found.flatMap((each) => each.ips));
   const names = selectable && new Set(selectable.value.map(({ metadata }) => metadata.name));
   return {
     kind: 'pods',
     cluster,
-    pods: found.map(({ pod, ips }) => ({
+    pods: found.map(({ pod, ips: own }) => ({
       pod: flowPodOf(pod, labels),
-      ips,
+      ips: own,
       isExcluded: names !== undefined && !names.has(pod.metadata.name),
+      loss: losses.get(`${namespace}/${pod.metadata.name}`),
     })),
+    late: [...losses.values()].flatMap(({ lost, skipped }) =>
+      lost.some((ip) => ips.has(ip)) ? skipped.map(({ detail }) => detail) : [],
+    ),
     policies: policies.ok ? policies : { ok: false, failure: policies.failure ?? 'no answer' },
   };
 }
 
 const podCodec = new Codec(podKind);
 
-/** Canonical, without those that are not valid. */
-const ipsOf = ({ status }: PodWithPorts): readonly string[] =>
-  status.podIPs.flatMap(({ ip: raw }) => {
-    const ip = parseIp(raw);
-    return ip.ok ? [ip.value] : [];
-  });
-
-function isMeant({ metadata: { name, ownerReferences }, status }: PodWithOwners, word: WorkloadWord): boolean {
+function isMeant({ metadata, status }: PodWithOwners, word: WorkloadWord): boolean {
+  const { name, ownerReferences } = metadata;
   if (word.kind === 'pod') return name === word.name;
-  if (isFinished(status)) return false;
+  if (isFinished(status) || isReleased(metadata)) return false;
   if (word.kind === 'namespace') return true;
   const owner = OWNERS[word.kind];
   const workloadOf = word.kind === 'deployment' ? ofReplicaSet : (replicas: string): string => replicas;

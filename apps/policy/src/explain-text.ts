@@ -4,12 +4,13 @@ import type { ExplainedFlow, Side } from './desired/network-policies/verdict/flo
 import type { Explanation } from './explain.ts';
 
 /** For people. Ends in a line break. */
-export function explainText({ flows, otherPolicies }: Explanation): string {
+export function explainText({ flows, late, otherPolicies }: Explanation): string {
   const ignored = otherPolicies.map(({ cluster, groups }) => `${cluster} has ${groups.join(', ')}`);
   const groups = ignored.length === 0 ? '' : ` (${ignored.join('; ')})`;
   const elsewhere = BY_SEMAPHORE.filter((group) => otherPolicies.some((each) => each.groups.includes(group)));
   return pageOf([
     ...flows.flatMap((flow) => [...flowLines(flow), '']),
+    ...late.map((each) => `note: ${printable(each)}`),
     `not considered: other kinds of policies${groups}, and whether the CNI enforces NetworkPolicies`,
     ...(elsewhere.length === 0 ? [] : [`semaphore explain also considers policies of ${elsewhere.join(', ')}`]),
   ]);

@@ -9,6 +9,8 @@ import { readInTime } from './remote/snapshot.ts';
 
 export type Explanation = {
   readonly flows: readonly ExplainedFlow[];
+  /** What late Pods lost. */
+  readonly late: readonly string[];
   /** Per cluster the API groups of other policies, which aren't considered. */
   readonly otherPolicies: readonly { readonly cluster: string; readonly groups: readonly string[] }[];
 };
@@ -26,21 +28,17 @@ export async function explain(input: ExplainInput, words: readonly string[], run
   const inTime = { ...run, timeoutMs: options.timeoutMs };
   const services = await readInTime((running) => localServiceRanges(local, { ...running, log }), inTime);
   const clusters = clustersOf(input, services.ok ? services.value : []);
-  const [sources, destinations] = await Promise.all([
-    readEnds(from, clusters, input, run),
-    readEnds(to, clusters, input, run),
-  ]);
+  const ends = await Promise.all([readEnds(from, clusters, input, run), readEnds(to, clusters, input, run)]);
   const context = { port, key: options.clusterSetKey };
-  const flows = sources.flatMap((source) =>
-    destinations.flatMap((destination) => flowsOf(source, destination, context)),
-  );
-  const names = new Set([...sources, ...destinations].map(clusterOf));
+  const flows = flowsOf(...ends, context);
+  const names = new Set(ends.map(clusterOf));
   const otherPolicies = await Promise.all(
     clusters
       .filter(({ name }) => names.has(name))
       .map(async ({ name, client }) => ({ cluster: name, groups: await otherGroups(client, input, run) })),
   );
-  return { flows, otherPolicies: otherPolicies.filter(({ groups }) => groups.length > 0) };
+  const late = ends.flatMap((end) => (end.kind === 'pods' ? end.late : []));
+  return { flows, late: [...new Set(late)], otherPolicies: otherPolicies.filter(({ groups }) => groups.length > 0) };
 }
 
 /** 0: allowed; 1: some flow is denied; 3: none is, but some is unknown. */

@@ -1,5 +1,7 @@
+import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { describe, expect } from 'vitest';
+import { aMinuteAhead } from './support/clock.ts';
 import type { PolicyFlags } from './support/command-line.ts';
 import { Pods } from './support/pods.ts';
 import { it as itOnClusters } from './support/it-with-network-policies.ts';
@@ -32,8 +34,8 @@ const it = itOnClusters
   .extend(
     'ask',
     ({ readers, ask }) =>
-      (words: readonly string[], flags?: PolicyFlags) =>
-        ask(words, { ...readers, ...flags }),
+      (words: readonly string[], flags?: PolicyFlags, env?: Readonly<Record<string, string>>) =>
+        ask(words, { ...readers, ...flags }, env),
   )
   .extend('ends', { auto: true }, async ({ pods, localPods }) => {
     await Promise.all([pods.add(WEB), localPods.add(DB)]);
@@ -130,6 +132,25 @@ describe('explain', () => {
     );
     expect(outside?.stdout).toContain('\n10.9.0.1 is no Pod of a known cluster, so only the other side is asked\n');
     expect([here?.code, there?.code, nobody?.code, outside?.code]).toEqual([0, 1, 1, 1]);
+  });
+
+  it('knows who has the address of a Pod of a lost node', async ({ policies, pods, ask }) => {
+    const lost = { ...WEB, name: 'lost', ips: ['10.4.0.30'], nodeName: 'n1' };
+    await pods.add(lost, { ...lost, name: 'other', namespace: 'gamma' });
+    await policies.add('db', fromApp('c2'));
+    await pods.lose('beta/lost');
+    const words = (from: string) => ['explain', from, ...WORDS.slice(2)];
+    const flags = { 'allowed-pod-cidrs': '10.4.0.0/16' };
+    const why = /beta\/lost should be gone since \S+, and gamma\/other has its address 10\.4\.0\.30 now/;
+    await eventually(async () => {
+      const { stdout } = await ask(words('c2/beta/pod/lost'), flags, aMinuteAhead);
+      return new RegExp(`it allows this, but not the address: ${why.source}\n[^]*\nnote: ${why.source}\n`).test(stdout);
+    }, true);
+    const { stdout } = await ask(words('10.4.0.30'), flags, aMinuteAhead);
+    expect(stdout).toContain('c2/gamma/other 10.4.0.30 -> local/alpha/db ');
+    expect(stdout).toMatch(new RegExp(`^note: ${why.source}$`, 'm'));
+    const inTime = await ask(words('c2/beta/pod/lost'), flags);
+    expect(inTime.stdout).not.toContain('should be gone');
   });
 
   it('looks an address of -local-cidrs up here, whatever a remote may have', async ({ pods, localPods, ask }) => {

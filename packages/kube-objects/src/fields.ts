@@ -18,7 +18,7 @@ export type Field =
   | { readonly type: 'optionalInt'; readonly number: number }
   | { readonly type: 'intOrString'; readonly number: number }
   | { readonly type: 'time'; readonly number: number }
-  | { readonly type: 'stringMap'; readonly number: number }
+  | { readonly type: 'stringMap'; readonly number: number; readonly only: string | undefined }
   | { readonly type: 'message'; readonly number: number; readonly fields: Fields }
   | { readonly type: 'optionalMessage'; readonly number: number; readonly fields: Fields }
   | { readonly type: 'messages'; readonly number: number; readonly fields: Fields; readonly atMost: number }
@@ -73,8 +73,12 @@ export const optionalInt = (number: number) => ({ type: 'optionalInt', number })
 export const intOrString = (number: number) => ({ type: 'intOrString', number }) as const;
 /** `metav1.Time`, in milliseconds since 1970; 0 if it is missing. */
 export const time = (number: number) => ({ type: 'time', number }) as const;
-/** `map<string, string>`, as labels and annotations are. A key may be as long as a `string`, a value has 256 KiB at most. */
-export const stringMap = (number: number) => ({ type: 'stringMap', number }) as const;
+/**
+ * `map<string, string>`, as labels and annotations are. A key may be as long as a `string`, a value has 256 KiB at most.
+ *
+ * @param only the key of the one entry that is read
+ */
+export const stringMap = (number: number, only?: string) => ({ type: 'stringMap', number, only }) as const;
 /** @param atMost elements, each of which may be as long as a `string` */
 export const strings = (number: number, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'strings', number, atMost }) as const;

@@ -42,6 +42,7 @@ export {
 export { type Node, nodeKind } from './kinds/node.ts';
 export {
   type Pod,
+  podIPsAnnotation,
   podKind,
   type PodOnNode,
   podOnNodeKind,

@@ -63,7 +63,7 @@ function read(value: unknown, field: Field, path: string, budget: JsonBudget): u
     case 'time':
       return typeof value === 'string' ? readTime(value, path) : wrong(path, 'a time');
     case 'stringMap':
-      return readMap(value, path);
+      return readMap(value, path, field.only);
     case 'strings':
       return upTo(field.atMost, value, path).map((item) => text(item, LONGEST_TEXT, path, 'an array of strings'));
     case 'message':
@@ -101,9 +101,10 @@ function upTo(atMost: number, value: unknown, path: string): unknown[] {
   return found.length <= atMost ? found : tooLarge(path, `has more than ${atMost} elements`);
 }
 
-function readMap(value: unknown, path: string): Record<string, string> {
+function readMap(value: unknown, path: string, only: string | undefined): Record<string, string> {
   const map: Record<string, string> = {};
   for (const [key, found] of Object.entries(record(value, path))) {
+    if (only !== undefined && key !== only) continue;
     setEntry(map, text(key, LONGEST_TEXT, path), text(found, LONGEST_MAP_VALUE, path, 'a map of strings'));
   }
   return map;

@@ -1,5 +1,5 @@
 import { DecodeError, TooLargeError } from './errors.ts';
-import { sharedText } from './shared-text.ts';
+import { isSame, sharedText } from './shared-text.ts';
 
 /** Wire types, https://protobuf.dev/programming-guides/encoding/#structure */
 export const VARINT = 0;
@@ -115,6 +115,14 @@ export class ProtobufReader {
     const text = sharedText(this.#bytes, this.#position, until);
     this.#position = until;
     return text;
+  }
+
+  /** Reads a text without decoding it. @returns whether it is this one, which is ASCII */
+  isString(text: string, end: number): boolean {
+    const until = this.length(end);
+    const start = this.#position;
+    this.#position = until;
+    return isSame(text, this.#bytes, start, until);
   }
 
   seek(position: number): void {

@@ -31,6 +31,7 @@ const fields = {
   port: optionalInt(8),
   targetPort: intOrString(9),
   creationTimestamp: time(10),
+  annotations: stringMap(11, 'one'),
 } as const satisfies Fields;
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
@@ -48,6 +49,7 @@ const object = fc.record(
     ready: fc.boolean(),
     port: fc.integer(),
     targetPort: fc.oneof(fc.integer(), text),
+    annotations: fc.dictionary(fc.constantFrom('one', 'two', ''), text, { maxKeys: 3 }),
     creationTimestamp: fc
       .integer({ min: Date.parse('0001-01-01T00:00:00Z') / 1000, max: Date.parse('9999-12-31T23:59:59Z') / 1000 })
       .map((seconds) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')),
@@ -99,6 +101,15 @@ describe('MessageDecoder', () => {
     { name: 'a group, which proto3 does not have', bytes: [0xa3, 0x01], reason: /wire type/ },
   ])('refuses $name', ({ bytes, reason }) => {
     expect(() => decode(Buffer.from(bytes))).toThrow(reason);
+  });
+
+  it('reads the one entry of a map that it is asked for, whether its key or its value comes first', () => {
+    const entry = (...parts: readonly Buffer[]) => lengthDelimited(11, Buffer.concat(parts));
+    const key = (name: string) => lengthDelimited(1, Buffer.from(name));
+    const value = lengthDelimited(2, Buffer.from('v'));
+    const { annotations } = decode(Buffer.concat([entry(key('two'), value), entry(value, key('one'))]));
+    expect(annotations).toEqual({ one: 'v' });
+    expect(decode(entry(key('one'))).annotations).toEqual({ one: '' });
   });
 
   it('reads a label with the key __proto__', () => {

@@ -86,7 +86,11 @@ function read(reader: ProtobufReader, end: number, tag: number, slot: Slot, obje
       object[name] = readTime(reader, reader.length(end));
       return;
     case 'stringMap':
-      readMapEntry(reader, reader.length(end), mapAt(object, name, reader));
+      if (field.only === undefined) readMapEntry(reader, reader.length(end), mapAt(object, name, reader));
+      else {
+        const value = readValueOf(field.only, reader, reader.length(end));
+        if (value !== undefined) mapAt(object, name, reader)[field.only] = value;
+      }
       return;
     case 'strings':
       listAt(object, slot, field.atMost, reader).push(reader.string(end, LONGEST_TEXT));
@@ -136,6 +140,26 @@ function readMapEntry(reader: ProtobufReader, end: number, map: Record<string, s
     else reader.skip(tag, end);
   }
   setEntry(map, key, value);
+}
+
+/** The value of an entry with this key; undefined if it has another key, which isn't decoded: each Pod has several. */
+function readValueOf(only: string, reader: ProtobufReader, end: number): string | undefined {
+  let isWanted = false;
+  let valueAt = end;
+  while (reader.position < end) {
+    const tag = reader.tag(end);
+    if (tag === 0x0a) isWanted = reader.isString(only, end);
+    else {
+      if (tag === 0x12) valueAt = reader.position;
+      reader.skip(tag, end);
+    }
+  }
+  if (!isWanted) return undefined;
+  if (valueAt === end) return '';
+  reader.seek(valueAt);
+  const value = reader.string(end, LONGEST_MAP_VALUE);
+  reader.seek(end);
+  return value;
 }
 
 /** k8s.io/apimachinery/pkg/util/intstr: 1 type (0 an integer, 1 a string), 2 intVal, 3 strVal. */

@@ -27,7 +27,8 @@ export function sharedText(bytes: Buffer, start: number, end: number): string {
   return text;
 }
 
-function isSame(text: string, bytes: Buffer, start: number, end: number): boolean {
+/** Whether bytes are a text of ASCII. */
+export function isSame(text: string, bytes: Buffer, start: number, end: number): boolean {
   if (text.length !== end - start) return false;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) !== bytes[start + at]) return false;
   return true;

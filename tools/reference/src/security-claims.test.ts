@@ -282,6 +282,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/deletion-guard.test.ts', 'is believed at once if the guard is off'],
     ['apps/service-mirror/test/stale.test.ts', 'can be disabled'],
   ],
+  'keep the access of a Pod that should be gone': [
+    ['apps/policy/test/late-pods.test.ts', 'lets nobody into a NetworkPolicy, and both Pods are named'],
+    ['apps/policy/test/late-pods.test.ts', 'is in no set, also after a restart'],
+  ],
   'join the set of another workload': [
     ['apps/policy/test/names.test.ts', 'that come $order, the smaller gets it (Go put both into one set)'],
   ],

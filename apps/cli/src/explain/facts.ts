@@ -6,6 +6,7 @@ import type {
   Service,
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
+import type { Loss } from '@kube-semaphore/policy/verdict';
 import { contains, parseCidr } from '@kube-semaphore/net';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects, Pool } from '../clusters/calico.ts';
@@ -21,6 +22,8 @@ export type SideFacts = {
   readonly report: ClusterReport;
   readonly namespace: Read<Namespace | undefined>;
   readonly pods: Read<readonly PodOnNode[]>;
+  /** What the late ones of them lost to others, by `namespace/name`. */
+  readonly late: ReadonlyMap<string, Read<Loss>>;
   readonly policies: Read<readonly NetworkPolicy[]>;
   readonly calico: Read<CalicoObjects>;
   readonly clusterPolicies: Read<readonly NamedClusterPolicy[]>;

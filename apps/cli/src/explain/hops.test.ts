@@ -32,10 +32,12 @@ const known = <T>(value: T): Read<T> => ({ known: true, value });
 const lost = { known: false, why: 'not reached' } as const;
 const at = { namespace: 'shop', name: 'web' };
 
-const pod = (name: string, ip: string, { node = 'n1', ready = 'True', phase = 'Running' } = {}) =>
+type PodParts = { node?: string; ready?: string; phase?: string; deletionTimestamp?: string };
+
+const pod = (name: string, ip: string, { node = 'n1', ready = 'True', phase = 'Running', ...rest }: PodParts = {}) =>
   object(
     podOnNodeKind,
-    { namespace: 'shop', name, labels: { app: name } },
+    { namespace: 'shop', name, labels: { app: name }, ...rest },
     {
       spec: { nodeName: node, containers: [{ ports: [{ name: 'http', containerPort: 8080 }] }] },
       status: { phase, podIPs: [{ ip }], conditions: [{ type: 'Ready', status: ready }] },
@@ -120,6 +122,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     },
     namespace: known(object(namespaceKind, { name: 'shop' })),
     pods: known([caller]),
+    late: new Map(),
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
     clusterPolicies: known([]),
@@ -417,6 +420,11 @@ Every hop is fine.
       change: { here: { ...here(), report: { ...noPods, failure: 'c1 is not reached' } } },
       want: ['tunnel-out'],
     },
+    {
+      name: 'owners of the addresses of a Pod that should be gone',
+      change: { here: { ...here(), late: new Map([['shop/cart', lost]]) } },
+      want: ['caller'],
+    },
     { name: 'pools here', change: { here: { ...here(), pools: lost } }, want: ['tunnel-out'] },
     { name: 'devices here', change: { here: here({ agent: { deviceError: 'no wg' } }) }, want: ['tunnel-out'] },
     {
@@ -433,6 +441,13 @@ Every hop is fine.
     expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
       want.map((name) => `${name} unknown`),
     );
+  });
+
+  it('takes the Pod behind a Service that has the address now', () => {
+    const old = pod('web-0', '10.4.0.9', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const both = known([old, pod('web-1', '10.4.0.9', { node: 'm1' })]);
+    const { hops } = explain({ ...facts, there: { ...there(), pods: both } });
+    expect(hops.at(-1)?.detail).toBe('shop/web-1 is ready on m1, with 10.4.0.9');
   });
 
   it('says of a companion that allows the packet when it was written, and whether the policy still says so', () => {

@@ -1,5 +1,5 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
-import type { FlowPort } from '@kube-semaphore/policy/verdict';
+import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/policy/verdict';
 import { dnsHop } from './dns.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type Facts, type Hop, kubectl, type SideFacts, skipped, type Verdict, wrong } from './facts.ts';
@@ -90,9 +90,12 @@ function targetOf(facts: Facts, via: Read<Via | undefined>): Read<PodOnNode | un
   const own = source.known ? source.value.slices : [];
   const candidates = [...readyIn(copies), ...readyIn(own), ...addressesIn(copies), ...addressesIn(own)];
   const pods = there.pods.value;
-  const found = candidates.flatMap(
-    (ip) => pods.find(({ status }) => status.podIPs.some((each) => each.ip === ip)) ?? [],
-  );
+  const index = addressIndexOf(pods.map(addressedPod));
+  const found = candidates.flatMap((ip) => {
+    const having = pods.filter(({ status }) => status.podIPs.some((each) => each.ip === ip));
+    const owner = index.ownerOf(ip)?.pod;
+    return having.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === owner) ?? having[0] ?? [];
+  });
   if (found[0] === undefined && !source.known) return source;
   return { known: true, value: found[0] };
 }

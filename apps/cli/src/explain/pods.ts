@@ -1,4 +1,5 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
+import { addressedPod, overdueText } from '@kube-semaphore/policy/verdict';
 import type { Read } from '../clusters/objects.ts';
 import { kubectl, ok, type SideFacts, unknown, type Verdict, wrong } from './facts.ts';
 
@@ -11,7 +12,7 @@ type Expected = {
 
 /** Whether a Pod runs and has an address. */
 export function podHop(
-  { cluster }: SideFacts,
+  { cluster, late }: SideFacts,
   pod: Read<PodOnNode | undefined>,
   { mustBeReady, missing }: Expected,
 ): Verdict {
@@ -20,6 +21,13 @@ export function podHop(
   const { metadata, spec, status } = pod.value;
   const { namespace, name } = metadata;
   const describe = kubectl(cluster, '-n', namespace, 'describe', 'pod', name);
+  const loss = late.get(`${namespace}/${name}`);
+  if (loss?.known === false) return unknown(loss.why);
+  if (loss !== undefined) {
+    const reused = loss.value.skipped.map(({ detail }) => detail).join('; ');
+    const detail = reused || `${overdueText(addressedPod(pod.value).holder)}, so it is in no set of another cluster`;
+    return wrong(detail, kubectl(cluster, 'get', 'node', spec.nodeName));
+  }
   const ips = status.podIPs.map(({ ip }) => ip).join(', ');
   if (status.phase !== 'Running' || ips === '')
     return wrong(`${namespace}/${name} is ${status.phase || 'Pending'}`, describe);

@@ -54,7 +54,7 @@ export function policyHop(
         name: remote?.name ?? peer.at.cluster,
         id: remote?.config.clusterSetID,
         labels: remote?.config.labels ?? {},
-        refusal: addressRefusal(value.ip, addresses)?.detail,
+        refusal: addressRefusal(value.ip, addresses)?.detail ?? lossText(peer.at, value.peer, value.ip),
       },
       key,
     }),
@@ -102,6 +102,13 @@ export function policyHop(
     `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion alone'}`,
     kubectl(at.cluster, '-n', namespace, 'edit', 'networkpolicy', first.slice(first.indexOf('/') + 1)),
   );
+}
+
+/** Who has the address of a late Pod now. */
+function lossText({ late }: SideFacts, { metadata }: PodOnNode, ip: string): string | undefined {
+  const loss = late.get(`${metadata.namespace}/${metadata.name}`);
+  if (loss?.known !== true || !loss.value.lost.includes(ip)) return undefined;
+  return loss.value.skipped.map(({ detail }) => detail).join('; ');
 }
 
 function namespaceLabels({ cluster, namespace }: SideFacts): Read<Readonly<Record<string, string>>> {

@@ -8,7 +8,7 @@ import {
   serviceKind,
 } from '@kube-semaphore/kube-objects';
 import { otherSinksOf } from '@kube-semaphore/policy/sinks';
-import { companionsAsPolicies } from '@kube-semaphore/policy/verdict';
+import { addressedPod, companionsAsPolicies, isLate, lossesOf } from '@kube-semaphore/policy/verdict';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import { readClusterPolicies } from '../clusters/cluster-policies.ts';
@@ -62,13 +62,25 @@ async function readSide(context: Context, { namespace }: End, run: Run): Promise
   const [report, own, pods, policies, calico, clusterPolicies, pools] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
-    listObjects(context, podOnNodeKind, { namespace }, run),
+    readPods(context, namespace, run),
     ofGroups((groups) => readPolicies(context, { namespace, groups }, run)),
     ofGroups((groups) => readCalicoObjects(context, { namespace, groups }, run)),
     ofGroups((groups) => readClusterPolicies(context, groups, run)),
     ofGroups((groups) => readPools(context, groups, run)),
   ]);
-  return { cluster: context.name, report, namespace: own, pods, policies, calico, clusterPolicies, pools };
+  return { cluster: context.name, report, namespace: own, ...pods, policies, calico, clusterPolicies, pools };
+}
+
+/** The Pods of a namespace; if one is late, a Pod of any namespace may have its address. */
+async function readPods(context: Context, namespace: string, run: Run): Promise<Pick<SideFacts, 'pods' | 'late'>> {
+  const pods = await listObjects(context, podOnNodeKind, { namespace }, run);
+  const nowMs = Date.now();
+  const late = mapRead(pods, (found) => found.map(addressedPod).filter(({ holder }) => isLate(holder, nowMs)));
+  if (!late.known || late.value.length === 0) return { pods, late: new Map() };
+  const all = await listObjects(context, podOnNodeKind, {}, run);
+  const losses = mapRead(all, (found) => lossesOf(found.map(addressedPod), { nowMs, isTimeEnough: false }));
+  const lossOf = (pod: string) => mapRead(losses, (found) => found.get(pod) ?? { lost: [], skipped: [] });
+  return { pods, late: new Map(late.value.map(({ holder }) => [holder.pod, lossOf(holder.pod)])) };
 }
 
 /** The NetworkPolicies of a namespace, and what semaphore-policy writes beside them in other kinds. */

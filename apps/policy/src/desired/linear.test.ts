@@ -19,7 +19,16 @@ const pod = ({
   app?: string;
   namespace?: string;
 }): Pod => ({
-  metadata: { name: 'pod-1', namespace, uid: 'u', resourceVersion: '1', labels: { [rules.nameLabel]: app } },
+  metadata: {
+    name: 'pod-1',
+    namespace,
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: 0,
+    deletionTimestamp: 0,
+    labels: { [rules.nameLabel]: app },
+    annotations: {},
+  },
   spec: { hostNetwork: false },
   status: { phase: 'Running', podIPs: ips.map((ip) => ({ ip })) },
 });

@@ -1,4 +1,4 @@
-import type { Pod } from '@kube-semaphore/kube-objects';
+import { type Pod, podIPsAnnotation } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
@@ -13,13 +13,22 @@ const rules: MembershipRules = {
   intern: (text) => text,
 };
 
-type PodParts = { namespace?: string; app?: string; phase?: string; hostNetwork?: boolean; ips?: readonly string[] };
+type PodParts = {
+  namespace?: string;
+  app?: string;
+  phase?: string;
+  hostNetwork?: boolean;
+  ips?: readonly string[];
+  annotations?: Readonly<Record<string, string>>;
+};
 
 function pod(parts: PodParts): Pod {
   const { namespace = 'ns', app = 'app', phase = 'Running', hostNetwork = false, ips = ['10.4.1.38'] } = parts;
+  const { annotations = {} } = parts;
   const labels = { 'app.kubernetes.io/name': 'web', [rules.nameLabel]: app };
+  const times = { creationTimestamp: 0, deletionTimestamp: 0 };
   return {
-    metadata: { name: 'pod-1', namespace, uid: 'u1', resourceVersion: '7', labels },
+    metadata: { name: 'pod-1', namespace, uid: 'u1', resourceVersion: '7', ...times, labels, annotations },
     spec: { hostNetwork },
     status: { phase, podIPs: ips.map((ip) => ({ ip })) },
   };
@@ -50,6 +59,11 @@ describe('membershipOf', () => {
       want: { ...member, app: 'My_App' },
     },
     { name: 'accepts an empty label', of: { app: '' }, want: { ...member, app: '' } },
+    {
+      name: 'accepts a Pod that Calico gave an address',
+      of: { annotations: { [podIPsAnnotation]: '10.4.1.38/32' } },
+      want: member,
+    },
     { name: "marks a Pod on its node's network", of: { hostNetwork: true }, want: { ...member, hostNetwork: true } },
   ])('$name', ({ of, want }) => {
     expect(membershipOf(pod(of), rules)).toEqual({ member: want, skipped: [] });
@@ -62,6 +76,11 @@ describe('membershipOf', () => {
       want: ['expected finished'],
     },
     { name: 'skips a Pod that failed (Go kept its address)', of: { phase: 'Failed' }, want: ['expected finished'] },
+    {
+      name: 'skips a Pod whose address Calico took back',
+      of: { annotations: { [podIPsAnnotation]: '' } },
+      want: ['expected address-released'],
+    },
     { name: 'skips a Pod without an address', of: { ips: [] }, want: ['expected no-address'] },
     { name: 'skips a Pod without a valid address', of: { ips: ['10.4.1.999'] }, want: ['problem bad-address'] },
     { name: 'skips a label of 64 characters', of: { app: 'a'.repeat(64) }, want: ['problem bad-label'] },

@@ -1,4 +1,4 @@
-import type { Pod } from '@kube-semaphore/kube-objects';
+import { type Pod, podIPsAnnotation } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
@@ -26,6 +26,9 @@ export type PodDiagnostic = {
   readonly reason:
     | 'finished'
     | 'no-address'
+    | 'address-released'
+    | 'address-reused'
+    | 'deletion-overdue'
     | 'bad-namespace'
     | 'bad-label'
     | 'bad-address'
@@ -50,6 +53,7 @@ export type MembershipRules = {
 
 const FINISHED = skip('expected', 'finished', 'the Pod has finished, so another may get its address');
 const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
+const RELEASED = skip('expected', 'address-released', 'Calico took its address back, so another Pod may get it');
 // One for all, as nearly every Pod in the store has it.
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 // The watch selects by the label, so there is nothing to report about this Pod.
@@ -72,6 +76,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
     return noMember(skip('problem', 'bad-namespace', `${quoted(namespace)} is not a valid namespace name`));
   }
   if (isFinished(status)) return noMember(FINISHED);
+  if (isReleased(metadata)) return noMember(RELEASED);
   if (status.podIPs.length === 0) return noMember(NO_ADDRESS);
 
   const { hostNetwork } = spec;
@@ -97,6 +102,16 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
 /** Whether a Pod ran to its end, so that another one may get its address. */
 export const isFinished = ({ phase }: Pick<Pod['status'], 'phase'>): boolean =>
   phase === 'Succeeded' || phase === 'Failed';
+
+/** Whether Calico took the addresses of a Pod back. A Pod without the annotation says nothing. */
+export const isReleased = ({ annotations }: Pick<Pod['metadata'], 'annotations'>): boolean =>
+  annotations[podIPsAnnotation] === '';
+
+/** The member without addresses that it lost; undefined if none is left. */
+export function withoutIps(member: Member, lost: readonly string[]): Member | undefined {
+  const ips = member.ips.filter((ip) => !lost.includes(ip));
+  return ips.length === 0 ? undefined : { ...member, ips };
+}
 
 /** Whether two versions of one Pod (same UID) make no difference to its sets. */
 export function isSameMember(a: Member, b: Member): boolean {

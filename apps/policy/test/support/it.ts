@@ -75,12 +75,16 @@ export const it = test
         startWith(argvOf({ ...usualFlags(accounts), ...flags }), options),
   )
   /** Runs a subcommand, with its words, to its end. */
-  .extend('ask', ({ accounts, startWith }) => async (words: readonly string[], flags?: PolicyFlags) => {
-    const argv = [...words, ...argvOf({ ...usualFlags(accounts), ...flags })];
-    const program = await startWith(argv, { ready: false });
-    const { code } = await program.exited;
-    return { code, stdout: program.stdout(), stderr: program.stderr() };
-  })
+  .extend(
+    'ask',
+    ({ accounts, startWith }) =>
+      async (words: readonly string[], flags?: PolicyFlags, env?: StartOptions['env']) => {
+        const argv = [...words, ...argvOf({ ...usualFlags(accounts), ...flags })];
+        const program = await startWith(argv, { ready: false, ...(env && { env }) });
+        const { code } = await program.exited;
+        return { code, stdout: program.stdout(), stderr: program.stderr() };
+      },
+  )
   .extend(
     'plan',
     ({ ask }) =>

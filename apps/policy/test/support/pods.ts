@@ -38,6 +38,16 @@ export class Pods {
     await Promise.all(names.map((name) => deletePod(this.#client, splitName(name))));
   }
 
+  /** Deletes a pod on a node that doesn't answer: it stays, and should be gone after the grace period. */
+  async lose(name: string, gracePeriodSeconds = 1): Promise<void> {
+    const { status } = await this.#client.request('DELETE', `${pathOf(name)}?gracePeriodSeconds=${gracePeriodSeconds}`);
+    if (status !== 200) throw new Error(`the pod ${name} can't be deleted: ${status}`);
+  }
+
+  async annotate(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    await this.#patch(name, '', { metadata: { annotations } });
+  }
+
   /** Changes the value of the name label, or removes it. */
   async relabel(name: string, app: string | null): Promise<void> {
     await this.#patch(name, '', { metadata: { labels: { 'semaphore.uw.systems/name': app } } });
@@ -55,7 +65,10 @@ export class Pods {
   /** Deletes all pods. */
   async clear(): Promise<void> {
     for (const namespace of this.#namespaces) {
-      const { status } = await this.#client.request('DELETE', `/api/v1/namespaces/${namespace}/pods`);
+      const { status } = await this.#client.request(
+        'DELETE',
+        `/api/v1/namespaces/${namespace}/pods?gracePeriodSeconds=0`,
+      );
       if (status !== 200) throw new Error(`the pods of ${namespace} can't be deleted: ${status}`);
     }
   }

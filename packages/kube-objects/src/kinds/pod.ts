@@ -1,5 +1,11 @@
-import { bool, int, message, messages, string, stringMap } from '../fields.ts';
+import { bool, int, message, messages, string, stringMap, time } from '../fields.ts';
 import { identity, type Kind, type KubeObject } from '../kind.ts';
+
+/**
+ * Empty once Calico's CNI plugin gave the addresses of the Pod back: then they no longer belong to it (`AnnotationPodIPs` in
+ * libcalico-go/lib/backend/k8s/conversion).
+ */
+export const podIPsAnnotation = 'cni.projectcalico.org/podIPs';
 
 /** Numbers from k8s.io/api/core/v1/generated.proto and k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto. */
 export const podKind = {
@@ -9,7 +15,15 @@ export const podKind = {
   plural: 'pods',
   protobuf: true,
   fields: {
-    metadata: message(1, { ...identity, labels: stringMap(11) }),
+    metadata: message(1, {
+      ...identity,
+      creationTimestamp: time(8),
+      /** When it should be gone: of the deletion, with its grace period. 0 unless it is being deleted. */
+      deletionTimestamp: time(9),
+      labels: stringMap(11),
+      // All annotations of an object may have 256 KiB.
+      annotations: stringMap(12, podIPsAnnotation),
+    }),
     spec: message(2, { hostNetwork: bool(11) }),
     // One address of each family (ValidatePodStatusUpdate in pkg/apis/core/validation).
     status: message(3, { phase: string(1), podIPs: messages(12, { ip: string(1) }, 10) }),

@@ -14,11 +14,13 @@ const codecs = {
 const namespace = (name: string, labels: Record<string, string> = {}) =>
   codecs.namespace.objectFromJson({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
 
-const pod = (name: string, ip: string, { labels = {}, ...spec }: { labels?: object; hostNetwork?: boolean } = {}) =>
+type PodParts = { labels?: object; hostNetwork?: boolean; deletionTimestamp?: string };
+
+const pod = (name: string, ip: string, { labels = {}, deletionTimestamp, ...spec }: PodParts = {}) =>
   codecs.pod.objectFromJson({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace: 'beta', name, labels },
+    metadata: { namespace: 'beta', name, labels, deletionTimestamp },
     spec: { containers: [{ ports: [{ name: 'http', containerPort: 8080 }] }], ...spec },
     status: { phase: 'Running', podIPs: [{ ip }] },
   });
@@ -56,6 +58,8 @@ const inputOf = (spec: object, { labelled = false, local = [] as ReturnType<type
   policies: [policy(spec)],
   namespaces: [namespace('alpha', labelled ? { [K]: 'c1' } : {}), ...local],
   remotes: [remote('c2', 2), remote('c3', 3)],
+  isLabelledOnly: false,
+  nowMs: Date.parse('2026-01-01T00:10:00Z'),
   maxAddressesPerPolicy: 500,
   maxAddressesPerSource: 5000,
 });
@@ -164,6 +168,31 @@ describe('checkOf', () => {
         ],
       },
     ]);
+  });
+
+  it.each([
+    { name: 'another Pod has its address', isLabelledOnly: false, also: 'new', reason: 'address-reused' },
+    { name: 'only labelled Pods are read', isLabelledOnly: true, also: 'other', reason: 'deletion-overdue' },
+  ])('counts no Pod that should be gone if $name', ({ isLabelledOnly, also, reason }) => {
+    const deletionTimestamp = '2026-01-01T00:00:00Z';
+    const c2 = remote('c2', 2);
+    const late = pod('late', '10.2.0.9', { labels: { app: 'web' }, deletionTimestamp });
+    const newer = pod(also, also === 'new' ? '10.2.0.9' : '10.2.0.8', { labels: {} });
+    const objects = { ...c2.objects!, pods: [...c2.objects!.pods, late, newer] };
+    const input = { ...inputOf(from(names('In', 'c2'))), isLabelledOnly, remotes: [{ ...c2, objects }] };
+    const { rules, diagnostics } = checkOf(input);
+    expect(rules[0]?.remotes).toEqual([{ cluster: 'c2', pods: ['beta/web'] }]);
+    expect(diagnostics).toMatchObject([
+      {
+        kind: 'problem',
+        reason,
+        subject: 'Pod beta/late of c2',
+        detail: expect.stringMatching(/^beta\/late should be gone /) as string,
+      },
+    ]);
+    const inTime = { ...input, nowMs: Date.parse(deletionTimestamp) + 59_000 };
+    expect(checkOf(inTime).rules[0]?.remotes[0]?.pods).toEqual(['beta/late', 'beta/web']);
+    expect(checkOf(inTime).diagnostics).toEqual([]);
   });
 
   it('names local namespaces without the label, and those of a remote', () => {

@@ -1,5 +1,7 @@
 import type { Namespace, NetworkPolicy, PodWithPorts } from '@kube-semaphore/kube-objects';
 import type { AddressRules } from '@kube-semaphore/net';
+import { lifetimeOf } from '../address-index.ts';
+import { type Addressed, lossesOf } from '../late-pod.ts';
 import { isCompanion, type Sink, sourceOf } from './companion.ts';
 import { type CompanionsInput, desiredCompanions } from './companions.ts';
 import {
@@ -11,7 +13,7 @@ import {
   selectsPod,
 } from './cross-cluster-rules.ts';
 import { localHalfDiagnostics, namespaceDiagnostics, type OpenRule, openRuleOf } from './local-half.ts';
-import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels } from './peer-pod.ts';
+import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels, withoutCidrs } from './peer-pod.ts';
 import { policyDiagnostics, selectorDiagnostics, unknownClusters } from './policy-diagnostics.ts';
 import type { SelectedPod } from './ports.ts';
 import type { Labels } from './selector.ts';
@@ -37,6 +39,9 @@ export type CheckInput = Pick<CompanionsInput, 'maxAddressesPerPolicy' | 'maxAdd
   readonly policies: readonly NetworkPolicy[];
   /** Of the local cluster. */
   readonly namespaces: readonly Namespace[];
+  /** Whether the Pods of remotes are only those of `-remote-pod-selector`. */
+  readonly isLabelledOnly: boolean;
+  readonly nowMs: number;
   readonly remotes: readonly CheckedRemote[];
 };
 
@@ -65,15 +70,31 @@ export type Check = {
 };
 
 /** What NetworkPolicies that name other clusters mean with `-network-policies`, and what is wrong with them. */
-export function checkOf({ ids, sink, policies, namespaces, remotes, ...limits }: CheckInput): Check {
-  const views = remotes.map((remote) => ({ ...remote, select: remote.objects && selection(remote, ids.key) }));
+export function checkOf({
+  ids,
+  sink,
+  policies,
+  namespaces,
+  remotes,
+  isLabelledOnly,
+  nowMs,
+  ...limits
+}: CheckInput): Check {
+  const views = remotes.map((remote) => {
+    const seen = remote.objects && selection(remote, ids.key, { isTimeEnough: isLabelledOnly, nowMs });
+    return { ...remote, select: seen?.select, late: seen?.diagnostics ?? [] };
+  });
   const labels = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels[ids.key]]));
   const values = new Set(labels.values());
   const checked = policies.filter((policy) => !isCompanion(policy)).map((policy) => checkPolicy(policy));
   const unlabelled = [...labels].flatMap(([name, value]) => (value === undefined ? [name] : []));
   return {
     rules: checked.flatMap(({ rules }) => rules),
-    diagnostics: [...checked.flatMap(({ diagnostics }) => diagnostics), ...[...labels].flatMap(checkNamespace)],
+    diagnostics: [
+      ...checked.flatMap(({ diagnostics }) => diagnostics),
+      ...[...labels].flatMap(checkNamespace),
+      ...views.flatMap(({ late }) => late),
+    ],
     unlabelled: unlabelled.toSorted(),
   };
 
@@ -114,7 +135,7 @@ export function checkOf({ ids, sink, policies, namespaces, remotes, ...limits }:
 type NamedPod = SelectedPod & { readonly name: string };
 
 /** Finds the Pods of a remote that a rule selects, sorted by name. Selectors are compared once for equal Pods. */
-function selection(remote: CheckedRemote, key: string): (rule: CrossClusterRule) => readonly NamedPod[] {
+function selection(remote: CheckedRemote, key: string, when: Parameters<typeof lossesOf>[1]) {
   const { addresses, objects } = remote;
   const labels = new Map(
     objects!.namespaces.map(({ metadata }) => [
@@ -124,11 +145,17 @@ function selection(remote: CheckedRemote, key: string): (rule: CrossClusterRule)
   );
   const groups = new Map<string, { readonly identity: PodIdentity; readonly pods: NamedPod[] }>();
   const rules = { addresses, selectorKeys: new Set(uniqueLabels), intern: (identity: PodIdentity) => identity };
-  for (const object of objects!.pods) {
-    const { pod } = peerPodOf(object, rules);
+  const read = objects!.pods.map((object) => ({ object, pod: peerPodOf(object, rules).pod }));
+  const losses = lossesOf(read.map(addressed), when);
+  for (const { object, pod: whole } of read) {
+    const loss = losses.get(nameOf(object));
+    const pod = whole && (loss === undefined ? whole : withoutCidrs(whole, loss.lost));
     if (pod !== undefined) groupOf(groups, pod).push(named(object, pod));
   }
-  return ({ peers }) => {
+  const diagnostics = Array.from(losses, ([name, { skipped }]) =>
+    skipped.map((each): CheckDiagnostic => ({ subject: `Pod ${name} of ${remote.name}`, ...each })),
+  ).flat();
+  const select = ({ peers }: CrossClusterRule): readonly NamedPod[] => {
     const isSelected = ({ namespace, labels: pod }: PodIdentity): boolean => {
       const ofNamespace: Labels | undefined = labels.get(namespace);
       return ofNamespace !== undefined && peers.some((peer) => selectsPod(peer, ofNamespace, pod));
@@ -136,10 +163,18 @@ function selection(remote: CheckedRemote, key: string): (rule: CrossClusterRule)
     const found = [...groups.values()].flatMap(({ identity, pods }) => (isSelected(identity) ? pods : []));
     return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   };
+  return { select, diagnostics };
 }
 
-const named = ({ metadata }: PodWithPorts, { cidrs, identity: { namedPorts } }: PeerPod): NamedPod => ({
-  name: `${metadata.namespace}/${metadata.name}`,
+const nameOf = ({ metadata }: PodWithPorts): string => `${metadata.namespace}/${metadata.name}`;
+
+const addressed = ({ object, pod }: { object: PodWithPorts; pod: PeerPod | undefined }): Addressed => ({
+  holder: { pod: nameOf(object), ...lifetimeOf(object.metadata) },
+  addresses: pod?.cidrs ?? [],
+});
+
+const named = (object: PodWithPorts, { cidrs, identity: { namedPorts } }: PeerPod): NamedPod => ({
+  name: nameOf(object),
   cidrs,
   namedPorts,
 });

@@ -36,6 +36,10 @@ describe('peerPodOf', () => {
     { name: 'on the network of its host', pod: { spec: { hostNetwork: true } } },
     { name: 'that succeeded', pod: { status: { phase: 'Succeeded' } } },
     { name: 'that failed', pod: { status: { phase: 'Failed' } } },
+    {
+      name: 'whose address Calico took back',
+      pod: { metadata: { annotations: { 'cni.projectcalico.org/podIPs': '' } } },
+    },
     { name: 'without an address', pod: { status: { podIPs: [] } } },
   ])('takes no Pod $name, and calls it no problem', ({ pod }) => {
     expect(read(pod)).toEqual({ pod: undefined, skipped: [] });

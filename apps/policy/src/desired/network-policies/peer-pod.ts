@@ -3,7 +3,7 @@ import type { PodWithPorts } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, hostCidr, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
-import { isFinished, type PodDiagnostic } from '../member.ts';
+import { isFinished, isReleased, type PodDiagnostic } from '../member.ts';
 import type { NamedPort } from './ports.ts';
 import { type Labels, sortedByKey } from './selector.ts';
 
@@ -37,7 +37,8 @@ const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 
 /**
  * Reads a Pod of a remote for NetworkPolicies. A Pod on the host's network has the address of its node, so no peer selects
- * it; a Pod that ran to its end has no address any more. Labels are the remote's word; addresses are checked.
+ * it; a Pod that ran to its end has no address any more, nor has one whose address Calico took back. Labels are the remote's
+ * word; addresses are checked.
  *
  * @returns no Pod if it has no good address, with what was skipped
  */
@@ -45,7 +46,8 @@ export function peerPodOf(
   { metadata, spec, status }: PodWithPorts,
   { addresses, selectorKeys, intern }: PeerPodRules,
 ): { readonly pod: PeerPod | undefined; readonly skipped: readonly PodDiagnostic[] } {
-  if (spec.hostNetwork || isFinished(status)) return { pod: undefined, skipped: NOTHING_SKIPPED };
+  if (spec.hostNetwork || isFinished(status) || isReleased(metadata))
+    return { pod: undefined, skipped: NOTHING_SKIPPED };
   if (!isDnsLabel(metadata.namespace)) {
     const detail = `${quoted(metadata.namespace)} is not a valid namespace name`;
     return { pod: undefined, skipped: [{ kind: 'problem', reason: 'bad-namespace', detail }] };
@@ -64,6 +66,12 @@ export function peerPodOf(
   const labels = withoutUniqueLabels(metadata.labels, selectorKeys);
   const identity = intern(podIdentity(metadata.namespace, labels, namedPortsOf(spec)));
   return { pod: { identity, cidrs }, skipped: skipped.length === 0 ? NOTHING_SKIPPED : skipped };
+}
+
+/** The Pod without addresses that it lost; undefined if none is left. */
+export function withoutCidrs(pod: PeerPod, lost: readonly string[]): PeerPod | undefined {
+  const cidrs = pod.cidrs.filter((cidr) => !lost.includes(cidr));
+  return cidrs.length === 0 ? undefined : { ...pod, cidrs };
 }
 
 export function podIdentity(namespace: string, labels: Labels, namedPorts: readonly NamedPort[]): PodIdentity {

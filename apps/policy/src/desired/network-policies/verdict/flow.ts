@@ -1,6 +1,6 @@
 import type { NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, PodWithPorts } from '@kube-semaphore/kube-objects';
 import { contains, parseCidr } from '@kube-semaphore/net';
-import { isFinished } from '../../member.ts';
+import { isFinished, isReleased } from '../../member.ts';
 import { observedCompanion } from '../companion.ts';
 import { type ClusterKey, type Direction, remoteNamespaceLabels } from '../cross-cluster-rules.ts';
 import { namedPortsOf } from '../peer-pod.ts';
@@ -16,6 +16,7 @@ export type FlowPod = {
   readonly namespaceLabels: Labels;
   readonly namedPorts: readonly NamedPort[];
   readonly hostNetwork: boolean;
+  /** Or Calico took its address back. */
   readonly finished: boolean;
 };
 
@@ -27,7 +28,7 @@ export const flowPodOf = ({ metadata, spec, status }: PodWithPorts, namespaceLab
   namespaceLabels,
   namedPorts: namedPortsOf(spec),
   hostNetwork: spec.hostNetwork,
-  finished: isFinished(status),
+  finished: isFinished(status) || isReleased(metadata),
 });
 
 /** The other end of a flow. */

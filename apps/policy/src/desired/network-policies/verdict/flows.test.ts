@@ -60,6 +60,7 @@ const end = (cluster: FlowCluster, pods: readonly EndPod[], ...policies: readonl
   kind: 'pods',
   cluster,
   pods,
+  late: [],
   policies: { ok: true, value: policies },
 });
 
@@ -200,6 +201,15 @@ describe('flowsOf', () => {
     const unread: FlowEnd = { ...db(), policies: { ok: false, failure: 'forbidden' } } as FlowEnd;
     expect(textsOf(end(c2, webs([['10.4.0.1'], ['10.4.0.2']])), unread)).toEqual([
       'c2/beta/web-0 10.4.0.1 (2) -> c1/alpha/db 10.2.0.1 (1): unknown; forbidden',
+    ]);
+  });
+
+  it('says that an address of a Pod that should be gone has a new owner', () => {
+    const detail = 'beta/web should be gone, and gamma/other has its address 10.4.0.1 now';
+    const loss = { lost: ['10.4.0.1'], skipped: [{ kind: 'problem', reason: 'address-reused', detail } as const] };
+    const web = { ...pod('beta', 'web', ['10.4.0.1']), loss };
+    expect(textsOf(end(c2, [web]), db(fromC2))).toEqual([
+      `c2/beta/web 10.4.0.1 (1) -> c1/alpha/db 10.2.0.1 (1): denied; rule 1, peer 1: it allows this, but not the address: ${detail}`,
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Loss } from '../../late-pod.ts';
 import { traitsOf } from './alike.ts';
 import type { ClusterKey, Direction } from '../cross-cluster-rules.ts';
 import type { Labels } from '../selector.ts';
@@ -29,6 +30,8 @@ export type EndPod = {
   readonly ips: readonly string[];
   /** Whether `-remote-pod-selector` of the local cluster excludes it. */
   readonly isExcluded: boolean;
+  /** What it lost, as it is late. */
+  readonly loss?: Loss | undefined;
 };
 
 /** One end of a flow. */
@@ -38,6 +41,8 @@ export type FlowEnd =
       readonly cluster: FlowCluster;
       /** Of one namespace, at least one. */
       readonly pods: readonly EndPod[];
+      /** What late Pods lost, in words. */
+      readonly late: readonly string[];
       /** Of that namespace. */
       readonly policies:
         | { readonly ok: true; readonly value: readonly ReadPolicy[] }
@@ -114,7 +119,7 @@ function groupsOf(end: FlowEnd, other: FlowEnd, direction: Direction): readonly 
     (pod.ips.length > 0 ? pod.ips : [undefined]).map((ip) => ({ end, pod, ip })),
   );
   const alike = Map.groupBy(all, ({ pod, ip }) => {
-    const refusal = ip === undefined ? undefined : cluster.refusalOf(ip);
+    const refusal = refusalOf(cluster, pod, ip);
     return JSON.stringify([traits(pod.pod, ip), pod.isExcluded, refusal && withoutWords(refusal, [ip])]);
   });
   return Array.from(alike.values(), (group) => ({ first: group[0]!, names: group.map(({ pod }) => pod.pod.name) }));
@@ -188,9 +193,16 @@ function sideOf(direction: Direction, subject: Spot, other: Spot, { port, key }:
 /** A spot, as policies of a cluster see it. */
 function peerOf({ end, pod, ip }: Spot, at: FlowCluster, key: ClusterKey): FlowPeer {
   if (end.kind !== 'pods' || pod === undefined) return { ip, pod: undefined, remote: undefined };
-  const { name, id, labels, refusalOf } = end.cluster;
+  const { name, id, labels } = end.cluster;
   if (name === at.name) return { ip, pod: pod.pod, remote: undefined };
-  const refusal = ip === undefined ? undefined : refusalOf(ip);
+  const refusal = refusalOf(end.cluster, pod, ip);
   const excludedBy = pod.isExcluded ? at.limits?.remotePodSelector : undefined;
   return remotePeer(pod.pod, { ip, remote: { name, id, labels, refusal, excludedBy }, key });
+}
+
+/** Why other clusters don't let an address of a Pod in. */
+function refusalOf(cluster: FlowCluster, { loss }: EndPod, ip: string | undefined): string | undefined {
+  if (ip === undefined) return undefined;
+  const isLost = loss?.lost.includes(ip) === true;
+  return cluster.refusalOf(ip) ?? (isLost ? loss.skipped.map(({ detail }) => detail).join('; ') : undefined);
 }
