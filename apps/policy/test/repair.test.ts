@@ -18,7 +18,10 @@ describe('a set is restored at once', () => {
     { name: 'the spec is gone', patch: { spec: null } },
     { name: 'a label has another value', patch: { metadata: { labels: { 'semaphore.uw.systems/name': 'other' } } } },
     { name: 'a label is gone', patch: { metadata: { labels: { 'semaphore.uw.systems/namespace': null } } } },
-    { name: 'a label is added', patch: { metadata: { labels: { 'projectcalico.org/tier': 'x' } } } },
+    {
+      name: 'a label is added that only we set',
+      patch: { metadata: { labels: { 'policy.semaphore.uw.io/peer': 'x' } } },
+    },
     {
       name: 'an annotation of Calico overrides the labels',
       patch: {
@@ -64,10 +67,19 @@ describe('a set', () => {
     const ownerReferences = [
       { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: '6f0c8f5e-8c1c-4a53-9a8e-0d5b7a3a2c11' },
     ];
-    await sets.patch('c2-default-app', { metadata: { annotations: { note: 'why' }, ownerReferences } });
+    const finalizers = ['example.com/keep'];
+    await sets.patch('c2-default-app', {
+      metadata: { labels: { team: 'a' }, annotations: { note: 'why' }, ownerReferences, finalizers },
+    });
     await pods.add({ name: 'b', app: 'app', ips: ['10.4.0.2'] });
     await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', 'fd00::1/128'] });
     const { metadata } = await sets.get('c2-default-app');
-    expect(metadata).toMatchObject({ labels, annotations: { note: 'why' }, ownerReferences });
+    expect(metadata).toMatchObject({
+      labels: { ...labels, team: 'a' },
+      annotations: { note: 'why' },
+      ownerReferences,
+      finalizers,
+    });
+    await sets.patch('c2-default-app', { metadata: { finalizers: null } });
   });
 });

@@ -64,6 +64,10 @@ export const importClusterLabel = 'multicluster.kubernetes.io/source-cluster';
 /** On a ServiceImport: the Service in its namespace that has its address. Gateway controllers route to it. */
 export const derivedServiceAnnotation = 'multicluster.kubernetes.io/derived-service';
 
+/** On a ServiceImport: the keys of its labels, and of its annotations, that are from exports; sorted, separated by commas. */
+export const exportedLabelsAnnotation = 'mirror-svc-exported-labels';
+export const exportedAnnotationsAnnotation = 'mirror-svc-exported-annotations';
+
 /** On a ServiceImport and its derived Service: who writes it. One without our value is never changed. */
 export const managedByLabel = 'app.kubernetes.io/managed-by';
 

@@ -8,6 +8,8 @@ import type {
   SourceService,
   SourceSlice,
 } from '../src/desired/source.ts';
+import { isOwnKey } from '../src/desired/diff/marks.ts';
+import { managedByLabel } from '../src/names.ts';
 
 /** For property tests: legal sources of all kinds, with so few names that they conflict. */
 
@@ -93,3 +95,11 @@ export const service = ({ namespace, name }: { namespace: string; name: string }
     definition,
     localFirst: fc.boolean(),
   });
+
+const foreignKey = fc
+  .oneof(fc.string({ minLength: 1 }), fc.constantFrom('team', 'app.kubernetes.io/part-of', 'constructor', '__proto__'))
+  .filter((key) => !isOwnKey(key) && key !== managedByLabel);
+const foreignMap = fc.dictionary(foreignKey, fc.string());
+
+/** Labels and annotations with which others mark an object. */
+export const foreignMarks = fc.record({ labels: foreignMap, annotations: foreignMap });

@@ -30,6 +30,8 @@ export type EmbeddedClusterOptions = {
   readonly ipFamilies?: readonly IpFamily[];
   /** How often a watch with `allowWatchBookmarks` gets a bookmark. Default: a minute, as from kube-apiserver. */
   readonly bookmarkIntervalMs?: number;
+  /** What a mutating webhook makes of each object that a request creates or changes, besides statuses. Default: nothing. */
+  readonly mutate?: (object: KubeObject) => KubeObject;
 };
 
 /** One write, as `EmbeddedCluster.onWrite` reports it. */
@@ -77,6 +79,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
       typeof ignoreSendInitialEvents === 'boolean' ? ignoreSendInitialEvents : ignoreSendInitialEvents.includes(group),
     jsonOnly,
     bookmarkIntervalMs,
+    mutate: options.mutate ?? ((object: KubeObject) => object),
   };
   const authority = await createAuthority();
   const certificate = await authority.issue({

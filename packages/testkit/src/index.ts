@@ -36,6 +36,7 @@ export { mutateJson } from './fuzz/mutate-json.ts';
 export { mutateProtobuf } from './fuzz/mutate-protobuf.ts';
 export { answers } from './fuzz/seeds.ts';
 export { superlinearAt } from './growth.ts';
+export { type Labeller, startLabelledCluster } from './labellers.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
 export { longLease, shortLease } from './leadership/lease.ts';
 export { type LeaseTimes, ReplicaPair, type ReplicaPairOptions, type Roles } from './leadership/replica-pair.ts';

@@ -16,7 +16,7 @@ export type Pair = { readonly cluster: string; readonly namespace: string; reado
 /** What the labels of a set say. `pair` is undefined without both labels of a pair. */
 export type Owner = { readonly domain: string; readonly cluster: string; readonly pair: Pair | undefined };
 
-/** All labels of a set. The id in the ClusterSet comes from our config, never from the remote. */
+/** All labels that we give a set. The id in the ClusterSet comes from our config, never from the remote. */
 export function setLabels(
   { domain, managedBy, clusterSet = false }: Identity,
   { cluster, namespace, app }: Pair,
@@ -28,6 +28,22 @@ export function setLabels(
     [clusterLabel(domain)]: cluster,
     ...(clusterSet && { [clusterSetLabel]: cluster }),
   };
+}
+
+/**
+ * The labels of a set that others set. Ours are those by which sets are owned, of any domain, and all others of the known domains:
+ * policies of companions select groups by one.
+ *
+ * @param domains as of `readOwner`
+ */
+export function labelsOfOthers(labels: StringMap, domains: readonly string[]): StringMap {
+  const own = new Set([
+    managedByLabel,
+    clusterSetLabel,
+    ...domains.flatMap((domain) => [nameLabel(domain), namespaceLabel(domain), clusterLabel(domain)]),
+  ]);
+  const isOurs = (key: string): boolean => own.has(key) || labelDomains.some((domain) => key.startsWith(`${domain}/`));
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !isOurs(key)));
 }
 
 /** The domains under which labels are read: the known ones, then the `configured` one if it differs. */

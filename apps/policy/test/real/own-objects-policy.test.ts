@@ -198,6 +198,30 @@ describe('the policy for its own objects', () => {
       );
     });
 
+    it('lets labels and finalizers of others stay, also where Calico stored them, and refuses another value', async () => {
+      const labels = { ...ours, team: 'a' };
+      const stored = { labels: { ...ours, team: 'a' } };
+      for (const [name, metadata] of [
+        ['labelled-by-others', { labels }],
+        ['stored-by-others', { annotations: { 'projectcalico.org/metadata': JSON.stringify(stored) } }],
+      ] as const) {
+        const created = set(name, { group });
+        const there = await cluster.admin.create(path, {
+          ...created,
+          metadata: { name, ...metadata, finalizers: ['example.com/keep'] },
+        });
+        const put = async (team: string) =>
+          refusal(
+            await account.request('PUT', `${path}/${name}`, {
+              ...there,
+              metadata: { ...there.metadata, labels: { ...labels, team }, annotations: {} },
+            }),
+          );
+        expect(await put('b')).toMatch(/^403 .* only its own labels on sets and groups; this sets team$/);
+        expect(await put('a')).toMatch(/^200 /);
+      }
+    });
+
     it("refuses labels in Calico's annotation", async () => {
       const annotations = { 'projectcalico.org/metadata': '{"labels":{"role":"trusted"}}' };
       expect(refusal(await account.request('POST', path, set('annotated', { annotations, group })))).toMatch(

@@ -38,7 +38,7 @@ const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
 const isSameTexts = (a: readonly string[] | undefined, b: readonly string[] | undefined): boolean =>
   a === b || (a?.length === b?.length && a?.every((text, i) => text === b?.[i]) === true);
 
-/** A local EndpointSlice as it should be; all of its labels and annotations. It is owned by its Service. */
+/** A local EndpointSlice as it should be; its labels and annotations as in `DesiredService`. Its Service alone owns it. */
 export type DesiredSlice = {
   readonly name: string;
   readonly labels: StringMap;

@@ -28,6 +28,8 @@ export type ObservedSlice = Identity & {
   readonly annotations: StringMap;
   /** The UIDs of its owners. */
   readonly owners: readonly string[];
+  /** As in `ObservedService`; absent without any, to save memory: there are many slices. */
+  readonly finalizers?: readonly string[] | undefined;
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly Endpoint[];

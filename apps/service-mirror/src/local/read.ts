@@ -55,7 +55,7 @@ export function observedSlice(
   written?: readonly Endpoint[],
 ): ObservedSlice | undefined {
   if (!isFamily(addressType)) return undefined;
-  const { name, uid, resourceVersion, labels, annotations, ownerReferences } = metadata;
+  const { name, uid, resourceVersion, labels, annotations, ownerReferences, finalizers } = metadata;
   const shared = sharedTexts();
   const endpoints = raw.map((endpoint) => observedEndpoint(endpoint, shared));
   return {
@@ -65,6 +65,7 @@ export function observedSlice(
     labels,
     annotations,
     owners: ownerReferences.map((owner) => owner.uid),
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
     family: addressType,
     ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
     endpoints: sharedEndpoints(written, endpoints),

@@ -1,5 +1,5 @@
 import type { WrittenEndpoint, WrittenEndpointSlice, WrittenService } from '@kube-semaphore/kube-objects';
-import { annotationsOf } from '../desired/diff/service.ts';
+import { marksOf } from '../desired/diff/marks.ts';
 import { familySpec } from '../desired/families.ts';
 import { addressesOf } from '../desired/compact.ts';
 import type { DesiredService, DesiredSlice } from '../desired/objects.ts';
@@ -13,8 +13,6 @@ export function writtenService(
   namespace: string,
 ): WrittenService {
   const { headless, ports, affinitySeconds, publishNotReadyAddresses, families } = to.definition;
-  const labels = { ...from?.labels, ...to.labels };
-  const annotations = annotationsOf(from, to);
   const retained = from && {
     uid: from.uid,
     resourceVersion: from.resourceVersion,
@@ -22,7 +20,7 @@ export function writtenService(
     finalizers: from.finalizers,
   };
   return {
-    metadata: { namespace, name: to.name, labels, annotations, ...retained },
+    metadata: { namespace, name: to.name, ...marksOf(from, to), ...retained },
     spec: {
       type: 'ClusterIP',
       ...(headless && { clusterIP: 'None' }),
@@ -51,17 +49,17 @@ export function writtenSlice(
   from: ObservedSlice | undefined,
   { namespace, ...owner }: SliceOwner,
 ): WrittenEndpointSlice {
-  const { name, labels, annotations, family, ports } = to;
+  const { name, family, ports } = to;
   return {
     metadata: {
       namespace,
       name,
-      labels,
-      annotations,
+      ...marksOf(from, to),
       // Without blockOwnerDeletion: OwnerReferencesPermissionEnforcement requires a right for it that the Go program's
       // Role doesn't have.
       ownerReferences: [{ ...owner, controller: true }],
       ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
+      ...(from?.finalizers && { finalizers: from.finalizers }),
     },
     addressType: family,
     ports,

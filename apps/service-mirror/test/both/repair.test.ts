@@ -109,7 +109,7 @@ describe('a slice that another program edited', () => {
   it.for<{ name: string; edit: object }>([
     { name: 'its endpoints', edit: { endpoints: [{ addresses: ['10.4.9.9'] }] } },
     { name: 'its ports', edit: { ports: [{ name: 'http', port: 1, protocol: 'TCP' }] } },
-    { name: 'a foreign label', edit: { metadata: { labels: { team: 'shop' } } } },
+    { name: 'a label that only we write', edit: { metadata: { labels: { 'mirrored-endpoint-slice': 'true' } } } },
     { name: 'its Service', edit: { metadata: { labels: { 'kubernetes.io/service-name': 'other' } } } },
     { name: 'its manager', edit: { metadata: { labels: { 'endpointslice.kubernetes.io/managed-by': 'me' } } } },
     { name: 'a label of ours', edit: { metadata: { labels: { 'mirror-svc-prefix-sync': null } } } },
@@ -132,6 +132,27 @@ describe('a slice that another program edited', () => {
     await mirrors.patch('endpointslices', before[0]!.name, edit);
     await eventually(content, before);
     expect(program.log().filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  });
+
+  it('keeps labels, annotations and finalizers of others, also after a write', async ({
+    sources,
+    mirrors,
+    program,
+  }) => {
+    const marks = {
+      labels: { team: 'shop' },
+      annotations: { note: 'mine' },
+      finalizers: ['example.com/keep'],
+    };
+    const [before] = await mirrors.slices();
+    const { name } = before!.metadata;
+    await mirrors.patch('endpointslices', name, { metadata: marks });
+    await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['10.4.0.2'] }] });
+    await mirrors.become({ [mirror]: ['10.4.0.2'] });
+    const [slice] = await mirrors.slices();
+    expect(slice!.metadata).toMatchObject(marks);
+    expect((await program.metric('semaphore_service_mirror_repairs_total', { remote: 'c2' })) ?? 0).toBe(0);
+    await mirrors.patch('endpointslices', name, { metadata: { finalizers: null } });
   });
 });
 

@@ -4,6 +4,7 @@ import type { Identities } from '../access/identity.ts';
 import type { RequestInfo, Target } from './request-info.ts';
 import type { Resource } from '../kinds/resources.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { KubeObject } from '../test-cluster.ts';
 
 /** How an embedded server differs from an ordinary one. */
 export type Behaviour = {
@@ -13,6 +14,8 @@ export type Behaviour = {
   readonly jsonOnly: boolean;
   /** How often a watch that asked for bookmarks gets one. */
   readonly bookmarkIntervalMs: number;
+  /** What a mutating webhook makes of each object that a request creates or changes, besides statuses. */
+  readonly mutate: (object: KubeObject) => KubeObject;
 };
 
 /** One request for a resource, after authentication, authorization and negotiation. */

@@ -16,10 +16,11 @@ import { timestamp } from '../storage/timestamp.ts';
  *
  * @throws {ApiError} 404 for a missing namespace, 409 if the name is taken, 422 for a broken rule
  */
-export async function create({ info, request, resource, target, storage }: Call): Promise<StoredObject> {
+export async function create({ behaviour, info, request, resource, target, storage }: Call): Promise<StoredObject> {
   const object = await readObject(request, resource);
   if (object.metadata.resourceVersion) throw unexpected('resourceVersion should not be set on objects to be created');
-  return insert(storage, resource, inNamespace(object, target.namespace), { isDryRun: info.query.has('dryRun') });
+  const mutated = behaviour.mutate(inNamespace(object, target.namespace));
+  return insert(storage, resource, mutated, { isDryRun: info.query.has('dryRun') });
 }
 
 /** The object with the namespace of the request. @throws {ApiError} 400 if it names another */

@@ -70,10 +70,10 @@ const subjectOf = ({ resource: { group, plural }, target: { name } }: Call) => (
 
 /** Replaces `existing` by `next`, unless they are equal. */
 function replace(call: Call, existing: StoredObject, next: KubeObject): StoredObject {
-  const { resource, storage, info } = call;
+  const { resource, storage, info, target, behaviour } = call;
   checkVersion(call, existing, next);
   const before = existing.object(resource);
-  const after = merged(call, before, next);
+  const after = merged(call, before, target.subresource === '' ? behaviour.mutate(next) : next);
   check(resource, after, before);
   // A write that changes nothing succeeds, and causes no watch event.
   if (isDeepStrictEqual(after, before)) return existing;

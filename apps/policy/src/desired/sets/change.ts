@@ -3,7 +3,8 @@ import type { DesiredSet, ObservedSet } from './network-set.ts';
 export type Create = { readonly kind: 'create'; readonly to: DesiredSet };
 
 /**
- * `to` is what to PUT: labels and nets as desired; resourceVersion, owners, finalizers and annotations as in `from`.
+ * `to` is what to PUT: our labels and nets as desired; resourceVersion, owners, finalizers, annotations and the labels of others
+ * as in `from`.
  */
 export type Update = { readonly kind: 'update'; readonly from: ObservedSet; readonly to: ObservedSet };
 

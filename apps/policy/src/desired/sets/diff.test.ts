@@ -1,4 +1,5 @@
 import { calicoMetadataAnnotation } from '../../names.ts';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Phase } from './change.ts';
 import { diffSets } from './diff.ts';
@@ -70,11 +71,17 @@ describe('diffSets', () => {
       want: ['update a'],
     },
     {
-      name: 'sees an additional label',
-      from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'projectcalico.org/x': '' } },
+      name: 'ignores labels of others',
+      from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'projectcalico.org/x': '', team: 'a' } },
+      to: set('a', 'x', one),
+      want: [],
+    },
+    ...['semaphore.uw.systems/old', 'policy.semaphore.uw.io/peer', 'cluster.clusterset.k8s.io'].map((key) => ({
+      name: `sees ${key}, which only we may set`,
+      from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), [key]: 'c2' } },
       to: set('a', 'x', one),
       want: ['update a'],
-    },
+    })),
     {
       name: 'sees the labels of another writer',
       from: { ...seen('a', 'x', one), labels: { ...labelsOf('x'), 'managed-by': 'semaphore-policy' } },
@@ -95,12 +102,54 @@ describe('diffSets', () => {
   it('changes labels and nets, removes the copy of Calico, and keeps everything else', () => {
     const from = {
       ...seen('a', 'old', one),
+      labels: { ...labelsOf('old'), team: 'a' },
       annotations: { note: 'mine', [calicoMetadataAnnotation]: '{"annotations":{"owner":"team-a"}}' },
       ownerReferences: [{ kind: 'ConfigMap', uid: 'u2' }],
       finalizers: ['example.com/keep'],
     };
-    const to = { ...from, labels: labelsOf('x'), nets: [two], annotations: { note: 'mine', owner: 'team-a' } };
+    const to = {
+      ...from,
+      labels: { ...labelsOf('x'), team: 'a' },
+      nets: [two],
+      annotations: { note: 'mine', owner: 'team-a' },
+    };
     expect(diffSets([from], [set('a', 'x', two)], domains)).toEqual([[{ kind: 'update', from, to }]]);
+  });
+
+  it('passes no label of others to another pair that can have the name of the set', () => {
+    const name = 'c2-a-b-x';
+    const ofPair = (namespace: string, app: string) => setLabels(identity, { cluster: 'c2', namespace, app });
+    const from = { ...seen(name, 'x', one), labels: { ...ofPair('a', 'b-x'), team: 'a' } };
+    const to = { ...set(name, 'x', two), labels: ofPair('a-b', 'x') };
+    expect(diffSets([from], [to], domains)).toEqual([[{ kind: 'update', from, to: { ...from, ...to } }]]);
+    const edited = { ...from, labels: { ...from.labels, 'semaphore.uw.systems/name': 'y' } };
+    expect(diffSets([edited], [{ ...to, labels: ofPair('a', 'b-x') }], domains).flat()).toMatchObject([
+      { to: { labels: { team: 'a' } } },
+    ]);
+  });
+
+  it('keeps the labels of others on a set, and comes to rest after one write', () => {
+    const key = fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom('team', 'projectcalico.org/x', 'constructor'));
+    const isOurs = (label: string) =>
+      /^(managed-by|cluster\.clusterset\.k8s\.io|(semaphore\.uw\.systems|policy\.sem.*)\/.*)$/.test(label);
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          key.filter((label) => !isOurs(label)),
+          fc.string(),
+        ),
+        fc.boolean(),
+        (others, isStored) => {
+          const plain = { ...seen('a', 'x', one), labels: { ...labelsOf('x'), ...others } };
+          const from = isStored ? { ...plain, annotations: { [calicoMetadataAnnotation]: '{}' } } : plain;
+          expect(diffSets([plain], [set('a', 'x', one)], domains)).toEqual([]);
+          const [change] = diffSets([from], [set('a', 'x', two)], domains).flat();
+          const { to } = change as { readonly to: ObservedSet };
+          expect(to.labels).toEqual(plain.labels);
+          expect(diffSets([to], [set('a', 'x', two)], domains)).toEqual([]);
+        },
+      ),
+    );
   });
 
   it.each<{ name: string; from: readonly ObservedSet[]; to: readonly DesiredSet[]; want: readonly string[] }>([

@@ -1,8 +1,11 @@
 import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
 import type { Create, Delete, Phase, Update } from './change.ts';
+import { shardOf } from '../../names.ts';
+import { labelsOfOthers, readOwner } from '../labels.ts';
+import { named } from './current-shards.ts';
 import { compareNames, type DesiredSet, type ObservedSet } from './network-set.ts';
 import { isSameMap } from '../string-map.ts';
-import { updatePhases } from './write-phases.ts';
+import { ownerText, updatePhases } from './write-phases.ts';
 
 /**
  * The writes that turn `observed` into `desired`, in an order without a gap: an address that is in a set of its pair before
@@ -27,7 +30,10 @@ export function diffSets(
   for (const to of desired.toSorted(compareNames)) {
     const from = existing.get(to.name);
     if (from === undefined) creates.push({ kind: 'create', to });
-    else if (differs(from, to)) updates.push({ kind: 'update', from, to: updated(from, to) });
+    else {
+      const next = updated(from, to, domains);
+      if (differs(from, next)) updates.push({ kind: 'update', from, to: next });
+    }
   }
   const deletes = observed
     .filter(({ name }) => !wanted.has(name))
@@ -37,7 +43,7 @@ export function diffSets(
 }
 
 /** Order makes no difference. A net that is there twice, or in another spelling, does. */
-function differs(from: ObservedSet, { labels, nets }: DesiredSet): boolean {
+function differs(from: ObservedSet, { labels, nets }: ObservedSet): boolean {
   if (hasCalicoMetadata(from.annotations) || !isSameMap(from.labels, labels)) return true;
   if (from.nets.length !== nets.length) return true;
   if (from.nets.every((net, i) => net === nets[i])) return false;
@@ -45,6 +51,19 @@ function differs(from: ObservedSet, { labels, nets }: DesiredSet): boolean {
   return !nets.every((net) => present.has(net));
 }
 
-function updated(from: ObservedSet, { labels, nets }: DesiredSet): ObservedSet {
-  return { ...from, labels, nets, annotations: withoutCalicoMetadata(from.annotations) };
+function updated(from: ObservedSet, to: DesiredSet, domains: readonly string[]): ObservedSet {
+  const { labels, nets } = to;
+  const others = passes(from, to, domains) ? {} : labelsOfOthers(from.labels, domains);
+  return { ...from, labels: { ...others, ...labels }, nets, annotations: withoutCalicoMetadata(from.annotations) };
+}
+
+/**
+ * Whether a set passes to another pair that can have its name. Then labels of others go: policies that select them would let in
+ * other Pods, and a remote can cause this.
+ */
+function passes(from: ObservedSet, to: DesiredSet, domains: readonly string[]): boolean {
+  if (ownerText(from, domains) === ownerText(to, domains)) return false;
+  // After someone edited the labels, they name a pair that can't have this name.
+  const before = readOwner(from.labels, domains)?.pair;
+  return before !== undefined && shardOf(named(before).names, from.name) !== undefined;
 }

@@ -21,7 +21,7 @@ export type ObservedSet = {
 /** A GlobalNetworkSet as it should be. */
 export type DesiredSet = {
   readonly name: string;
-  /** Exactly these, and no others. */
+  /** Ours; those of others stay as they are. */
   readonly labels: StringMap;
   /** Canonical `/32` and `/128`, sorted by number, IPv4 first, each once; at least one. */
   readonly nets: readonly string[];

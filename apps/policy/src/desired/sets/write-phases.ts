@@ -77,7 +77,8 @@ function entriesOf(set: ObservedSet, domains: readonly string[]): readonly strin
   return set.nets.flatMap((net) => readNet(net) ?? []).map((cidr) => `${owner} ${cidr}`);
 }
 
-function ownerText({ labels }: ObservedSet, domains: readonly string[]): string | undefined {
+/** The pair in the labels of a set. */
+export function ownerText({ labels }: Pick<ObservedSet, 'labels'>, domains: readonly string[]): string | undefined {
   const pair = readOwner(labels, domains)?.pair;
   return pair && pairText(pair);
 }

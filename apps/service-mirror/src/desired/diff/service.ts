@@ -1,24 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { compareText } from '@kube-semaphore/naming';
-import {
-  globalClustersAnnotation,
-  globalConflictsAnnotation,
-  sourceAnnotation,
-  topologyHintsAnnotation,
-  topologyModeAnnotation,
-} from '../../names.ts';
 import type { DesiredService } from '../objects.ts';
 import { familySpec, meetsFamilies } from '../families.ts';
 import type { ObservedService } from '../observed.ts';
-
-/** Annotations that only we set: removed if they aren't desired. */
-const OWN_ANNOTATIONS: readonly string[] = [
-  sourceAnnotation,
-  globalClustersAnnotation,
-  globalConflictsAnnotation,
-  topologyHintsAnnotation,
-  topologyModeAnnotation,
-];
+import { hasMarks } from './marks.ts';
 
 /** How to change a local Service. */
 export type ServiceChange =
@@ -42,19 +27,12 @@ export function diffService(
   return isSame(from, to) ? undefined : { kind: 'update-service', from, to };
 }
 
-/** The desired annotations, and those that others set. */
-export function annotationsOf(from: ObservedService | undefined, to: DesiredService): Readonly<Record<string, string>> {
-  const others = Object.entries(from?.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.includes(key));
-  return { ...Object.fromEntries(others), ...to.annotations };
-}
-
 function isSame(from: ObservedService, to: DesiredService): boolean {
   const { families, ...definition } = to.definition;
   const { families: observedFamilies, ...observed } = from.definition;
   return (
     from.isPlain &&
-    Object.entries(to.labels).every(([key, value]) => from.labels[key] === value) &&
-    isDeepStrictEqual(from.annotations, annotationsOf(from, to)) &&
+    hasMarks(from, to) &&
     isDeepStrictEqual(comparable(observed), comparable(definition)) &&
     meetsFamilies(
       { families: observedFamilies, familyPolicy: from.familyPolicy },

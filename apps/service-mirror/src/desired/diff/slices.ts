@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DesiredSlice, isSameEndpoints } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
+import { hasMarks } from './marks.ts';
 
 /** The Service that slices belong to. */
 export type Owner = { readonly name: string; readonly uid: string };
@@ -48,8 +49,7 @@ function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner): boolean {
   return (
     from.owners.length === 1 &&
     from.owners[0] === owner.uid &&
-    isDeepStrictEqual(from.labels, to.labels) &&
-    isDeepStrictEqual(from.annotations, to.annotations) &&
+    hasMarks(from, to) &&
     isDeepStrictEqual(from.ports, to.ports) &&
     isSameEndpoints(from.endpoints, to.endpoints)
   );

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { foreignMarks } from '../../../test/arbitraries.ts';
 import { exported } from '../../../test/mcs/arbitraries.ts';
 import { importInput, importInputs, sliceOf } from '../../../test/mcs/inputs.ts';
 import { changed } from '../../../test/mcs/observed.ts';
 import { type ImportChange, importTaken, nextChanges, type ObservedObjects } from './changes.ts';
+import type { Marks } from '../diff/marks.ts';
+import type { StringMap } from '../objects.ts';
 import { desiredImport, type ImportInput } from './import.ts';
 import type { ImportObjects } from './objects.ts';
 
@@ -157,6 +160,32 @@ describe('nextChanges', () => {
         expect(from.serviceImport?.clusters).toEqual(fresh.serviceImport?.clusters);
         expect(names(from)).toEqual(names(fresh));
         expect(from.service === undefined).toBe(fresh.service === undefined);
+      }),
+    );
+  });
+
+  it('keep labels and annotations of others, which cause no write, and take away those that no export has', () => {
+    const without = (map: StringMap, taken: StringMap): StringMap =>
+      Object.fromEntries(Object.entries(map).filter(([key]) => !Object.hasOwn(taken, key)));
+    fc.assert(
+      fc.property(targets, targets, foreignMarks, (a, b, foreign) => {
+        // What an export overwrites goes with it.
+        const labels = without(foreign.labels, a.serviceImport.labels);
+        const annotations = without(foreign.annotations, a.serviceImport.annotations);
+        const marked = <T extends Marks | undefined>(object: T): T =>
+          object && {
+            ...object,
+            labels: { ...labels, ...object.labels },
+            annotations: { ...annotations, ...object.annotations },
+          };
+        const { serviceImport, service, slices } = after(NOTHING, a);
+        const before = { serviceImport: marked(serviceImport), service: marked(service), slices: slices.map(marked) };
+        expect(nextChanges(before, a, AT)).toEqual([]);
+        const now = after(before, b);
+        const wanted = marked(after(NOTHING, b).serviceImport);
+        expect(now.serviceImport).toMatchObject({ labels: wanted!.labels, annotations: wanted!.annotations });
+        expect(Object.keys(now.serviceImport!.labels).toSorted()).toEqual(Object.keys(wanted!.labels).toSorted());
+        expect(nextChanges(now, b, AT)).toEqual([]);
       }),
     );
   });

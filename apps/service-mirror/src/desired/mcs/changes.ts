@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from '@kube-semaphore/kube-objects';
 import { importKey, importNameLabel, managedByLabel, sliceManager } from '../../names.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
+import { hasMarks } from '../diff/marks.ts';
 import { diffService } from '../diff/service.ts';
 import { deletesBeside, partsOf, writesBeside } from '../diff/slice-parts.ts';
 import { diffSlices, type Owner, type SliceChange, type SlicePhases } from '../diff/slices.ts';
@@ -187,8 +188,7 @@ function derivedChange(from: ObservedDerived | undefined, to: DerivedService): r
 
 function importChange(from: ObservedImport | undefined, to: DesiredImport): readonly ImportChange[] {
   if (from === undefined) return [{ kind: 'create-import', to }];
-  const { labels, annotations, spec } = from;
-  const isSame = isDeepStrictEqual({ name: to.name, labels, annotations, spec }, to);
+  const isSame = hasMarks(from, to) && isDeepStrictEqual(from.spec, to.spec);
   return isSame ? [] : [{ kind: 'update-import', from, to }];
 }
 

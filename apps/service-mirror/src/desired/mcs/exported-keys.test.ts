@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withExported } from '../diff/marks.ts';
 import { importedAnnotations, importedLabels } from './exported-keys.ts';
 
 describe('importedLabels', () => {
@@ -11,6 +12,8 @@ describe('importedLabels', () => {
     { key: 'multicluster.x-k8s.io/x', imported: false },
     { key: 'gateway.networking.k8s.io/x', imported: false },
     { key: 'notkubernetes.io/x', imported: true },
+    { key: 'mirror-svc-exported-labels', imported: false },
+    { key: 'mirrored-svc', imported: false },
     { key: 'not a key', imported: false },
     { key: '', imported: false },
   ])('has $key: $imported', ({ key, imported }) => {
@@ -28,6 +31,18 @@ describe('importedLabels', () => {
 
   it('has no value that the API server would refuse with the whole import', () => {
     expect(importedLabels({ a: 'not a value', b: 'ok', c: 'x'.repeat(64) }, undefined)).toEqual({ b: 'ok' });
+  });
+});
+
+describe('the keys of a remote that exports as many as it can', () => {
+  it('leave room for the annotations that list them', () => {
+    const keys = Array.from({ length: 5000 }, (_, i) => `${String(i).padStart(60, 'x')}`);
+    const exported = Object.fromEntries(keys.map((key) => [key, '']));
+    const [labels, annotations] = [importedLabels(exported, undefined), importedAnnotations(exported, undefined)];
+    const marks = withExported({ labels: {}, annotations: {} }, { labels, annotations });
+    const bytes = Object.entries(marks.annotations).map(([key, value]) => key.length + value.length);
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(200 * 1024);
+    expect(Object.keys(labels).length).toBeGreaterThan(400);
   });
 });
 

@@ -1,38 +1,58 @@
 import { isLabelKey, isLabelValue } from '@kube-semaphore/naming';
+import { isOwnKey } from '../diff/marks.ts';
 import type { StringMap } from '../objects.ts';
 
-/** How long all exported annotations may be; the API server allows 256 KiB on one object. */
-const MOST_BYTES = 128 * 1024;
+/**
+ * How long all exported annotations may be, and the keys of all exported labels. The API server allows annotations of 256 KiB
+ * on one object, and two of them are lists of these keys.
+ */
+const [MOST_BYTES, MOST_LABEL_BYTES] = [128 * 1024, 32 * 1024];
 
-/** Domains whose keys mean something to Kubernetes and its controllers, or name our own objects. */
+/** Domains whose keys mean something to Kubernetes and its controllers. */
 const RESERVED = ['kubernetes.io', 'k8s.io', 'x-k8s.io'];
 
 /**
- * The exported labels that a ServiceImport may have.
+ * The exported labels that a ServiceImport may have, in the order of their keys as long as they fit.
  *
  * @param prefixes beginnings of allowed keys; undefined: all keys that aren't reserved
  */
 export const importedLabels = (exported: StringMap, prefixes: readonly string[] | undefined): StringMap =>
-  Object.fromEntries(
-    Object.entries(exported).filter(([key, value]) => isAllowed(key, prefixes) && isLabelValue(value)),
-  );
+  fitting(exported, {
+    isAllowed: (key, value) => isAllowed(key, prefixes) && isLabelValue(value),
+    bytesOf: (key) => key.length + 1,
+    most: MOST_LABEL_BYTES,
+  });
 
 /** The exported annotations that a ServiceImport may have, in the order of their keys as long as they fit. */
-export function importedAnnotations(exported: StringMap, prefixes: readonly string[] | undefined): StringMap {
+export const importedAnnotations = (exported: StringMap, prefixes: readonly string[] | undefined): StringMap =>
+  fitting(exported, {
+    isAllowed: (key) => isAllowed(key, prefixes),
+    bytesOf: (key, value) => 2 * key.length + 1 + Buffer.byteLength(value),
+    most: MOST_BYTES,
+  });
+
+type Fit = {
+  readonly isAllowed: (key: string, value: string) => boolean;
+  readonly bytesOf: (key: string, value: string) => number;
+  readonly most: number;
+};
+
+function fitting(exported: StringMap, { isAllowed: allows, bytesOf, most }: Fit): StringMap {
   let bytes = 0;
-  const fitting = Object.entries(exported)
-    .filter(([key]) => isAllowed(key, prefixes))
+  const entries = Object.entries(exported)
+    .filter(([key, value]) => allows(key, value))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .filter(([key, value]) => {
-      bytes += key.length + Buffer.byteLength(value);
-      return bytes <= MOST_BYTES;
+      bytes += bytesOf(key, value);
+      return bytes <= most;
     });
-  return Object.fromEntries(fitting);
+  return Object.fromEntries(entries);
 }
 
-/** A remote chooses the keys, so none may mean something to the local cluster's controllers. */
+/** A remote chooses the keys, so none may mean something to the local cluster's controllers, or to us. */
 function isAllowed(key: string, prefixes: readonly string[] | undefined): boolean {
-  if (!isLabelKey(key) || (prefixes !== undefined && !prefixes.some((prefix) => key.startsWith(prefix)))) return false;
+  if (!isLabelKey(key) || isOwnKey(key)) return false;
+  if (prefixes !== undefined && !prefixes.some((prefix) => key.startsWith(prefix))) return false;
   const slash = key.indexOf('/');
   const domain = slash === -1 ? '' : key.slice(0, slash);
   return !RESERVED.some((reserved) => domain === reserved || domain.endsWith(`.${reserved}`));

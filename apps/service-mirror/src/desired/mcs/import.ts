@@ -8,6 +8,7 @@ import {
   sourceAnnotation,
 } from '../../names.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
+import { withExported } from '../diff/marks.ts';
 import { oldestFirst } from '../global/merge-definitions.ts';
 import { shortPortNames } from '../port-names.ts';
 import { type Stale, withoutStale } from '../global/stale-endpoints.ts';
@@ -135,14 +136,18 @@ function importOf(merged: MergedExports, input: ImportInput): Pick<ImportObjects
     })),
     ips: [],
   };
-  const annotations = {
-    ...importedAnnotations(merged.annotations, prefixes),
-    ...(!headless && obstacle === undefined && isBeside && { [derivedServiceAnnotation]: placement.derived }),
+  const own = {
+    labels: { [managedByLabel]: sliceManager },
+    annotations:
+      !headless && obstacle === undefined && isBeside ? { [derivedServiceAnnotation]: placement.derived } : {},
   };
-  const labels = { ...importedLabels(merged.labels, prefixes), [managedByLabel]: sliceManager };
+  const marks = withExported(own, {
+    labels: importedLabels(merged.labels, prefixes),
+    annotations: importedAnnotations(merged.annotations, prefixes),
+  });
   const clusters = [...new Set([...exporters.map(({ cluster }) => cluster), ...retained.clusters])].toSorted();
   return {
-    serviceImport: { name, labels, annotations, spec },
+    serviceImport: { name, ...marks, spec },
     status: {
       clusters,
       conditions: [obstacle ?? READY],

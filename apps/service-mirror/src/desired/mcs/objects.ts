@@ -14,7 +14,7 @@ export type ImportSpec = Omit<ExportedDefinition, 'headless' | 'ports'> & {
   readonly ips: readonly string[];
 };
 
-/** A ServiceImport as it should be; all of its labels and annotations. */
+/** A ServiceImport as it should be; its labels and annotations as in `DesiredService`. */
 export type DesiredImport = {
   readonly name: string;
   readonly labels: StringMap;

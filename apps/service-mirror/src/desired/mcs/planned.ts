@@ -3,6 +3,7 @@ import type { DesiredSlice } from '../objects.ts';
 import type { Identity, ObservedSlice } from '../observed.ts';
 import type { Family } from '../source.ts';
 import type { Change } from '../diff/change.ts';
+import { marksOf } from '../diff/marks.ts';
 import { type ImportChange, type McsChange, nextChanges, type ObservedObjects } from './changes.ts';
 import type { DerivedService, ImportObjects } from './objects.ts';
 import type { ObservedDerived } from './observed.ts';
@@ -43,7 +44,7 @@ export function afterChange(
     case 'create-import':
     case 'update-import': {
       const before = { ...NEW_IMPORT, ...identity(change.to.name), ...serviceImport };
-      return { ...objects, serviceImport: { ...before, ...change.to } };
+      return { ...objects, serviceImport: { ...before, ...change.to, ...marksOf(serviceImport, change.to) } };
     }
     case 'delete-import':
       return { ...objects, serviceImport: undefined };
@@ -51,7 +52,8 @@ export function afterChange(
       return { ...objects, serviceImport: { ...serviceImport!, ...change.to } };
     case 'create-slice':
     case 'update-slice': {
-      const written = { ...sliceAfter(change.to), owners: [change.owner.uid] };
+      const marks = marksOf('from' in change ? change.from : undefined, change.to);
+      const written = { ...sliceAfter(change.to), ...marks, owners: [change.owner.uid] };
       return { ...objects, slices: [...slices.filter(({ name }) => name !== written.name), written] };
     }
     case 'delete-slice':
@@ -71,6 +73,7 @@ function derivedAfter(to: DerivedService, from: ObservedDerived | undefined, add
     ...UNTOUCHED,
     ...(from ?? identity(to.name)),
     ...to,
+    ...marksOf(from, to),
     definition: { ...to.definition, families },
     familyPolicy: ipFamilyPolicy,
     isPlain: true,

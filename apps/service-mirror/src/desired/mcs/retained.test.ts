@@ -41,6 +41,13 @@ describe('retainedExports', () => {
   });
 });
 
+describe('an import that is retained', () => {
+  it('takes no label of others for an exported one', () => {
+    const labelled = { ...observed, labels: { ...observed.labels, own: 'b' } };
+    expect(retainedExports({ observed: labelled, slices }, ['c2']).existing?.labels).toEqual({ team: 'a' });
+  });
+});
+
 describe('orphanParts', () => {
   it('is the slices of clusters that are not in the config, and those that the status names', () => {
     const orphans = orphanParts({ observed, slices }, new Set(['c1']));

@@ -1,4 +1,5 @@
 import { importClusterLabel } from '../../names.ts';
+import { exportedMarks } from '../diff/marks.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
 import type { ExistingImport } from './merge-exports.ts';
@@ -50,14 +51,15 @@ export function orphanParts({ observed, slices }: Present, configured: ReadonlyS
 }
 
 /** What a ServiceImport says of its exports. */
-export function existingImport({ spec, labels, annotations }: ObservedImport): ExistingImport {
+export function existingImport(observed: ObservedImport): ExistingImport {
+  const { spec } = observed;
   const { type, ips: _, ports, ...policies } = spec;
   const definition = {
     ...policies,
     headless: type === 'Headless',
     ports: ports.map((port) => ({ ...port, targetPort: undefined })),
   };
-  return { definition, labels, annotations };
+  return { definition, ...exportedMarks(observed) };
 }
 
 /** The cluster of a slice's endpoints; `''` if it isn't known. */

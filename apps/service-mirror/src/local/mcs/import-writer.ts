@@ -13,6 +13,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
+import { marksOf } from '../../desired/diff/marks.ts';
 import { type ImportChange, type ImportPlace, namespaceOf } from '../../desired/mcs/changes.ts';
 import { isOfHeadless } from '../../desired/mcs/slices.ts';
 import type { DerivedService, DesiredImport, ImportSpec } from '../../desired/mcs/objects.ts';
@@ -105,7 +106,7 @@ export class ImportWriter {
   }
 
   async #import(
-    { name, labels, annotations, spec }: DesiredImport,
+    to: DesiredImport,
     from: ObservedImport | undefined,
     { namespace }: ImportPlace,
     options: WriteOptions,
@@ -116,7 +117,8 @@ export class ImportWriter {
       ownerReferences: from.ownerReferences,
       finalizers: from.finalizers,
     };
-    const body = { metadata: { namespace, name, labels, annotations, ...retained }, spec: writtenSpec(spec) };
+    const metadata = { namespace, name: to.name, ...marksOf(from, to), ...retained };
+    const body = { metadata, spec: writtenSpec(to.spec) };
     const object = await (from === undefined
       ? this.#client.create(imports, body, options)
       : this.#client.update(imports, body, options));

@@ -139,6 +139,34 @@ describe('an import', () => {
     );
   });
 
+  it('keeps labels, annotations and finalizers of others, and loses exported ones that are withdrawn', async ({
+    c1,
+    c2,
+  }) => {
+    const at = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop';
+    const patch = async (path: string, body: object) =>
+      expect((await c2.cluster.admin.request('PATCH', `${at}/${path}`, body)).status).toBe(200);
+    const marks = async () => {
+      const { metadata } = await c2.cluster.admin.get(`${at}/serviceimports/marked`);
+      const { labels = {}, annotations = {}, finalizers } = metadata;
+      return { team: labels['team'], tier: labels['tier'], own: labels['own'], note: annotations['note'], finalizers };
+    };
+    await c2.createService('marked', ['10.4.2.9']);
+    await c2.createExport('marked', { exportedLabels: { team: 'a', tier: 'b' } });
+    await eventually(() => c2.addresses('marked'), { c2: ['10.4.2.9'] });
+    await eventually(() => c1.importedFrom('marked'), ['c2']);
+    await eventually(() => c2.importedFrom('marked'), ['c2']);
+    const finalizers = ['example.com/keep'];
+    const before = await c2.writes();
+    await patch('serviceimports/marked', {
+      metadata: { labels: { own: '1' }, annotations: { note: '2' }, finalizers },
+    });
+    await patch('serviceexports/marked', { spec: { exportedLabels: { team: 'c', tier: null } } });
+    await eventually(marks, { team: 'c', tier: undefined, own: '1', note: '2', finalizers });
+    expect(await c2.writes()).toBe(before + 1);
+    await patch('serviceimports/marked', { metadata: { finalizers: null } });
+  });
+
   it('keeps the Service of an older build, whose name has fewer digits, and its address', async ({ c1, c2 }) => {
     await c1.export('kept', ['10.4.1.11']);
     await eventually(() => c2.importedFrom('kept'), ['c1']);
