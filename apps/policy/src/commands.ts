@@ -18,7 +18,14 @@ import {
 } from '@kube-semaphore/multicluster';
 import { spellingOf } from '@kube-semaphore/options';
 import { pageOf } from '@kube-semaphore/text';
-import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
+import {
+  type Command,
+  ConfigError,
+  type ConfigSource,
+  createMetrics,
+  serve,
+  type ServeInput,
+} from '@kube-semaphore/runtime';
 import { check, checkExitCode, checkText } from './check.ts';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
@@ -39,14 +46,24 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
   const config = readConfig(command);
   const names = config.settings.remotes.map(({ name }) => name).toSorted();
   const leaseName = `semaphore-policy-${names.join('-')}`;
-  return withClients(command, config, run, async ({ registry, ...input }) => {
+  return withClients(command, config, run, async ({ registry, isKubeconfigStale, ...input }) => {
     const { local: client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SP', log, metrics });
     const policy = new Policy({ ...input, leadership });
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
     const status = (): string => statusPage(command, policy.status());
     const { listenAddress } = options;
-    const server = { ...health, status, listenAddress, registry, metrics, file: config.file, version, log };
+    const server = {
+      ...health,
+      status,
+      listenAddress,
+      registry,
+      metrics,
+      file: config.file,
+      isKubeconfigStale,
+      version,
+      log,
+    };
     await serve((running) => policy.run(running), server, run);
     return 0;
   });
@@ -128,15 +145,18 @@ function servedClusters(command: PolicyCommand): readonly string[] {
   return targetClusterName === undefined ? [] : [targetClusterName];
 }
 
+/** What serving needs besides the app. */
+type Served = Pick<ReturnType<typeof createMetrics>, 'registry'> & Pick<ServeInput, 'isKubeconfigStale'>;
+
 /** Calls `use` with a client of each cluster, whose connections it closes afterwards. */
 function withClients(
   command: PolicyCommand,
   { settings }: Config,
   run: RunOptions,
-  use: (input: Omit<PolicyInput, 'leadership'> & Pick<ReturnType<typeof createMetrics>, 'registry'>) => Promise<number>,
+  use: (input: Omit<PolicyInput, 'leadership'> & Served) => Promise<number>,
 ): Promise<number> {
   const { options, given, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes }) => {
+  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, isKubeconfigStale }) => {
     const remote = ['local', ...settings.remotes.map(({ name }) => name)];
     const { metrics, registry } = createMetrics(metricTable, { remote });
     const onRequest = ({ verb, resource, code }: RequestReport): void => {
@@ -154,6 +174,7 @@ function withClients(
       log,
       metrics,
       registry,
+      isKubeconfigStale,
     });
   });
 }

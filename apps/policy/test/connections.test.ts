@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { describe, expect, onTestFinished } from 'vitest';
-import { it } from './support/it.ts';
+import { it, itBehindProxies } from './support/it.ts';
 
 /** The flags of a remote without a kubeconfig, except the token. */
-const direct = ({ url, caFile }: TestCluster) => ({
+const direct = ({ url, caFile }: Pick<TestCluster, 'url' | 'caFile'>) => ({
   'target-kube-config': undefined,
   'remote-api-url': url,
   'remote-ca-url': pathToFileURL(caFile).href,
@@ -171,22 +171,25 @@ describe('an API server without TLS', () => {
 });
 
 describe('a token', () => {
-  it('is in no log, no help and no metric', async ({ accounts, remote, pods, sets, start, startWith }) => {
-    const { token } = accounts.remote;
-    const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: token };
-    await pods.add(pod);
-    const policy = await start({ ...direct(remote), 'log-level': 'trace' }, { env });
-    await sets.become(nets);
-    // A token is most likely to leak into the log of a failure.
-    await remote.restart();
-    await policy.logged('watch failed', { cluster: 'c2' });
-    const help = await startWith(['-help'], { env, ready: false });
-    await help.exited;
-    const metrics = await policy.get('/metrics');
-    for (const text of [policy.stderr(), policy.stdout(), metrics.body, help.stdout()]) {
-      expect(text).not.toContain(token.slice(-12));
-    }
-  });
+  itBehindProxies(
+    'is in no log, no help and no metric',
+    async ({ accounts, remoteProxy, pods, sets, start, startWith }) => {
+      const { token } = accounts.remote;
+      const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: token };
+      await pods.add(pod);
+      const policy = await start({ ...direct(remoteProxy), 'log-level': 'trace' }, { env });
+      await sets.become(nets);
+      // A token is most likely to leak into the log of a failure.
+      await remoteProxy.set({ kind: 'refuse' });
+      await policy.logged('watch failed', { cluster: 'c2' });
+      const help = await startWith(['-help'], { env, ready: false });
+      await help.exited;
+      const metrics = await policy.get('/metrics');
+      for (const text of [policy.stderr(), policy.stdout(), metrics.body, help.stdout()]) {
+        expect(text).not.toContain(token.slice(-12));
+      }
+    },
+  );
 
   it('that the remote refuses is not repeated', async ({ remote, start }) => {
     const env = { SP_REMOTE_SERVICE_ACCOUNT_TOKEN: 'token-of-another-cluster' };

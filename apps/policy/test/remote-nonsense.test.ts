@@ -19,7 +19,9 @@ describe('a remote that falls silent', () => {
     const policy = await start({ ...viaRemoteProxy, 'watch-idle-timeout': '1s' });
     await sets.become(both);
     await remoteProxy.set({ kind: 'stall' }, { verb: 'watch' });
-    await hasFailed(policy, 'idle');
+    await hasFailed(policy, 'idle', 1);
+    // The next one gets no answer at all.
+    await hasFailed(policy, 'unreachable', 1);
     await pods.remove('b');
     await remoteProxy.clear();
     await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
+import { type Command, ConfigError, createMetrics, type Logger, serve, type ServeInput } from '@kube-semaphore/runtime';
 import {
   cleanUp,
   cleanupConfirmation,
@@ -34,14 +34,14 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
   const { options, log, version } = command;
   const { file, settings } = readSettings(command);
   const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? settings.local.name}`;
-  return withClients(command, { settings, run }, async ({ registry, ...input }) => {
+  return withClients(command, { settings, run }, async ({ registry, isKubeconfigStale, ...input }) => {
     const { local: client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
     const status = (): string => statusPage(command, mirror.status());
     const { listenAddress } = options;
-    const health = { isLive, isReady, status, listenAddress, registry, metrics, file, version, log };
+    const health = { isLive, isReady, status, listenAddress, registry, metrics, file, isKubeconfigStale, version, log };
     await serve((running) => mirror.run(running), health, run);
     return 0;
   });
@@ -117,7 +117,9 @@ function cleanupPlace(command: MirrorCommand): CleanupPlace {
   return { local: localOf(local.reference, options), namespace: mirrorNamespace, served, hasMcs: mcs !== undefined };
 }
 
-type Parts = Omit<ServiceMirrorInput, 'leadership'> & Pick<ReturnType<typeof createMetrics>, 'registry'>;
+type Parts = Omit<ServiceMirrorInput, 'leadership'> &
+  Pick<ReturnType<typeof createMetrics>, 'registry'> &
+  Pick<ServeInput, 'isKubeconfigStale'>;
 
 /** Connects to all clusters, with requests counted, for as long as `use` runs. */
 function withClients(
@@ -126,7 +128,7 @@ function withClients(
   use: (parts: Parts) => Promise<number>,
 ): Promise<number> {
   const { options, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes }) => {
+  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, isKubeconfigStale }) => {
     const { metrics, registry } = createMetrics(metricTable, {
       remote: ['local', ...settings.remotes.map(({ name }) => name)],
     });
@@ -136,7 +138,8 @@ function withClients(
     };
     const clientOf = (connection: Connection): KubeClient =>
       new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
-    return use({ options, settings, log, metrics, registry, local: clientOf(local), remotes: remotes.map(clientOf) });
+    const clients = { local: clientOf(local), remotes: remotes.map(clientOf) };
+    return use({ options, settings, log, metrics, registry, isKubeconfigStale, ...clients });
   });
 }
 

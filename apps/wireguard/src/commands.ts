@@ -17,6 +17,7 @@ import {
   createMetrics,
   type Logger,
   serve,
+  type ServeInput,
 } from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
 import { systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
@@ -35,13 +36,13 @@ type WireGuardCommand = Command<WireGuardOptions>;
 
 /** Keeps the tunnels to all remotes until `signal` is aborted. */
 export async function runAgent(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  return withInput(command, run, async (input, { registry, file }) => {
+  return withInput(command, run, async (input, { registry, file, isKubeconfigStale }) => {
     const wireguard = new WireGuard({ ...input, purpose: 'run' });
     beforeScrape(registry, () => observeMetrics(input));
     const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
     const status = async (): Promise<string> => statusPage(command, await wireguard.servedStatus());
     const { listenAddress } = command.options;
-    const serving = { ...health, status, listenAddress, registry, metrics: input.metrics, file };
+    const serving = { ...health, status, listenAddress, registry, metrics: input.metrics, file, isKubeconfigStale };
     await serve((running) => wireguard.run(running), { ...serving, version: command.version, log: command.log }, run);
     return 0;
   });
@@ -94,7 +95,10 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
 }
 
 /** What a command needs besides the input of the app. */
-type Parts = { readonly registry: ReturnType<typeof createMetrics>['registry']; readonly file: ConfigSource };
+type Parts = {
+  readonly registry: ReturnType<typeof createMetrics>['registry'];
+  readonly file: ConfigSource;
+} & Pick<ServeInput, 'isKubeconfigStale'>;
 
 /** Connects all clusters, hands the input of the app to `use`, and closes the connections again. */
 async function withInput(
@@ -111,7 +115,7 @@ async function withInput(
   const clientOf = (connection: Connection): KubeClient =>
     new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   const staleSeconds = options.staleHandshakeMs / 1_000;
-  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes }) => {
+  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes, isKubeconfigStale }) => {
     const input = {
       options,
       localClient: clientOf(local),
@@ -124,7 +128,7 @@ async function withInput(
       log,
       metrics,
     };
-    return use(input, { registry, file });
+    return use(input, { registry, file, isKubeconfigStale });
   });
 }
 

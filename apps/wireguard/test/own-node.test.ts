@@ -1,5 +1,6 @@
 import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { node } from '@kube-semaphore/testkit';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { describe, expect } from 'vitest';
@@ -32,7 +33,8 @@ describe('our own Node', () => {
     spawn,
   }) => {
     const [key, peer] = [generatePrivateKey(), publicKeyOf(generatePrivateKey())];
-    const { kubeconfig } = await local.account('may-not-patch', [reading]);
+    await using proxy = await startFaultProxy(local);
+    const kubeconfig = await proxy.kubeconfig(await local.account('may-not-patch', [reading]));
     await addNode(local, ownNode);
     await addNode(remote, { name: 'r1', podCIDRs: ['10.4.1.0/24'], annotations: announce(peer, '198.51.100.1:51820') });
     await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
@@ -56,7 +58,9 @@ describe('our own Node', () => {
     expect(JSON.stringify(refusals())).toContain('403');
 
     // An API server that is reached again doesn't grant the right to write.
-    await local.restart();
+    await proxy.set({ kind: 'refuse' });
+    await agent.logged('watch failed', { cluster: 'local' });
+    await proxy.clear();
     await agent.logged('API server recovered', { cluster: 'local' });
     const before = await tries();
     await eventually(async () => (await tries()) > before, true);

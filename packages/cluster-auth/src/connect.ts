@@ -7,7 +7,7 @@ import { loginOf, parseServer } from './endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
 import { openKubeconfig } from './kubeconfig/access.ts';
-import { type Access, LiveConnection } from './live-connection.ts';
+import { type Access, isSameServer, LiveConnection, type Route } from './live-connection.ts';
 import { proxyFor } from './proxy/environment.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import type { ClusterReference } from './reference.ts';
@@ -26,11 +26,17 @@ export type ConnectOptions = {
   readonly clock?: Clock;
   /** Default: where kubelet mounts it. */
   readonly serviceAccountDir?: string;
+  /**
+   * Called when a kubeconfig names another server or proxy, before that is used; if it throws, the last content of the kubeconfig
+   * stays in use. The connection to the other server is closed afterwards. Default: any server is used.
+   */
+  readonly confirmServer?: (other: Connection) => Promise<void>;
 };
 
 /**
  * Makes a connection to the API server that a reference names. It reads local files, so that local mistakes show at
- * once. It uses no network and runs no plugin, so that a dead remote doesn't delay the start: the first `authorize` does.
+ * once, and a kubeconfig again when it changes. It uses no network and runs no plugin, so that a dead remote doesn't delay
+ * the start: the first `authorize` does.
  *
  * The caller closes the connection.
  *
@@ -40,17 +46,38 @@ export async function connect(reference: ClusterReference, options: ConnectOptio
   const { env, log, secrets = new Secrets(), clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   const lifetime = new AbortController();
   const deps: Dependencies = { env, log, clock, secrets, lifetime: lifetime.signal };
-  const opened = await open(reference, serviceAccountDir, deps);
-  const access = opened.server.protocol === 'http:' ? withoutTls(opened, deps) : opened;
-  return new LiveConnection(access, await openTunnel(access, deps), { lifetime, secrets });
+  const candidate = {};
+  const routeOf = async (access: Access, replaced?: Route): Promise<Route> => {
+    const safe = access.server.protocol === 'http:' ? withoutTls(access, deps) : access;
+    const route = { ...safe, tunnel: await openTunnel(safe, deps) };
+    if (replaced === undefined || isSameServer(route, replaced)) return route;
+    const parts = {
+      lifetime: new AbortController(),
+      secrets: { hold: (_: object, all: readonly string[]) => secrets.hold(candidate, all) },
+    };
+    const other = new LiveConnection(route, fixed(route), parts);
+    try {
+      await options.confirmServer?.(other);
+    } finally {
+      other.close();
+    }
+    return route;
+  };
+  const routes =
+    reference.kind === 'kubeconfig'
+      ? await openKubeconfig(reference.path, deps, routeOf)
+      : fixed(await routeOf(await open(reference, serviceAccountDir, deps)));
+  return new LiveConnection(await routes.current(), routes, { lifetime, secrets });
 }
 
-async function open(reference: ClusterReference, serviceAccountDir: string, deps: Dependencies): Promise<Access> {
+async function open(
+  reference: Exclude<ClusterReference, { kind: 'kubeconfig' }>,
+  serviceAccountDir: string,
+  deps: Dependencies,
+): Promise<Access> {
   switch (reference.kind) {
     case 'in-cluster':
       return inCluster(serviceAccountDir, deps);
-    case 'kubeconfig':
-      return openKubeconfig(reference.path, deps);
     case 'api-server': {
       const { apiUrl, caUrl, caHashes, token } = reference;
       return {
@@ -82,6 +109,6 @@ async function openTunnel({ server, ca, proxy }: Access, deps: Dependencies): Pr
   const through = proxy ?? proxyFor(server, deps.env);
   if (through === undefined) return undefined;
   const { username = '', password = '' } = loginOf(through) ?? {};
-  deps.secrets.hold(through, secretsOf({ authorization: basic(username, password) }));
+  deps.secrets.hold(deps.lifetime, secretsOf({ authorization: basic(username, password) }));
   return tunnelThrough(through, through.protocol === 'https:' ? await openProxyRoots(ca, deps) : undefined);
 }

@@ -16,53 +16,65 @@ const MAX_BYTES = 4 * 1024 * 1024;
 type Options<T> = {
   readonly paths: readonly string[];
   /** Makes the value from the files' texts, in the order of `paths`. Throws a ClusterAuthError that names the file. */
-  readonly parse: (texts: readonly string[]) => T;
+  readonly parse: (texts: readonly string[]) => T | Promise<T>;
+  /** Throws a ClusterAuthError if the mode of a file is unsafe. */
+  readonly checkMode?: (mode: number) => void;
   readonly clock: Clock;
   readonly log: Logger;
 };
+
+/** A value in files. `isStale`: the files can't be used now, so the value is that of an earlier content. */
+export type RotatingFiles<T> = Rotating<T> & { readonly isStale: boolean };
 
 /**
  * Opens a value in files that other programs replace: kubelet swaps a symlink further up the path, people use an editor.
  * The files are checked when the value is requested, so nothing runs in between, and no inotify watch is lost with its
  * inode.
  *
- * If the files can't be read later, the last value stays, with one warning: a token may still be valid.
+ * If the files can't be read later, the last value stays, with one warning per reason: a token may still be valid.
  *
  * @throws {ClusterAuthError} if the files can't be read now
  */
-export async function openFiles<T>(options: Options<T>): Promise<Rotating<T>> {
-  const { paths, parse, clock, log } = options;
+export async function openFiles<T>(options: Options<T>): Promise<RotatingFiles<T>> {
+  const { paths, parse, checkMode, clock, log } = options;
+  const readAll = () => Promise.all(paths.map((path) => readText(path, checkMode)));
   let identity = await identify(paths);
-  let texts = await Promise.all(paths.map((path) => readText(path)));
-  let value = parse(texts);
+  let texts = await readAll();
+  let value = await parse(texts);
   let readMs = clock.monotonicMs();
   let checkedMs = readMs;
-  let failing = false;
+  /** Why the files can't be used now; undefined: they can. */
+  let failure: string | undefined;
 
   /** @param seen the identity before the texts are read, so that files that are replaced meanwhile are read again */
   async function read(seen: string): Promise<void> {
     readMs = clock.monotonicMs();
-    const now = await Promise.all(paths.map((path) => readText(path)));
+    const now = await readAll();
     // Most often nothing changed, and a bundle of roots is slow to parse.
-    if (now.some((text, index) => text !== texts[index])) value = parse(now);
+    if (now.some((text, index) => text !== texts[index])) value = await parse(now);
     texts = now;
     identity = seen;
-    if (failing) log.info({ files: paths }, 'files recovered');
-    failing = false;
+    if (failure !== undefined) log.info({ files: paths }, 'files recovered');
+    failure = undefined;
   }
 
   const check = singleFlight(async () => {
     checkedMs = clock.monotonicMs();
     try {
       const seen = await identify(paths);
-      if (failing || seen !== identity || checkedMs - readMs >= READ_INTERVAL_MS) await read(seen);
+      if (failure !== undefined || seen !== identity || checkedMs - readMs >= READ_INTERVAL_MS) await read(seen);
     } catch (error) {
-      if (!failing) log.warn({ files: paths, err: error }, 'files can not be read; their last content stays in use');
-      failing = true;
+      const { message } = error as Error;
+      if (failure !== message)
+        log.warn({ files: paths, err: error }, 'files can not be used; their last content stays in use');
+      failure = message;
     }
   });
 
   return {
+    get isStale() {
+      return failure !== undefined;
+    },
     async current() {
       if (clock.monotonicMs() - checkedMs >= CHECK_INTERVAL_MS) await check();
       return value;

@@ -1,6 +1,7 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { mountFiles } from '@kube-semaphore/testkit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
@@ -25,19 +26,6 @@ const reference = (): ClusterReference => ({
   token: { path: join(dir, 'token') },
 });
 
-/** Publishes files like kubelet: makes a new folder, then swaps a symlink in one step. */
-async function publish(root: string, generation: string, files: Record<string, string>): Promise<void> {
-  await mkdir(join(root, generation), { recursive: true });
-  for (const [name, text] of Object.entries(files)) {
-    await writeFile(join(root, generation, name), text);
-    await symlink(join('..data', name), join(root, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error;
-    });
-  }
-  await symlink(generation, join(root, '..data_tmp'));
-  await rename(join(root, '..data_tmp'), join(root, '..data'));
-}
-
 describe('a token file', () => {
   it('is sent without the line feed at its end', async () => {
     await writeFile(join(dir, 'token'), 'first\n');
@@ -47,10 +35,10 @@ describe('a token file', () => {
   });
 
   it('is read again within a second of a symlink swap', async () => {
-    await publish(dir, '..1', { token: 'first' });
+    await mountFiles(dir, { token: 'first' });
     const { connection, clock } = await connected(reference());
     await send(connection);
-    await publish(dir, '..2', { token: 'other' });
+    await mountFiles(dir, { token: 'other' });
     await send(connection);
     expect(api.last?.authorization).toBe('Bearer first');
     clock.advance(1_000);
@@ -178,13 +166,13 @@ describe('a token by value', () => {
 
 describe('a service account', () => {
   it('uses the variables of its Pod, and follows its token', async () => {
-    await publish(dir, '..1', { token: 'first', 'ca.crt': authority.caPem });
+    await mountFiles(dir, { token: 'first', 'ca.crt': authority.caPem });
     const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(api.port) };
     const { connection, clock } = await connected({ kind: 'in-cluster' }, { env, serviceAccountDir: dir });
     expect(connection.server.href).toBe(`${api.url}/`);
     await send(connection);
     expect(api.last?.authorization).toBe('Bearer first');
-    await publish(dir, '..2', { token: 'second', 'ca.crt': authority.caPem });
+    await mountFiles(dir, { token: 'second', 'ca.crt': authority.caPem });
     clock.advance(1_000);
     await send(connection);
     expect(api.last?.authorization).toBe('Bearer second');

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { Secrets } from '@kube-semaphore/text';
 import { onTestFinished } from 'vitest';
-import { type Authorization, type ClusterReference, connect, type Connection, type Environment } from '../src/index.ts';
+import type { ConnectOptions } from '../src/connect.ts';
+import { type Authorization, type ClusterReference, connect, type Connection } from '../src/index.ts';
 
 /** A clock that a test advances. */
 export class FakeClock {
@@ -41,31 +42,38 @@ export async function temporaryFolder(): Promise<string> {
 /** Writes a kubeconfig whose current context has this cluster and this user, and returns its path. */
 export async function writeConfig(dir: string, cluster: object, user: object): Promise<string> {
   const path = join(dir, 'kubeconfig');
-  const config = {
+  await writeFile(path, configOf(cluster, user));
+  return path;
+}
+
+/** The text of a kubeconfig whose current context has this cluster and this user. */
+export const configOf = (cluster: object, user: object): string =>
+  JSON.stringify({
     clusters: [{ name: 'east', cluster }],
     users: [{ name: 'jane', user }],
     contexts: [{ name: 'main', context: { cluster: 'east', user: 'jane' } }],
     'current-context': 'main',
-  };
-  await writeFile(path, JSON.stringify(config));
-  return path;
-}
+  });
 
 /** A connection with its clock, its log and its secrets. It is closed after the test. */
 export async function connected(
   reference: ClusterReference,
-  { env = {}, serviceAccountDir = '/nonexistent' }: { env?: Environment; serviceAccountDir?: string } = {},
+  {
+    env = {},
+    serviceAccountDir = '/nonexistent',
+    ...others
+  }: Partial<Pick<ConnectOptions, 'env' | 'serviceAccountDir' | 'confirmServer'>> = {},
 ): Promise<{ connection: Connection; clock: FakeClock; log: Recorder; secrets: Secrets }> {
   const clock = new FakeClock();
   const log = new Recorder();
   const secrets = new Secrets();
-  const connection = await connect(reference, { env, log, clock, secrets, serviceAccountDir });
+  const connection = await connect(reference, { env, log, clock, secrets, serviceAccountDir, ...others });
   onTestFinished(() => connection.close());
   return { connection, clock, log, secrets };
 }
 
 /** Sends one GET and reads the answer. */
-async function sendOnce(server: URL, { agent, headers }: Authorization, path = '/'): Promise<number> {
+async function sendOnce({ server, agent, headers }: Authorization, path = '/'): Promise<number> {
   const response = await open(server, { agent, headers }, path);
   response.resume();
   await once(response, 'end');
@@ -73,7 +81,11 @@ async function sendOnce(server: URL, { agent, headers }: Authorization, path = '
 }
 
 /** Sends one GET, and returns the answer with its body unread. Replaces a kept-alive socket that the server closed. */
-export async function open(server: URL, { agent, headers }: Authorization, path: string): Promise<IncomingMessage> {
+export async function open(
+  server: URL,
+  { agent, headers }: Pick<Authorization, 'agent' | 'headers'>,
+  path: string,
+): Promise<IncomingMessage> {
   const request = https.get(new URL(path, server), { agent, headers });
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -90,10 +102,10 @@ export async function send(connection: Connection, path = '/'): Promise<number> 
   const first = await connection.authorize({ signal });
   let status: number;
   try {
-    status = await sendOnce(connection.server, first, path);
+    status = await sendOnce(first, path);
     if (status !== 401 || !(await connection.unauthorized(first, { signal }))) return status;
   } catch (error) {
     if (!(await connection.connectionFailed(error, first, { signal }))) throw error;
   }
-  return sendOnce(connection.server, await connection.authorize({ signal }), path);
+  return sendOnce(await connection.authorize({ signal }), path);
 }

@@ -10,11 +10,13 @@ export const restartReasons = [
   'closed',
   /** The version to continue from is too old (410); the source is listed again. */
   'expired',
-  /** Nothing came for `idleTimeoutMs`. */
+  /** Nothing came on an open watch for `idleTimeoutMs`. */
   'idle',
+  /** The connection of an open watch ended, as load balancers do it to idle ones. The next attempt shows an outage. */
+  'cut',
   /** The server refused a watch after it allowed a list. If watching is forbidden, the source is listed periodically. */
   'poll',
-  /** No connection, or one that failed. */
+  /** No connection, no answer, or one that was cut. */
   'unreachable',
   /** The answer doesn't match the request. */
   'garbage',
@@ -32,8 +34,12 @@ export const restartReasons = [
 
 export type RestartReason = (typeof restartReasons)[number];
 
-/** The cause of a failed attempt, without reading its message; `closed` without an error. */
-export function restartReason(error: unknown): RestartReason {
+/**
+ * The cause of a failed attempt, without reading its message; `closed` without an error.
+ *
+ * @param wasOpen the attempt had an open watch, with a complete list before it: it was answered
+ */
+export function restartReason(error: unknown, { wasOpen }: { wasOpen: boolean }): RestartReason {
   if (error === undefined) return 'closed';
   if (error instanceof KubeApiError) return reasonOfStatus(error.status);
   switch ((error as { code?: unknown }).code) {
@@ -41,7 +47,9 @@ export function restartReason(error: unknown): RestartReason {
     case 'KUBE_BODY_TOO_LARGE':
       return 'garbage';
     case 'KUBE_IDLE':
-      return 'idle';
+      return wasOpen ? 'idle' : 'unreachable';
+    case 'KUBE_CONNECTION':
+      return wasOpen ? 'cut' : 'unreachable';
     case 'KUBE_OVER_BUDGET':
       return 'over_budget';
     default:
@@ -56,13 +64,12 @@ function reasonOfStatus(status: number): RestartReason {
   return status >= 500 ? 'server_error' : 'rejected';
 }
 
-/**
- * What an error says about when to try again.
- *
- * @param error undefined if the server ended the attempt normally
- */
-export function retryHints(error: unknown): { retryAfterMs: number | undefined; wasCut: boolean } {
-  const wasCut = ['closed', 'unreachable', 'idle'].includes(restartReason(error));
+/** What the end of an attempt says about when to try again. */
+export function retryHints(
+  reason: RestartReason,
+  error: unknown,
+): { retryAfterMs: number | undefined; wasCut: boolean } {
+  const wasCut = ['closed', 'unreachable', 'idle', 'cut'].includes(reason);
   if (error instanceof OverBudgetError) return { retryAfterMs: OVER_BUDGET_PAUSE_MS, wasCut };
   return { retryAfterMs: error instanceof KubeApiError ? error.retryAfterMs : undefined, wasCut };
 }

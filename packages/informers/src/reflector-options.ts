@@ -12,7 +12,7 @@ export type ReflectorHooks = {
   readonly onUp?: () => void;
   /** The source confirms what the store holds: called after each list, and then with each event or bookmark. */
   readonly onConfirmed?: () => void;
-  /** A watch or list ended and another will begin in `delayMs`. Without an `error` nothing is wrong. */
+  /** A watch or list ended and another will begin in `delayMs`. Without an `error` nothing is wrong, or nothing yet. */
   readonly onRestart?: (restart: {
     reason: RestartReason;
     verb: 'list' | 'watch';

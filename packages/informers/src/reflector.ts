@@ -1,6 +1,6 @@
 import { apiErrorOf, ConnectionError, IdleTimeoutError, isStatus, type RunOptions } from '@kube-semaphore/kube-client';
 import type { Kind, KubeObject, WatchEvent } from '@kube-semaphore/kube-objects';
-import { restartReason, retryHints } from './failure.ts';
+import { type RestartReason, restartReason, retryHints } from './failure.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { ListerWatcher } from './lister-watcher.ts';
 import type { Listing } from './listing.ts';
@@ -16,6 +16,9 @@ import { WatchPermission } from './watch-permission.ts';
 
 /** How long no WatchList is requested from a server that lacks it; by then it may be a newer one. */
 const WITHOUT_WATCH_LIST_MS = 3_600_000;
+
+/** So many idle timeouts without a confirmation are too long: bookmarks come each minute. */
+const UNCONFIRMED_IDLE_TIMES = 2;
 
 /**
  * Keeps a store equal to one resource of one API server: lists it, then watches, forever. Faults of the server only
@@ -39,6 +42,10 @@ export class Reflector<K extends Kind, V extends Stored> {
   #resourceVersion: string | undefined;
   /** The last attempt failed: check first that the server still has the history that we know. */
   #checkHistory = false;
+  /** The attempt that runs has an open watch, and a complete list before it. */
+  #isOpen = false;
+  /** When the source last confirmed what the store holds, as of `now`. */
+  #confirmedAt = -Infinity;
 
   constructor(options: ReflectorOptions<K, V>) {
     const { random = Math.random, now = () => performance.now() } = options;
@@ -79,8 +86,11 @@ export class Reflector<K extends Kind, V extends Stored> {
 
   async run({ signal }: RunOptions): Promise<void> {
     while (!signal.aborted) {
-      await this.#attempt(AbortSignal.any([signal, this.#triggers.beginAttempt()]));
-      if (this.#triggers.isRequested) this.#resourceVersion = undefined;
+      const { sameServer } = this.#options.client;
+      const ends = [signal, this.#triggers.beginAttempt(), ...(sameServer === undefined ? [] : [sameServer])];
+      await this.#attempt(AbortSignal.any(ends));
+      // Versions of another cluster mean nothing, or something else.
+      if (this.#triggers.isRequested || sameServer?.aborted === true) this.#resourceVersion = undefined;
     }
     this.#triggers.stop();
     this.#writer.close();
@@ -89,6 +99,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   /** One attempt and the pause after it; an abort ends either. */
   async #attempt(signal: AbortSignal): Promise<void> {
     let failure: unknown;
+    this.#isOpen = false;
     try {
       await this.#listAndWatch(signal);
     } catch (error) {
@@ -96,8 +107,14 @@ export class Reflector<K extends Kind, V extends Stored> {
     }
     this.#writer.endList();
     if (signal.aborted) return;
-    if (failure !== undefined) this.#learnFrom(failure);
-    await this.#pause(failure, signal);
+    const reason = restartReason(failure, { wasOpen: this.#isOpen });
+    if (failure !== undefined) this.#learnFrom(failure, reason);
+    // A load balancer may end each watch before its first bookmark: then only a list confirms what we know.
+    const isEnded = reason === 'cut' || reason === 'closed';
+    const unconfirmedMs = this.#now() - this.#confirmedAt;
+    if (isEnded && unconfirmedMs > UNCONFIRMED_IDLE_TIMES * this.#options.idleTimeoutMs)
+      this.#resourceVersion = undefined;
+    await this.#pause(reason, failure, signal);
   }
 
   async #listAndWatch(signal: AbortSignal): Promise<void> {
@@ -122,10 +139,11 @@ export class Reflector<K extends Kind, V extends Stored> {
           if (isComplete) this.#follow(event);
           else if (this.#collect(event, listing)) {
             isComplete = true;
+            this.#isOpen = true;
             stream.setIdleTimeout(idleTimeoutMs);
           }
         }
-        if (isComplete) this.#options.hooks?.onConfirmed?.();
+        if (isComplete) this.#confirmed();
       }
       // A server that shuts down ends its watches normally. That doesn't mean that it lacks WatchList.
       if (!isComplete) throw new ConnectionError('the server ended a WatchList before its list was complete');
@@ -156,12 +174,18 @@ export class Reflector<K extends Kind, V extends Stored> {
   }
 
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
-    const { idleTimeoutMs, hooks } = this.#options;
-    for await (const batch of await this.#openWatch({ resourceVersion, idleTimeoutMs }, signal)) {
+    const stream = await this.#openWatch({ resourceVersion, idleTimeoutMs: this.#options.idleTimeoutMs }, signal);
+    this.#isOpen = true;
+    for await (const batch of stream) {
       this.#heartbeat.beat();
       for (const event of batch) this.#follow(event);
-      hooks?.onConfirmed?.();
+      this.#confirmed();
     }
+  }
+
+  #confirmed(): void {
+    this.#confirmedAt = this.#now();
+    this.#options.hooks?.onConfirmed?.();
   }
 
   async #openWatch(start: Parameters<ListerWatcher<K>['watch']>[0], signal: AbortSignal) {
@@ -209,7 +233,7 @@ export class Reflector<K extends Kind, V extends Stored> {
     if (store.held === 0) this.#triggers.endHold();
     else this.#triggers.holdFor(holdMs);
     hooks?.onSynced?.();
-    hooks?.onConfirmed?.();
+    this.#confirmed();
   }
 
   /**
@@ -224,7 +248,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   }
 
   /** Decides from an error where the next attempt begins. */
-  #learnFrom(error: unknown): void {
+  #learnFrom(error: unknown, reason: RestartReason): void {
     const hadListed = this.#resourceVersion !== undefined;
     const isWatch = this.#source.verb === 'watch';
     this.#checkHistory = true;
@@ -232,19 +256,21 @@ export class Reflector<K extends Kind, V extends Stored> {
     const isForbidden = isWatch && isStatus(error, 403);
     if (isForbidden && hadListed && this.#permission.refused()) this.#options.hooks?.onWatchForbidden?.();
     // Some servers answer 500 to a version that they can't read, so the third attempt lists.
-    const isStuck = isWatch && this.#retry.failures >= 2;
+    const isStuck = isWatch && reason !== 'cut' && this.#retry.failures >= 2;
     if (isForbidden || isStuck || isStatus(error, 410, 504) || error instanceof OverBudgetError)
       this.#resourceVersion = undefined;
   }
 
-  async #pause(error: unknown, signal: AbortSignal): Promise<void> {
+  async #pause(ended: RestartReason, error: unknown, signal: AbortSignal): Promise<void> {
     const { hooks, pollIntervalMs } = this.#options;
     const { verb } = this.#source;
-    const backoffMs = this.#retry.nextDelayMs(retryHints(error));
+    const backoffMs = this.#retry.nextDelayMs(retryHints(ended, error));
     const isRefused = this.#permission.isRefused && verb === 'watch' && isStatus(error, 403);
     const delayMs = isRefused ? this.#permission.delayMs(pollIntervalMs) : backoffMs;
-    const reason = isRefused ? 'poll' : restartReason(error);
-    hooks?.onRestart?.({ reason, verb, error: isRefused ? undefined : error, delayMs });
+    const reason = isRefused ? 'poll' : ended;
+    // After a cut, only the next attempt shows whether the source is lost.
+    const isHarmless = isRefused || reason === 'cut';
+    hooks?.onRestart?.({ reason, verb, error: isHarmless ? undefined : error, delayMs });
     this.#heartbeat.pauseFor(delayMs);
     await (this.#options.sleep ?? sleep)(delayMs, { signal });
     this.#heartbeat.beat();

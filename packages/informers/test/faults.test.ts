@@ -331,5 +331,5 @@ it.each(['response', 'event'] as const)('lists again after one 410, as %s', asyn
   const lists = () => proxy.requests().filter(({ target }) => target.includes('sendInitialEvents')).length;
   await eventually(lists, 2);
   await reflected.stop();
-  expect(reflected.restarts).toEqual(['unreachable', 'expired']);
+  expect(reflected.restarts).toEqual(['cut', 'expired']);
 });

@@ -119,7 +119,7 @@ it.each([
     reason: 'garbage',
   },
   { name: 'a redirect', answer: status(302, '', { location: 'https://127.0.0.1:1/' }), reason: 'rejected' },
-  { name: 'silence', answer: (() => {}) as Answer, reason: 'idle' },
+  { name: 'silence', answer: (() => {}) as Answer, reason: 'unreachable', isSilent: true },
   {
     name: 'a closed connection',
     answer: ((request) => void request.socket.destroy()) as Answer,
@@ -139,10 +139,10 @@ it.each([
     reason: 'expired',
   },
   { name: 'an end at once', answer: ((_, response) => void response.end()) as Answer, reason: 'unreachable' },
-])('$name costs only a retry', async ({ answer, reason }) => {
+])('$name costs only a retry', async ({ answer, reason, isSilent = false }) => {
   // Twice, so that it also answers the pages that follow a refused WatchList.
   const server = await startServer([answer, answer], correct);
-  const { store, restarts, stop } = reflectPods(server.connection, reason === 'idle' ? {} : PATIENT);
+  const { store, restarts, stop } = reflectPods(server.connection, isSilent ? {} : PATIENT);
   try {
     await eventually(() => store.view.synced, true);
     expect(store.view).toEqual({

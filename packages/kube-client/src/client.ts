@@ -90,6 +90,11 @@ export class KubeClient {
     return this.#options.connection.validity;
   }
 
+  /** As the connection's: what was read before it was aborted may be of another cluster. */
+  get sameServer(): AbortSignal | undefined {
+    return this.#options.connection.sameServer;
+  }
+
   /** One page of at most `limit` objects. @throws BodyTooLargeError beyond 16 MiB, or 32 MiB of memory */
   list<K extends Kind>(codec: Codec<K>, options: ListOptions): Promise<Page<KubeObject<K>>> {
     const { kind } = codec;

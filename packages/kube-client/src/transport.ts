@@ -43,13 +43,13 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
     const authorization = await connection.authorize({ signal });
     let response: IncomingMessage;
     try {
-      response = await sendOnce(connection.server, authorization, { ...exchange, beforeSend });
+      response = await sendOnce(authorization, { ...exchange, beforeSend });
     } catch (error) {
       signal.throwIfAborted();
       if (refusal !== undefined) throw refusal;
       if (!last && (isStaleSocket(error) || (await connection.connectionFailed(error, authorization, { signal }))))
         continue;
-      throw connectionErrorOf(connection.server, error);
+      throw connectionErrorOf(authorization.server, error);
     }
     if (last || response.statusCode !== 401 || !(await connection.unauthorized(authorization, { signal })))
       return response;
@@ -57,7 +57,8 @@ export async function send(connection: Connection, exchange: Exchange): Promise<
   }
 }
 
-function sendOnce(server: URL, authorization: Authorization, exchange: Exchange): Promise<IncomingMessage> {
+function sendOnce(authorization: Authorization, exchange: Exchange): Promise<IncomingMessage> {
+  const { server } = authorization;
   const { method, path, body, idleTimeoutMs, signal } = exchange;
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

@@ -63,7 +63,7 @@ describe('a request fails', () => {
   it('with KUBE_CONNECTION if the certificate is signed by another CA', async () => {
     const { connection } = await openClient(cluster.adminKubeconfig);
     const server = new URL(proxy.url);
-    const client = new KubeClient({ connection: { ...bound(connection), server }, userAgent: 'test' });
+    const client = new KubeClient({ connection: bound(connection, server), userAgent: 'test' });
     await expect(client.list(pods, { signal })).rejects.toMatchObject({
       code: 'KUBE_CONNECTION',
       message: expect.stringContaining('its certificate is not signed by'),
@@ -99,7 +99,7 @@ describe('a request fails', () => {
     const { connection } = await scripted([], ok);
     const agent = new Agent();
     agent.createConnection = () => Object.assign(new Socket(), { connecting: true });
-    const authorize = async () => ({ agent, headers: {} });
+    const authorize = async () => ({ server: connection.server, agent, headers: {} });
     const client = new KubeClient({
       connection: { ...bound(connection), authorize },
       userAgent: 'test',
@@ -148,10 +148,10 @@ it('replaces a kept-alive connection that is half open, on which a write fails w
 });
 
 /** The methods of a connection, to override some. */
-function bound(connection: Connection): Connection {
+function bound(connection: Connection, server = connection.server): Connection {
   return {
-    server: connection.server,
-    authorize: (options) => connection.authorize(options),
+    server,
+    authorize: async (options) => ({ ...(await connection.authorize(options)), server }),
     unauthorized: (used, options) => connection.unauthorized(used, options),
     connectionFailed: (error, used, options) => connection.connectionFailed(error, used, options),
     close: () => connection.close(),
@@ -213,7 +213,7 @@ describe('credentials that rotate', () => {
     let trusted = toCluster;
     const connection: Connection = {
       ...bound(toProxy),
-      authorize: (options) => trusted.authorize(options),
+      authorize: (options) => bound(trusted, toProxy.server).authorize(options),
       connectionFailed: async () => ((trusted = toProxy), true),
     };
     const client = new KubeClient({ connection, userAgent: 'test' });

@@ -9,10 +9,21 @@ import { type NamedReference, sharedServers } from './config/cluster-references.
  */
 export async function connectAll(
   clusters: readonly NamedReference[],
-  { warningLog: log, secrets }: Pick<Command<unknown>, 'warningLog' | 'secrets'>,
+  {
+    warningLog: log,
+    secrets,
+    confirmServer,
+  }: Pick<Command<unknown>, 'warningLog' | 'secrets'> & {
+    /** As that of `connect`, for the cluster with this index. */
+    readonly confirmServer: (i: number, other: Connection) => Promise<void>;
+  },
 ): Promise<readonly Connection[]> {
   const options = { env: process.env, log, secrets };
-  const attempts = await Promise.allSettled(clusters.map(({ reference }) => connect(reference, options)));
+  const attempts = await Promise.allSettled(
+    clusters.map(({ reference }, i) =>
+      connect(reference, { ...options, confirmServer: (other) => confirmServer(i, other) }),
+    ),
+  );
   const connections = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   if (connections.length < clusters.length) {
     for (const connection of connections) connection.close();

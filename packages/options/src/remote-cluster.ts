@@ -45,7 +45,7 @@ export const remoteClusterRows: OptionRows<RemoteClusterOptions> = {
     flag: 'target-kube-config',
     group: 'Remote cluster',
     type: text('file'),
-    help: 'Kubeconfig of the remote; or use the next options.',
+    help: 'Kubeconfig of the remote, read again when it changes; or use the next options.',
   },
   remoteApiUrl: {
     flag: 'remote-api-url',

@@ -5,7 +5,7 @@ import type { Logger } from './log/logger.ts';
 import type { createMetrics, Instruments } from './metrics/metrics.ts';
 import { addProcessMetrics } from './metrics/process-metrics.ts';
 import type { sharedMetrics } from './metrics/shared-metrics.ts';
-import { watchForStaleness } from './process/stale-file.ts';
+import { watchForStaleness, watchStaleness } from './process/stale-file.ts';
 
 /** A config file as it was read. */
 export type ConfigSource = { readonly path: string; readonly content: string };
@@ -20,6 +20,8 @@ export type ServeInput = {
   readonly status: () => Promise<string> | string;
   /** A change of the file is reported, and not applied. */
   readonly file: ConfigSource | undefined;
+  /** Whether a changed kubeconfig isn't used; its connection says why. */
+  readonly isKubeconfigStale: () => Promise<boolean>;
   readonly version: string;
   readonly log: Logger;
 };
@@ -31,7 +33,7 @@ export type ServeInput = {
  */
 export async function serve(
   run: (options: { readonly signal: AbortSignal }) => Promise<void>,
-  { listenAddress, registry, metrics, isLive, isReady, status, file, version, log }: ServeInput,
+  { listenAddress, registry, metrics, isLive, isReady, status, file, isKubeconfigStale, version, log }: ServeInput,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   addProcessMetrics(registry);
@@ -42,8 +44,13 @@ export async function serve(
     },
   );
   log.info({ port: health.port, version }, 'started');
+  const stale = { file: false, kubeconfig: false };
+  const note = (change: Partial<typeof stale>): void => {
+    Object.assign(stale, change);
+    metrics.configStale.set({}, stale.file || stale.kubeconfig ? 1 : 0);
+  };
   const onStale = (isStale: boolean): void => {
-    metrics.configStale.set({}, isStale ? 1 : 0);
+    note({ file: isStale });
     log.warn(
       { path: file!.path, isStale },
       isStale ? 'config file changed; restart to apply it' : 'config file restored',
@@ -53,6 +60,7 @@ export async function serve(
     await Promise.all([
       run({ signal }),
       file && watchForStaleness(file.path, { content: file.content, signal, onStale }),
+      watchStaleness(isKubeconfigStale, { signal, onStale: (kubeconfig) => note({ kubeconfig }) }),
     ]);
   } finally {
     await health.close();

@@ -53,6 +53,7 @@ export { rightsIn, useOf } from './rights/used.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';
+export { mountFiles } from './mount-files.ts';
 export { RandomChanges } from './fault-scenarios/changes.ts';
 export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
 export { failingWrites } from './fault-scenarios/failing-writes.ts';

@@ -456,6 +456,44 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/src/local/key-file.test.ts', 'in a folder that its $name can write to, for reading and writing'],
     ['apps/wireguard/src/local/key-file.test.ts', 'is never overwritten'],
   ],
+  'Changed kubeconfigs, and files with tokens, keys or CAs': [
+    ['packages/cluster-auth/test/token.test.ts', 'is read again within a second of a symlink swap'],
+    [
+      'packages/cluster-auth/test/changed-kubeconfig.test.ts',
+      'its new client certificate is presented in a new connection',
+    ],
+    [
+      'apps/policy/test/changed-kubeconfig.test.ts',
+      'renews the token, and the log says that the old one is the reason now',
+    ],
+    ['apps/policy/test/changed-kubeconfig.test.ts', 'renews the client certificate'],
+    ['apps/policy/test/changed-kubeconfig.test.ts', 'renews the CA'],
+    [
+      'apps/policy/test/changed-kubeconfig.test.ts',
+      'names another server of the cluster, which is listed at once, while the old one answers',
+    ],
+    [
+      'apps/service-mirror/test/changed-kubeconfig.test.ts',
+      'renews a token that is refused from a kubeconfig in a mounted Secret',
+    ],
+    [
+      'apps/wireguard/test/changed-kubeconfig.test.ts',
+      'renews a token that is refused from a kubeconfig in a mounted Secret',
+    ],
+  ],
+  'only sent to the server that their kubeconfig names beside them': [
+    [
+      'packages/cluster-auth/test/changed-kubeconfig.test.ts',
+      'no credential goes to a server that it is not for, whatever changes during a request',
+    ],
+  ],
+  'known to be of another cluster is not used before a restart': [
+    [
+      'apps/policy/test/changed-kubeconfig.test.ts',
+      'is not used if it names a server of another cluster, which config_stale says',
+    ],
+    ['packages/multicluster/src/remote/same-cluster.test.ts', 'takes another server of $name for $want'],
+  ],
   'A kubeconfig or exec plugin that anyone may write': [
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is refused if anyone may write it: %o'],
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is used with a warning if its group may write it'],

@@ -9,11 +9,13 @@ export async function kubeClientOf({ kube, server }: Context): Promise<KubeClien
   await kube.applyToHTTPSOptions(options);
   const { agent, auth, headers } = options;
   const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  const authorization = { agent: agent as Agent, headers: { ...(headers as Record<string, string>), ...basic } };
+  const url = new URL(server);
+  const own = { ...(headers as Record<string, string>), ...basic };
+  const authorization = { server: url, agent: agent as Agent, headers: own };
   return new KubeClient({
     userAgent: `semaphore/${packageJson.version}`,
     connection: {
-      server: new URL(server),
+      server: url,
       authorize: () => Promise.resolve(authorization),
       unauthorized: () => Promise.resolve(false),
       connectionFailed: () => Promise.resolve(false),

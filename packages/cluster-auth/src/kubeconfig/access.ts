@@ -1,26 +1,55 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Dependencies, Logger } from '../dependencies.ts';
 import { parseProxy, parseServer } from '../endpoint.ts';
 import { ClusterAuthError } from '../errors.ts';
-import type { Access } from '../live-connection.ts';
-import { readText } from '../rotating-files.ts';
+import type { Access, Route } from '../live-connection.ts';
+import { openFiles, type RotatingFiles } from '../rotating-files.ts';
 import { openCa } from '../trust/certificate-authority.ts';
 import { openSystemRoots } from '../trust/system-roots.ts';
 import { octal, writableByAnyone, writersOf } from '../writers.ts';
-import { currentContext } from './context.ts';
+import { currentContext, type KubeconfigContext } from './context.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { pemSource, placeOf } from './place.ts';
 import { parseKubeconfig } from './schema.ts';
 import { openUser } from './user.ts';
 
 /**
- * Opens the current context of a kubeconfig. The file itself is read once; the files that it names are read again when
- * they change.
+ * Opens the current context of a kubeconfig, which is read again when it changes, as are the files that it names. Another
+ * part of it may change, as with contexts of others, and nothing is opened again.
  *
+ * @param routeOf called for what a changed context says, with the route to replace; throws a ClusterAuthError to refuse it
  * @throws {ClusterAuthError} with the name of the file and the field
  */
-export async function openKubeconfig(path: string, deps: Dependencies): Promise<Access> {
-  const text = await readText(path, (mode) => checkWriters(path, mode, deps.log));
-  const context = currentContext(parseKubeconfig(text, path), path);
+export async function openKubeconfig(
+  path: string,
+  deps: Dependencies,
+  routeOf: (access: Access, replaced?: Route) => Promise<Route>,
+): Promise<RotatingFiles<Route>> {
+  const { clock, log } = deps;
+  let last: { readonly context: KubeconfigContext; readonly route: Route } | undefined;
+  let warnedOf: number | undefined;
+  return openFiles({
+    paths: [path],
+    checkMode(mode) {
+      if (mode !== warnedOf) checkWriters(path, mode, log);
+      warnedOf = mode;
+    },
+    async parse([text = '']) {
+      const context = currentContext(parseKubeconfig(text, path), path);
+      if (!isDeepStrictEqual(context, last?.context)) {
+        const route = await routeOf(await accessOf(context, path, deps), last?.route);
+        if (last !== undefined) log.info({ path, server: route.server.href }, 'changed kubeconfig in use');
+        last = { context, route };
+      }
+      return last!.route;
+    },
+    clock,
+    log,
+  });
+}
+
+/** @throws {ClusterAuthError} with the name of the field */
+async function accessOf(context: KubeconfigContext, path: string, deps: Dependencies): Promise<Access> {
   const { cluster, user } = context;
   const place = placeOf(path, context);
   const authority = { file: cluster['certificate-authority'], data: cluster['certificate-authority-data'] };

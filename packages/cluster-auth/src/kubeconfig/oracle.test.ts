@@ -37,15 +37,16 @@ afterAll(() => rm(dir, { recursive: true }));
 
 const log = { info: () => {}, warn: () => {} };
 
+/** How a kubeconfig is used by us. */
+async function routeBy(path: string, env: Readonly<Record<string, string>> = {}) {
+  const lifetime = new AbortController().signal;
+  const deps = { env, log, clock: systemClock, secrets: { hold: () => {} }, lifetime };
+  const routes = await openKubeconfig(path, deps, async (access) => ({ ...access, tunnel: undefined }));
+  return routes.current();
+}
+
 async function readByUs(path: string): Promise<Reading> {
-  const deps = {
-    env: {},
-    log,
-    clock: systemClock,
-    secrets: { hold: () => {} },
-    lifetime: new AbortController().signal,
-  };
-  const { server, ca, credentials, tlsServerName, proxy, headers } = await openKubeconfig(path, deps);
+  const { server, ca, credentials, tlsServerName, proxy, headers } = await routeBy(path);
   const { authorization, keyPair } = await credentials.current();
   return {
     server: server.href,
@@ -140,28 +141,14 @@ describe('our reading of a kubeconfig and that of client-node', () => {
 
   it('differ without a CA: we use the roots of the machine, client-node those of Node.js', async () => {
     const path = await writeKubeconfig({ cluster: { server: 'https://east' } });
-    const env = { SSL_CERT_FILE: join(dir, 'ca.pem') };
-    const { ca } = await openKubeconfig(path, {
-      env,
-      log,
-      clock: systemClock,
-      secrets: { hold: () => {} },
-      lifetime: new AbortController().signal,
-    });
+    const { ca } = await routeBy(path, { SSL_CERT_FILE: join(dir, 'ca.pem') });
     expect((await ca.current())?.trim()).toBe(readFileSync(join(dir, 'ca.pem'), 'utf8').trim());
     expect((await readByClientNode(path)).ca).toBeUndefined();
   });
 
   it('differ on as-groups, which client-node ignores', async () => {
     const path = await writeKubeconfig({ user: { as: 'ops', 'as-groups': ['dev'] } });
-    const deps = {
-      env: {},
-      log,
-      clock: systemClock,
-      secrets: { hold: () => {} },
-      lifetime: new AbortController().signal,
-    };
-    expect((await openKubeconfig(path, deps)).headers).toEqual({
+    expect((await routeBy(path)).headers).toEqual({
       'Impersonate-User': 'ops',
       'Impersonate-Group': ['dev'],
     });

@@ -10,6 +10,7 @@ const client = (answers: Record<string, unknown>) => ({
 });
 
 const { signal } = new AbortController();
+const none = () => {};
 
 it.each([
   {
@@ -40,7 +41,6 @@ it('compares the id again every hour, and warns once of each that differs', asyn
   const says = (value: string) => void (answers[PROPERTY] = { spec: { value } });
   const differs: number[] = [];
   const warned: unknown[] = [];
-  const none = () => {};
   const ended = new AbortController();
   const report = reportClusterSetId(
     {
@@ -73,4 +73,32 @@ it('compares the id again every hour, and warns once of each that differs', asyn
   ended.abort();
   await report;
   expect(vi.getTimerCount()).toBe(0);
+});
+
+it('compares the id at once when another server takes the place of the remote', async () => {
+  let server = new AbortController();
+  let asked = 0;
+  const ended = new AbortController();
+  const report = reportClusterSetId(
+    {
+      client: {
+        get sameServer() {
+          return server.signal;
+        },
+        getRaw: async () => ((asked += 1), { spec: { value: 'c2' } }),
+      } as never,
+      remote: { cluster: 'c2', firstSync: Promise.resolve() },
+      id: 'c2',
+      log: { debug: none, warn: none } as never,
+      metric: { set: none },
+    },
+    { signal: ended.signal },
+  );
+  await vi.waitFor(() => expect(asked).toBe(2));
+  const before = server;
+  server = new AbortController();
+  before.abort();
+  await vi.waitFor(() => expect(asked).toBe(4));
+  ended.abort();
+  await report;
 });

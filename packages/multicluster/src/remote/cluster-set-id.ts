@@ -46,8 +46,9 @@ export type ClusterSetIdReport = {
 };
 
 /**
- * Reports, once the remote is synced and then hourly, whether its id differs from that in our config: what selects or names
- * clusters by the id would mean another cluster. Nothing else depends on it.
+ * Reports whether the id of the remote differs from that in our config: what selects or names clusters by the id would mean
+ * another cluster. Nothing else depends on it. It asks once the remote is synced, then hourly, and at once if another server
+ * takes its place.
  */
 export async function reportClusterSetId(
   { client, remote: { cluster, firstSync }, id, log, metric }: ClusterSetIdReport,
@@ -64,6 +65,8 @@ export async function reportClusterSetId(
     if (answer.kind === 'unknown') log.debug({ cluster, error: answer.error }, 'ClusterSet id of the remote not read');
     else metric.set({ remote: cluster }, theirs === undefined ? 0 : 1);
     warnedOf = theirs;
-    await delay(PERIOD_MS, undefined, { signal }).catch(() => undefined);
+    const { sameServer } = client;
+    const next = sameServer === undefined ? signal : AbortSignal.any([signal, sameServer]);
+    await delay(PERIOD_MS, undefined, { signal: next }).catch(() => undefined);
   }
 }

@@ -45,6 +45,27 @@ describe('the watches of a cluster', () => {
     ]);
   });
 
+  it('log once that the reason of an outage changed, and nothing of a cut that no failure follows', () => {
+    const { watches, lines, up } = clusterWatches();
+    const [services, slices] = [watches.hooks(), watches.hooks()];
+    for (const hooks of [services, slices]) hooks.onUp?.();
+    services.onRestart?.({ ...broke, reason: 'cut', error: undefined });
+    expect([up.at(-1), lines]).toEqual([1, ['info API server reached']]);
+    const reset = { ...broke, error: Object.assign(new Error('reset'), { cause: { code: 'ECONNRESET' } }) };
+    const denied = { ...broke, reason: 'denied', error: Object.assign(new Error('who?'), { status: 401 }) } as const;
+    for (const hooks of [services, slices, services]) hooks.onRestart?.(reset);
+    for (const hooks of [services, slices, services, slices]) hooks.onRestart?.(denied);
+    services.onUp?.();
+    slices.onUp?.();
+    expect(lines.filter((line) => !line.startsWith('debug'))).toEqual([
+      'info API server reached',
+      'warn watch failed',
+      'warn watch failed',
+      'info API server recovered',
+    ]);
+    expect(watches.failure).toBe('who?');
+  });
+
   it('log a forbidden optional watch once, with its own message, until it is allowed', () => {
     const { watches, lines } = clusterWatches();
     const [services, slices] = [

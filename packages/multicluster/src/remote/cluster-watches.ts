@@ -1,5 +1,6 @@
 import type { BudgetLimits, ReflectorHooks } from '@kube-semaphore/informers';
 import { type Instruments, type Logger, type sharedMetrics, wordsOf } from '@kube-semaphore/runtime';
+import { reasonKey, ReasonLog } from './reason-log.ts';
 
 export type ClusterWatchesOptions = {
   /** The remote's name; `local` for the cluster that we write to. */
@@ -41,8 +42,8 @@ type WatchState = {
 const LONG_PAUSE_MS = 60_000;
 
 /**
- * The watches of one cluster, with their log lines and metrics: one line when the API server is lost, one when all
- * watches have recovered, and every attempt in between at debug.
+ * The watches of one cluster, with their log lines and metrics: one line when the API server is lost, one when the
+ * reason changes, one when all watches have recovered, and every other attempt in between at debug.
  */
 export class ClusterWatches {
   readonly #options: ClusterWatchesOptions;
@@ -52,6 +53,7 @@ export class ClusterWatches {
   #up: WatchState['up'] = 'new';
   #since = new Date();
   #lastError: ConnectionStatus['lastError'] = null;
+  readonly #reasons = new ReasonLog();
 
   constructor(options: ClusterWatchesOptions) {
     this.#options = options;
@@ -137,7 +139,10 @@ export class ClusterWatches {
         // A watch that expired or was silent is opened again at once: the API server is not down.
         const harmless = (reason === 'expired' || reason === 'idle') && delayMs < LONG_PAUSE_MS;
         const forbidden = whenForbidden !== undefined && isForbidden(error);
-        const known = forbidden ? watch.forbidden : harmless || reason === 'over_budget' || this.#up === 'down';
+        const isTold = harmless || reason === 'over_budget';
+        const known = forbidden
+          ? watch.forbidden
+          : isTold || !this.#reasons.isNews(reasonKey(reason, error), performance.now());
         const fields = { cluster, reason, verb, error, retryInMs: Math.round(delayMs) };
         log[known ? 'debug' : 'warn'](fields, forbidden ? whenForbidden : 'watch failed');
         watch.forbidden ||= forbidden;
@@ -175,6 +180,7 @@ export class ClusterWatches {
     if (this.isUp || this.#watches.some(({ up }) => up === 'down')) return;
     log.info({ cluster }, this.#up === 'new' ? 'API server reached' : 'API server recovered');
     this.#setUp('up');
+    this.#reasons.clear();
     metrics.remoteUp.set({ remote: cluster }, 1);
   }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sameClusters } from './same-cluster.ts';
+import { otherCluster, sameClusters } from './same-cluster.ts';
 
 const cluster = (at: string, url: string, keyIds: readonly string[]) => ({ at, server: new URL(url), keyIds });
 const local = cluster('-kube-config', 'https://10.96.0.1', ['old', 'new']);
@@ -12,4 +12,17 @@ it.each([
   { name: 'the same address, which another warning names', url: 'https://10.96.0.1/', keyIds: ['new'], want: [] },
 ])('finds $want beside another in $name', ({ url, keyIds, want }) => {
   expect(sameClusters([local, cluster('remotes[0]', url, keyIds)])).toEqual(want);
+});
+
+const known = [['of-c1'], ['of-c2', 'next-of-c2'], [], ['of-c4']];
+
+it.each([
+  { name: 'the same cluster', own: 1, keyIds: ['next-of-c2'], want: undefined },
+  { name: 'a server that does not say', own: 1, keyIds: [], want: undefined },
+  { name: 'a cluster that was never reached', own: 2, keyIds: ['of-c3'], want: undefined },
+  { name: 'a cluster with other keys', own: 1, keyIds: ['of-c9'], want: 'unlike before' },
+  { name: 'the local cluster', own: 1, keyIds: ['of-c1'], want: 0 },
+  { name: 'another remote, in place of one that was never reached', own: 2, keyIds: ['of-c4'], want: 3 },
+])('takes another server of $name for $want', ({ own, keyIds, want }) => {
+  expect(otherCluster(keyIds, { own, known })).toBe(want);
 });

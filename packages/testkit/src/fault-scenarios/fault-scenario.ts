@@ -91,7 +91,11 @@ export class FaultScenario {
   /** Whether the watches of a cluster were opened again so many times each, on average, beyond `before`. */
   async restarted(
     side: Side,
-    { reason, times, before = 0 }: { readonly reason?: string; readonly times: number; readonly before?: number },
+    {
+      reason,
+      times,
+      before = 0,
+    }: { readonly reason?: string | undefined; readonly times: number; readonly before?: number },
   ): Promise<boolean> {
     return (await this.restarts(side, reason)) >= before + times * this.#options.watches[side];
   }

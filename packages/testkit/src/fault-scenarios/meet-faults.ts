@@ -21,8 +21,8 @@ export async function meetFaults(
   const { remote, local } = proxies;
   const scenario = await begin({ 'watch-idle-timeout': '1s', 'log-level': 'debug' });
   const over = () => Promise.all([remote.clear(), local.clear()]);
-  /** Changes something until a fault made the program open its watches again. */
-  const strikeWatches = async (fault: Fault, reason: string) => {
+  /** Changes something until a fault made the program open its watches again, for this reason or any. */
+  const strikeWatches = async (fault: Fault, reason?: string) => {
     const before = {
       remote: await scenario.restarts('remote', reason),
       local: await scenario.restarts('local', reason),
@@ -32,9 +32,11 @@ export async function meetFaults(
     await scenario.changeUntil(async () => (await reopened('remote')) && reopened('local'));
   };
 
-  await strikeWatches({ kind: 'cut', everyMs: 500, by: 'reset' }, 'unreachable');
+  await strikeWatches({ kind: 'cut', everyMs: 500, by: 'reset' }, 'cut');
   await over();
-  await strikeWatches({ kind: 'stall' }, 'idle');
+  // Open watches are silent, and the next ones get no answer.
+  await scenario.settled();
+  await strikeWatches({ kind: 'stall' });
   // What the remote sent is lost; the rest arrives late.
   await remote.set({ kind: 'reset', connections: 'open' });
   await over();
