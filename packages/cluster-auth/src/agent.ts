@@ -2,15 +2,14 @@ import type { Agent } from 'node:http';
 import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import tls from 'node:tls';
-import { ClusterAuthError, reasonOf } from './errors.ts';
+import tls, { type TLSSocket } from 'node:tls';
+import { dial, KEEPALIVE_MS, type Target } from './dial.ts';
+import { handshake } from './handshake.ts';
 import { http } from './http.ts';
 import type { KeyPair } from './trust/pem.ts';
+import { SecureContexts } from './trust/secure-contexts.ts';
 
-/** The end of a tunnel; IPv6 without brackets. */
-export type Target = { readonly host: string; readonly port: number };
-
-/** Opens a connection to the target through a proxy. Rejects with a ClusterAuthError. */
+/** Opens a connection to the target, perhaps through a proxy. Rejects with an error that names what can't be reached. */
 export type Tunnel = (target: Target, options: { signal: AbortSignal }) => Promise<Socket>;
 
 type AgentOptions = {
@@ -19,14 +18,23 @@ type AgentOptions = {
   readonly keyPair?: KeyPair | undefined;
   /** The name or address that the certificate must have, if not the URL's host. */
   readonly tlsServerName?: string | undefined;
+  /** Default: no proxy. */
   readonly tunnel?: Tunnel | undefined;
+  /** Accepts any certificate. Default: no, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
+  readonly insecure?: boolean;
 };
 
-/** Concurrent watches and requests; more wait for a socket. */
-const MAX_SOCKETS = 64;
+/** What a request can tell our agents. */
+export type AgentRequestOptions = https.RequestOptions & {
+  /**
+   * Ends the connection that is being opened for the request, and so the request. Node.js reports the end of a request only
+   * once it has a socket, and passes the option `signal` to no agent.
+   */
+  readonly connectSignal?: AbortSignal;
+};
 
-/** How often TCP keeps an idle connection alive: client-go's value. Load balancers drop idle connections. */
-const KEEPALIVE_MS = 30_000;
+/** Concurrent watches and requests; more wait for a socket. Sockets that aren't open yet are not counted. */
+const MAX_SOCKETS = 64;
 
 const POOL = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, maxSockets: MAX_SOCKETS, scheduling: 'lifo' } as const;
 
@@ -34,35 +42,22 @@ const POOL = { keepAlive: true, keepAliveMsecs: KEEPALIVE_MS, maxSockets: MAX_SO
 export const createPlainAgent = (): Agent => new PlainAgent(POOL);
 
 /**
- * An agent for one API server. It has no timeout of its own: a watch may be silent for minutes.
+ * An agent for one API server. It limits how long a connection may take to open, and has no other timeout: a watch may be
+ * silent for minutes.
  *
- * All connections share one TLS context, because a bundle of 140 roots is slow to parse. The context also keeps the
- * certificates out of the key of Node.js' socket pool, a string that it builds for each request.
+ * The TLS contexts also keep the certificates out of the key of Node.js' socket pool, a string that it builds for each
+ * request.
  *
- * @throws {ClusterAuthError} if OpenSSL refuses a certificate, for example because its key is too short
+ * @throws {ClusterAuthError} as `SecureContexts`
  */
-export function createAgent({ ca, keyPair, tlsServerName, tunnel }: AgentOptions): https.Agent {
+export function createAgent(agentOptions: AgentOptions): https.Agent {
+  const { ca, keyPair, tlsServerName, tunnel = dial, insecure = false } = agentOptions;
   const options: https.AgentOptions = {
     ...POOL,
-    secureContext: secureContextOf(ca, keyPair),
-    // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 changes the default.
-    rejectUnauthorized: true,
+    rejectUnauthorized: !insecure,
     ...(tlsServerName !== undefined && verifyAs(tlsServerName)),
   };
-  return tunnel === undefined ? new DirectAgent(options) : new TunnelAgent(options, tunnel);
-}
-
-function secureContextOf(ca: string | undefined, keyPair: KeyPair | undefined): tls.SecureContext {
-  try {
-    return tls.createSecureContext({
-      minVersion: 'TLSv1.2',
-      ...(ca !== undefined && { ca }),
-      ...(keyPair !== undefined && { cert: keyPair.certPem, key: keyPair.keyPem }),
-    });
-  } catch (cause) {
-    const message = `the CA or the client certificate can't be used: ${reasonOf(cause)}`;
-    throw new ClusterAuthError('CLUSTER_CERTIFICATE', message, { cause });
-  }
+  return new SecureAgent(options, new SecureContexts(ca, keyPair), tunnel);
 }
 
 /** TLS has no server names that are addresses (RFC 6066, section 3), but a certificate may be for an address. */
@@ -84,58 +79,83 @@ export function retire(agent: Agent): void {
   }
 }
 
-/** Whether an agent has a socket in use, or a request that waits for one. */
+/** Whether an agent has a socket in use, opens one, or has a request that waits for one. */
 export function isBusy(agent: Agent): boolean {
-  return Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0;
+  const isOpening = (agent instanceof PlainAgent || agent instanceof SecureAgent) && agent.openings.count > 0;
+  // Node.js leaves an empty list for a connection that never opened.
+  const isUsed = Object.values(agent.sockets).some((sockets) => sockets !== undefined && sockets.length > 0);
+  return isOpening || isUsed || Object.keys(agent.requests).length > 0;
 }
 
-/**
- * Once an answer has arrived completely, Node.js removes its error listener from the socket, even if the answer isn't
- * read yet. An abort at that moment destroys the socket with an error without a listener, which ends the process. The
- * request or its answer reports the error anyway.
- */
-class DirectAgent extends https.Agent {
-  override createConnection(
-    ...connection: Parameters<https.Agent['createConnection']>
-  ): ReturnType<https.Agent['createConnection']> {
-    return super.createConnection(...connection)?.on('error', () => {});
-  }
-}
+type Created = (error: Error | null, socket: Duplex) => void;
 
-/** As `DirectAgent`. */
-class PlainAgent extends http.Agent {
-  override createConnection(
-    ...connection: Parameters<Agent['createConnection']>
-  ): ReturnType<Agent['createConnection']> {
-    return super.createConnection(...connection)?.on('error', () => {});
-  }
-}
+/** The connections that an agent is opening, of which Node.js doesn't know yet. */
+class Openings {
+  readonly #ended = new AbortController();
+  count = 0;
 
-class TunnelAgent extends DirectAgent {
-  readonly #tunnel: Tunnel;
-  readonly #destroyed = new AbortController();
-
-  constructor(options: https.AgentOptions, tunnel: Tunnel) {
-    super(options);
-    this.#tunnel = tunnel;
-  }
-
-  override createConnection(
-    options: https.RequestOptions,
-    callback?: (error: Error | null, socket: Duplex) => void,
-  ): undefined {
-    const target = { host: options.host ?? 'localhost', port: Number(options.port ?? 443) };
-    const settle = callback as (error: Error | null, socket?: Duplex | null) => void;
-    this.#tunnel(target, { signal: this.#destroyed.signal })
-      .then((socket) => super.createConnection({ ...options, socket } as https.RequestOptions))
+  /** @param created gets the socket or the error */
+  add(
+    open: (target: Target, options: { signal: AbortSignal }) => Promise<Socket>,
+    { host, port, connectSignal }: AgentRequestOptions,
+    created: Created | undefined,
+  ): void {
+    const settle = created as (error: Error | null, socket?: Socket | null) => void;
+    const target = { host: host ?? 'localhost', port: Number(port ?? 443) };
+    const signal = AbortSignal.any([this.#ended.signal, ...(connectSignal === undefined ? [] : [connectSignal])]);
+    this.count++;
+    open(target, { signal })
+      .finally(() => this.count--)
       .then(
-        (secured) => settle(null, secured),
+        (socket) => settle(null, socket),
         (error: unknown) => settle(error as Error),
       );
   }
 
+  end(): void {
+    this.#ended.abort();
+  }
+}
+
+class PlainAgent extends http.Agent {
+  readonly openings = new Openings();
+
+  override createConnection(options: AgentRequestOptions, created?: Created): undefined {
+    this.openings.add(dial, options, created);
+  }
+
   override destroy(): void {
-    this.#destroyed.abort();
+    this.openings.end();
+    super.destroy();
+  }
+}
+
+class SecureAgent extends https.Agent {
+  readonly openings = new Openings();
+  readonly #contexts: SecureContexts;
+  readonly #tunnel: Tunnel;
+
+  constructor(options: https.AgentOptions, contexts: SecureContexts, tunnel: Tunnel) {
+    super(options);
+    this.#contexts = contexts;
+    this.#tunnel = tunnel;
+  }
+
+  override createConnection(options: AgentRequestOptions, created?: Created): undefined {
+    this.openings.add(
+      (target, { signal }) =>
+        this.#contexts.connect(async (secureContext) => {
+          const socket = await this.#tunnel(target, { signal });
+          const connection = { ...options, socket, secureContext } as https.RequestOptions;
+          return handshake(super.createConnection(connection) as TLSSocket, { signal });
+        }),
+      options,
+      created,
+    );
+  }
+
+  override destroy(): void {
+    this.openings.end();
     super.destroy();
   }
 }

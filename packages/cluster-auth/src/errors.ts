@@ -38,9 +38,20 @@ export class ClusterAuthError extends Error {
   }
 }
 
-/** A proxy or a web server sent an unexpected answer. `reasonOf` returns the message. */
+/** A proxy or a server sent an unexpected answer, or none. `reasonOf` returns the message. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
+}
+
+/** No address of a host can be reached. The message names them; `code` is that of the first. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError';
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /**
@@ -51,7 +62,7 @@ export class Refusal extends Error {
  */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an error';
-  if (error instanceof Refusal) return error.message;
+  if (error instanceof Refusal || error instanceof UnreachableError) return error.message;
   const distrust = unsigned(error) ?? misnamed(error);
   if (distrust !== undefined) return distrust;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -1,17 +1,20 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { createAgent } from './agent.ts';
+import { type AgentRequestOptions, createAgent } from './agent.ts';
 import type { Dependencies } from './dependencies.ts';
+import { dial } from './dial.ts';
 import { hostOf, portOf, redacted } from './endpoint.ts';
 import { Refusal } from './errors.ts';
 import { http } from './http.ts';
 import { proxyFor } from './proxy/environment.ts';
+import { dialProxy } from './proxy/dial-proxy.ts';
 import { requestProxy } from './proxy/http-connect.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import { fixed } from './rotating.ts';
 import { openProxyRoots, openSystemRoots } from './trust/system-roots.ts';
 
+/** How long a server may take to answer once there is a connection, which has limits of its own. */
 const TIMEOUT_MS = 10_000;
 
 /** The roots of a distribution have a quarter of that. */
@@ -41,19 +44,18 @@ type Answer = { readonly status: number; readonly location: string | undefined; 
  * @throws an error for `reasonOf`; the lifetime's reason when that ends
  */
 export async function fetchText(url: URL, request: Request, deps: Dependencies): Promise<string> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    return await fetchWithin(url, request, AbortSignal.any([timeout, deps.lifetime]), deps);
+    return await followed(url, request, deps);
   } catch (error) {
     deps.lifetime.throwIfAborted();
-    throw timeout.aborted ? new Refusal(`no answer within ${TIMEOUT_MS / 1000} s`) : error;
+    throw error;
   }
 }
 
-async function fetchWithin(first: URL, request: Request, signal: AbortSignal, deps: Dependencies): Promise<string> {
+async function followed(first: URL, request: Request, deps: Dependencies): Promise<string> {
   let url = first;
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
-    const { status, location, text } = await fetchOnce(url, request, signal, deps);
+    const { status, location, text } = await fetchOnce(url, request, deps);
     if (status === 200) return text;
     const isRedirect = location !== undefined && [301, 302, 303, 307, 308].includes(status);
     if (request.follows === undefined || !isRedirect) throw new Refusal(`it answered ${status}`);
@@ -75,9 +77,9 @@ function redirected(from: URL, location: string): URL {
   return to;
 }
 
-async function fetchOnce(url: URL, request: Request, signal: AbortSignal, deps: Dependencies): Promise<Answer> {
+async function fetchOnce(url: URL, request: Request, deps: Dependencies): Promise<Answer> {
   const { body, headers = {} } = request;
-  const options = { method: body === undefined ? 'GET' : 'POST', headers, signal };
+  const options = { method: body === undefined ? 'GET' : 'POST', headers, signal: deps.lifetime };
   const proxy = proxyFor(url, deps.env);
   if (url.protocol === 'http:') return answerTo(await plainRequest(url, options, proxy, deps), body);
 
@@ -86,8 +88,9 @@ async function fetchOnce(url: URL, request: Request, signal: AbortSignal, deps: 
     ca,
     tunnel: proxy && tunnelThrough(proxy, await openProxyRoots(fixed(undefined), deps)),
   });
+  const own: AgentRequestOptions = { ...options, agent, connectSignal: deps.lifetime };
   try {
-    return await answerTo(https.request(url, { ...options, agent }), body);
+    return await answerTo(https.request(url, own), body);
   } finally {
     agent.destroy();
   }
@@ -106,34 +109,46 @@ async function plainRequest(
   proxy: URL | undefined,
   deps: Dependencies,
 ): Promise<ClientRequest> {
-  if (proxy === undefined) return http.request(url, { ...options, agent: false });
-  if (proxy.protocol === 'socks5:') {
-    const socket = await tunnelThrough(proxy)({ host: hostOf(url), port: portOf(url) }, options);
+  const { signal } = options;
+  if (proxy === undefined || proxy.protocol === 'socks5:') {
+    const open = proxy === undefined ? dial : tunnelThrough(proxy);
+    const socket = await open({ host: hostOf(url), port: portOf(url) }, { signal });
     // The SOCKS library leaves the socket paused.
     return http.request(url, { ...options, createConnection: () => socket }).once('socket', (its) => its.resume());
   }
-  const ca = proxy.protocol === 'https:' ? await (await openProxyRoots(fixed(undefined), deps))() : undefined;
+  const roots = proxy.protocol === 'https:' ? await openProxyRoots(fixed(undefined), deps) : undefined;
+  const socket = await dialProxy(proxy, { signal, roots });
   const path = `${url.origin}${url.pathname}${url.search}`;
-  return requestProxy(proxy, { ...options, path, headers: { ...options.headers, host: url.host } }, ca);
+  return requestProxy(proxy, { ...options, path, headers: { ...options.headers, host: url.host } }, socket);
 }
 
 async function answerTo(request: ClientRequest, body: string | undefined): Promise<Answer> {
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // From here on the response reports errors; without a listener, one of the request would end the process.
-  request.on('error', () => {});
+  let timer: NodeJS.Timeout | undefined;
+  let waiting: ClientRequest | IncomingMessage = request;
+  const end = (): void => void waiting.destroy(new Refusal(`no answer within ${TIMEOUT_MS / 1000} s`));
+  request.once('socket', () => (timer = setTimeout(end, TIMEOUT_MS)));
   try {
-    const { statusCode: status = 0, headers } = response;
-    if (status !== 200) return { status, location: headers.location, text: '' };
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > MAX_BYTES) throw new Refusal(`it answered more than ${MAX_BYTES} bytes`);
-    }
-    return { status, location: undefined, text: Buffer.concat(chunks).toString('utf8') };
+    request.end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // From here on the response reports errors; without a listener, one of the request would end the process.
+    request.on('error', () => {});
+    waiting = response;
+    return await answerIn(response);
   } finally {
-    response.destroy();
+    clearTimeout(timer);
+    waiting.destroy();
   }
+}
+
+async function answerIn(response: IncomingMessage): Promise<Answer> {
+  const { statusCode: status = 0, headers } = response;
+  if (status !== 200) return { status, location: headers.location, text: '' };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Refusal(`it answered more than ${MAX_BYTES} bytes`);
+  }
+  return { status, location: undefined, text: Buffer.concat(chunks).toString('utf8') };
 }

@@ -1,3 +1,5 @@
+export type { AgentRequestOptions } from './agent.ts';
+export { openClientAgent } from './client-agent.ts';
 export { connect } from './connect.ts';
 export type { Authorization, Connection } from './connection.ts';
 export type { Validity } from './credentials.ts';

@@ -307,7 +307,7 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
     const { agent } = await connection.authorize({ signal: new AbortController().signal });
     await reflected.stop();
     // Check before the connection is closed, which would close what the reflector left behind.
-    await eventually(() => Object.keys({ ...agent.sockets, ...agent.requests }), []);
+    await eventually(() => Object.values({ ...agent.sockets, ...agent.requests }).flat(), []);
     await disconnect();
     const leaked = () => [...resources()].filter(([name, { length }]) => length > (before.get(name)?.length ?? 0));
     await eventually(leaked, []);

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
-import { type Authorization, type Connection, tlsFailure } from '@kube-semaphore/cluster-auth';
+import {
+  type AgentRequestOptions,
+  type Authorization,
+  type Connection,
+  tlsFailure,
+} from '@kube-semaphore/cluster-auth';
 import { ConnectionError, IdleTimeoutError } from './errors.ts';
 
 /** Not imported: an import of it costs 8 MB, see `http.ts` of cluster-auth. */
@@ -13,7 +18,7 @@ export type Exchange = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** The exchange ends with IdleTimeoutError if no byte passes in either direction for this long. */
+  /** Once connected, the exchange ends with IdleTimeoutError if no byte passes in either direction for this long. */
   readonly idleTimeoutMs: number;
   readonly signal: AbortSignal;
   /** Called when the connection is ready, after the TLS handshake. If it throws, nothing is sent. */
@@ -63,7 +68,7 @@ function sendOnce(authorization: Authorization, exchange: Exchange): Promise<Inc
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const isPlain = server.protocol === 'http:';
-  const outgoing = (isPlain ? http : https).request({
+  const options: AgentRequestOptions = {
     agent: authorization.agent,
     method,
     host: server.hostname.replace(/^\[|\]$/g, ''),
@@ -74,9 +79,9 @@ function sendOnce(authorization: Authorization, exchange: Exchange): Promise<Inc
       ...authorization.headers,
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
-    // This one also counts while the socket connects, when a firewall may drop packets silently.
-    timeout: idleTimeoutMs,
-  });
+    connectSignal: signal,
+  };
+  const outgoing = (isPlain ? http : https).request(options);
   // Cheaper than the option `signal`, which also watches for the end of the stream.
   const abort = (): void => void outgoing.destroy(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { Agent } from 'node:https';
-import { Socket } from 'node:net';
+import { readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -95,23 +94,13 @@ describe('a request fails', () => {
     });
   });
 
-  it('with KUBE_IDLE if the connection is never established', async () => {
-    const { connection } = await scripted([], ok);
-    const agent = new Agent();
-    agent.createConnection = () => Object.assign(new Socket(), { connecting: true });
-    const authorize = async () => ({ server: connection.server, agent, headers: {} });
-    const client = new KubeClient({
-      connection: { ...bound(connection), authorize },
-      userAgent: 'test',
-      idleTimeoutMs: 300,
-    });
-    await expect(client.list(pods, { signal })).rejects.toMatchObject({ code: 'KUBE_IDLE' });
-  });
-
-  it('with KUBE_IDLE if the TLS handshake gets no answer', async () => {
+  it('with KUBE_CONNECTION if the TLS handshake gets no answer: that has its own timeout', async () => {
     const { client } = await openClient(await proxy.kubeconfig('x'), { idleTimeoutMs: 300 });
     await proxy.set({ kind: 'stall' });
-    await expect(client.list(pods, { signal })).rejects.toMatchObject({ code: 'KUBE_IDLE' });
+    await expect(client.list(pods, { signal })).rejects.toMatchObject({
+      code: 'KUBE_CONNECTION',
+      message: expect.stringContaining('no answer to the TLS handshake within 10 s'),
+    });
   });
 });
 
@@ -292,13 +281,21 @@ describe('an abort', () => {
     ).toBe(reason);
   });
 
-  it('while it connects ends it with its reason', async () => {
-    const { client, connection } = await openClient(await proxy.kubeconfig('x'));
-    await proxy.set({ kind: 'stall' });
-    const { agent } = await connection.authorize({ signal });
-    const connects = () => eventually(() => Object.keys(agent.sockets).length, 1);
+  it('while it connects ends it with its reason and closes the connection', async () => {
+    const connections = new Set<Socket>();
+    const silent = createServer((socket) => {
+      connections.add(socket.resume());
+      socket.on('error', () => {}).on('close', () => connections.delete(socket));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const kubeconfig = await proxy.kubeconfig('x');
+    const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    await writeFile(kubeconfig, (await readFile(kubeconfig, 'utf8')).replaceAll(proxy.url, url));
+    const { client } = await openClient(kubeconfig);
+    const connects = () => eventually(() => connections.size, 1);
     expect(await abortedWhen(connects, (aborted) => client.list(pods, { signal: aborted }))).toBe(reason);
-    await eventually(() => Object.keys(agent.sockets), []);
+    await eventually(() => connections.size, 0);
   });
 
   it.each([

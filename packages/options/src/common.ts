@@ -55,7 +55,8 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     flag: 'timeout',
     group: 'Subcommands',
     type: duration({ minMs: 1_000 }),
-    fallback: 30_000,
+    // A connection gives up after 30 s, and its error says why.
+    fallback: 45_000,
     help: `How long ${printing.join(' and ')} wait${printing.length === 1 ? 's' : ''} for ${local}, and then for remotes.`,
   },
   yes: {

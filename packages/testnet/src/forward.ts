@@ -7,13 +7,13 @@ import type { Place } from './namespace.ts';
 const listener = fileURLToPath(new URL('./forward-listener.ts', import.meta.url));
 
 /**
- * Listens on 127.0.0.1:`port` in a place, and leads each connection to 127.0.0.1:`port` out here. A socket belongs to
+ * Listens on `host` (default: 127.0.0.1) at `port` in a place, and leads each connection to 127.0.0.1:`port` out here. A socket belongs to
  * the namespace that it was made in: a short-lived process makes it there, and hands it over.
  *
  * @returns the server, to be closed
  */
-export async function forward(place: Place, port: number): Promise<Server> {
-  const child = place.spawn(process.execPath, [listener, String(port)], {
+export async function forward(place: Place, port: number, host = '127.0.0.1'): Promise<Server> {
+  const child = place.spawn(process.execPath, [listener, String(port), host], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   // One that has ended well has sent it; but what it sent takes a few turns to become a server here.

@@ -1,21 +1,16 @@
-import type { Agent, RequestOptions } from 'node:https';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import packageJson from '../../package.json' with { type: 'json' };
+import { accessOf } from './access.ts';
 import type { Context } from './contexts.ts';
 
 /** The client that the apps use, with the credentials of a context. Credentials that end are not renewed. */
-export async function kubeClientOf({ kube, server }: Context): Promise<KubeClient> {
-  const options: RequestOptions = {};
-  await kube.applyToHTTPSOptions(options);
-  const { agent, auth, headers } = options;
-  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  const url = new URL(server);
-  const own = { ...(headers as Record<string, string>), ...basic };
-  const authorization = { server: url, agent: agent as Agent, headers: own };
+export async function kubeClientOf(context: Context): Promise<KubeClient> {
+  const server = new URL(context.server);
+  const authorization = { server, ...(await accessOf(context)) };
   return new KubeClient({
     userAgent: `semaphore/${packageJson.version}`,
     connection: {
-      server: url,
+      server,
       authorize: () => Promise.resolve(authorization),
       unauthorized: () => Promise.resolve(false),
       connectionFailed: () => Promise.resolve(false),

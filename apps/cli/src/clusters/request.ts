@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { TLSSocket } from 'node:tls';
+import type { AgentRequestOptions } from '@kube-semaphore/cluster-auth';
+import { type Access, accessOf } from './access.ts';
 import type { Context } from './contexts.ts';
 
 /** An API server didn't answer, or refused. */
@@ -48,44 +50,69 @@ export const get = async (context: Context, path: string, limits: RequestLimits)
 /**
  * Sends a request to a context's API server, with all credentials and proxies that a kubeconfig may have.
  *
- * @throws {RequestError} unless the answer is 200, 201 or 202 within `timeoutMs`
+ * @throws {RequestError} unless the answer is 200, 201 or 202 within `timeoutMs` of the moment when it is connected
  */
-export async function ask(
-  { kube, server, untilMs = Infinity }: Context,
-  { path, body: sent, method = sent === undefined ? 'GET' : 'POST', contentType = 'application/json', accept }: Sent,
-  { signal, timeoutMs }: RequestLimits,
-): Promise<Answer> {
-  const leftMs = Math.ceil(untilMs - performance.now());
+export async function ask(context: Context, sent: Sent, limits: RequestLimits): Promise<Answer> {
+  const leftMs = Math.ceil((context.untilMs ?? Infinity) - performance.now());
   if (leftMs <= 0) throw new RequestError(TOO_LATE);
-  const limit = AbortSignal.timeout(Math.min(timeoutMs, leftMs));
-  const options: https.RequestOptions = { signal: AbortSignal.any([signal, limit]) };
+  const late = new AbortController();
+  const timer = leftMs < Infinity && setTimeout(() => late.abort(new RequestError(TOO_LATE)), leftMs);
   try {
-    await kube.applyToHTTPSOptions(options);
+    return await answered(context, sent, limits, late);
   } catch (cause) {
-    throw new RequestError(`no credentials: ${wordsOf(cause)}`, { cause });
+    if (cause instanceof RequestError) throw cause;
+    limits.signal.throwIfAborted();
+    throw late.signal.aborted ? late.signal.reason : new RequestError(wordsOf(cause), { cause });
+  } finally {
+    if (timer !== false) clearTimeout(timer);
   }
-  const url = new URL(`${server.replace(/\/+$/, '')}${path}`);
+}
+
+/** @param late aborted when the answer comes too late */
+async function answered(context: Context, sent: Sent, limits: RequestLimits, late: AbortController): Promise<Answer> {
+  const { path, body, method = body === undefined ? 'GET' : 'POST', contentType = 'application/json', accept } = sent;
+  const { signal, timeoutMs } = limits;
+  const { agent, headers } = await credentialsOf(context);
+  const ended = AbortSignal.any([signal, late.signal]);
+  const options: AgentRequestOptions = { agent, method, headers, signal: ended, connectSignal: ended };
+  const url = new URL(`${context.server.replace(/\/+$/, '')}${path}`);
+  const silent = new RequestError(`no answer within ${timeoutMs / 1_000} s`);
+  const request = https.request(url, options);
+  let timer: NodeJS.Timeout | undefined;
+  let response: IncomingMessage | undefined;
   try {
-    const request = https.request(url, { ...options, method });
-    if (sent !== undefined) request.setHeader('content-type', contentType);
+    request.once('socket', () => (timer = setTimeout(() => late.abort(silent), timeoutMs)));
+    if (body !== undefined) request.setHeader('content-type', contentType);
     if (accept !== undefined) request.setHeader('accept', accept);
-    const answered = answerTo(request);
-    request.end(sent && JSON.stringify(sent));
-    const response = await answered;
+    const head = answerTo(request);
+    request.end(body && JSON.stringify(body));
+    response = await head;
     const certificate = (response.socket as TLSSocket).getPeerCertificate();
-    const body = await bodyOf(response);
+    const text = await bodyOf(response);
     const status = response.statusCode ?? 0;
-    if (![200, 201, 202].includes(status)) throw new RequestError(messageIn(body) ?? `HTTP ${status}`, { status });
+    if (![200, 201, 202].includes(status)) throw new RequestError(messageIn(text) ?? `HTTP ${status}`, { status });
     return {
-      body,
+      body: text,
       dateMs: Date.parse(response.headers.date ?? ''),
       certificateUntilMs: Date.parse(certificate.valid_to),
     };
+  } catch (error) {
+    if (ended.aborted || response !== undefined || !isStale(request, error)) throw error;
+    return answered(context, sent, limits, late);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The server closed a kept-alive connection as we wrote to it. That is normal, and it received no request. */
+const isStale = ({ reusedSocket }: ClientRequest, error: unknown): boolean =>
+  reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+async function credentialsOf(context: Context): Promise<Access> {
+  try {
+    return await accessOf(context);
   } catch (cause) {
-    if (cause instanceof RequestError) throw cause;
-    signal.throwIfAborted();
-    const why = leftMs < timeoutMs ? TOO_LATE : `no answer within ${timeoutMs / 1_000} s`;
-    throw new RequestError(limit.aborted ? why : wordsOf(cause), { cause });
+    throw new RequestError(`no credentials: ${wordsOf(cause)}`, { cause });
   }
 }
 
@@ -117,8 +144,6 @@ function messageIn(body: string): string | undefined {
   }
 }
 
-/** The errors of several addresses have no message of their own. */
 function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(wordsOf).join(', ');
   return error instanceof Error ? error.message || error.name : String(error);
 }

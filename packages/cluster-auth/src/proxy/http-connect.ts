@@ -1,10 +1,9 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import https from 'node:https';
-import { isIP, type Socket } from 'node:net';
-import type { Target } from '../agent.ts';
+import type { Socket } from 'node:net';
 import { basic } from '../credentials.ts';
-import { authorityOf, hostOf, loginOf, portOf } from '../endpoint.ts';
+import type { Target } from '../dial.ts';
+import { authorityOf, loginOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
 import { http } from '../http.ts';
 
@@ -18,36 +17,33 @@ type ProxyRequest = {
 /**
  * A request to a proxy, with the user and the password in its URL.
  *
- * @param ca PEM that verifies an https: proxy
+ * @param socket leads to the proxy
  */
-export function requestProxy(proxy: URL, request: ProxyRequest, ca: string | undefined): ClientRequest {
+export function requestProxy(proxy: URL, request: ProxyRequest, socket: Socket): ClientRequest {
   const { username = '', password = '' } = loginOf(proxy) ?? {};
   const isAnonymous = username === '' && password === '';
   const authorization = isAnonymous ? {} : { 'proxy-authorization': basic(username, password) };
-  const host = hostOf(proxy);
-  const headers = { ...request.headers, ...authorization };
-  const options = { ...request, headers, host, port: portOf(proxy), agent: false };
-  if (proxy.protocol !== 'https:') return http.request(options);
-  // Node.js would take the server name from the `host` header, which is the target's here.
-  const servername = isIP(host) === 0 ? host : '';
-  return https.request({ ...options, ca, servername, rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+  return http.request({
+    ...request,
+    headers: { ...request.headers, ...authorization },
+    createConnection: () => socket,
+  });
 }
 
 /**
  * A connection to the target through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6).
  *
+ * @param toProxy leads to the proxy, and is closed if that refuses
  * @param ended aborts the attempt, and has no effect on an established connection
- * @param ca PEM that verifies an https: proxy
  */
 export async function connectThroughHttp(
   proxy: URL,
+  toProxy: Socket,
   target: Target,
   ended: AbortSignal,
-  ca: string | undefined,
 ): Promise<Socket> {
-  ended.throwIfAborted();
   const authority = authorityOf(target.host, target.port);
-  const request = requestProxy(proxy, { method: 'CONNECT', path: authority, headers: { host: authority } }, ca);
+  const request = requestProxy(proxy, { method: 'CONNECT', path: authority, headers: { host: authority } }, toProxy);
   const onEnded = () => request.destroy(ended.reason);
   // Not the request's own `signal`: its timeout would cut the connection later.
   ended.addEventListener('abort', onEnded, { once: true });

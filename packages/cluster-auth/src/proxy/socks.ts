@@ -1,8 +1,10 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import type { Target } from '../agent.ts';
+import type { Socket } from 'node:net';
+import type { Target } from '../dial.ts';
 import { hostOf, loginOf, portOf } from '../endpoint.ts';
 import { Refusal } from '../errors.ts';
+
+/** Of the library's own timer, which ends later than ours. It is never cleared, so it isn't endless. */
+const LIBRARY_TIMEOUT_MS = 120_000;
 
 /** The library's errors, which have no code, in words for a user. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -17,31 +19,37 @@ const WORDS: Readonly<Record<string, string>> = {
  * A connection to the target through a SOCKS5 proxy (RFC 1928), such as `ssh -D`. The proxy resolves host names, as in
  * Go.
  *
+ * @param socket leads to the proxy, and is closed if that refuses
  * @param ended aborts the attempt, and has no effect on an established connection
  */
-export async function connectThroughSocks(proxy: URL, target: Target, ended: AbortSignal): Promise<Socket> {
-  ended.throwIfAborted();
+export async function connectThroughSocks(
+  proxy: URL,
+  socket: Socket,
+  target: Target,
+  ended: AbortSignal,
+): Promise<Socket> {
   const { username = '', password = '' } = loginOf(proxy) ?? {};
-  // For longer ones the library throws an error that can't be caught, which would end the process.
-  const isTooLong = [username, password, target.host].some((text) => Buffer.byteLength(text) > 255);
-  if (isTooLong) throw new Refusal('SOCKS5 allows host names, user names and passwords of at most 255 bytes');
-  // Loaded only if it is needed. In our bundle it has no named exports.
-  const { SocksClient } = (await import('socks')).default;
-  const [host, port] = [hostOf(proxy), portOf(proxy)];
-  const socket = connect({ host, port });
-  // The library removes its listener before the caller adds one; an error in between would end the process.
-  socket.on('error', () => {});
   const onEnded = () => socket.destroy(ended.reason);
   ended.addEventListener('abort', onEnded, { once: true });
   try {
-    await once(socket, 'connect');
+    // For longer ones the library throws an error that can't be caught, which would end the process.
+    const isTooLong = [username, password, target.host].some((text) => Buffer.byteLength(text) > 255);
+    if (isTooLong) throw new Refusal('SOCKS5 allows host names, user names and passwords of at most 255 bytes');
+    // Loaded only if it is needed. In our bundle it has no named exports.
+    const { SocksClient } = (await import('socks')).default;
     const login = username === '' ? {} : { userId: username, password };
-    const options = { proxy: { host, port, type: 5, ...login }, destination: target, command: 'connect' } as const;
-    await SocksClient.createConnection({ ...options, existing_socket: socket });
+    await SocksClient.createConnection({
+      proxy: { host: hostOf(proxy), port: portOf(proxy), type: 5, ...login },
+      destination: target,
+      command: 'connect',
+      existing_socket: socket,
+      timeout: LIBRARY_TIMEOUT_MS,
+    });
     return socket;
   } catch (error) {
     socket.destroy();
     // The socket's own error has a code. The library's error isn't the cause, as it holds the password.
+    if (error instanceof Refusal) throw error;
     throw socket.errored ?? refusal(error, username);
   } finally {
     ended.removeEventListener('abort', onEnded);

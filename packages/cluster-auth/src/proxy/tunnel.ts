@@ -1,12 +1,14 @@
 import type { Socket } from 'node:net';
-import type { Target, Tunnel } from '../agent.ts';
+import type { Tunnel } from '../agent.ts';
+import type { Target } from '../dial.ts';
 import { authorityOf, redacted } from '../endpoint.ts';
-import { ClusterAuthError, reasonOf } from '../errors.ts';
+import { ClusterAuthError, reasonOf, Refusal } from '../errors.ts';
+import { dialProxy } from './dial-proxy.ts';
 import { connectThroughHttp } from './http-connect.ts';
 import { connectThroughSocks } from './socks.ts';
 
-/** How long a proxy may take, including its own connection to the API server. */
-const TIMEOUT_MS = 30_000;
+/** How long a proxy may take to connect to the API server: that of Go's net/http for CONNECT. */
+const TIMEOUT_MS = 60_000;
 
 /**
  * A tunnel through a proxy, which can't read the TLS inside.
@@ -16,20 +18,26 @@ const TIMEOUT_MS = 30_000;
  */
 export function tunnelThrough(proxy: URL, roots?: () => Promise<string>): Tunnel {
   return async (target, { signal }) => {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
-      return await open(proxy, target, AbortSignal.any([signal, timeout]), roots);
+      return await askFor(target, proxy, await dialProxy(proxy, { signal, roots }), signal);
     } catch (cause) {
       if (signal.aborted) throw cause;
-      const reason = timeout.aborted ? `no answer within ${TIMEOUT_MS / 1000} s` : reasonOf(cause);
       const to = authorityOf(target.host, target.port);
-      const message = `the proxy ${redacted(proxy)} opens no connection to ${to}: ${reason}`;
+      const message = `the proxy ${redacted(proxy)} opens no connection to ${to}: ${reasonOf(cause)}`;
       throw new ClusterAuthError('CLUSTER_PROXY', message, { cause });
     }
   };
 }
 
-async function open(proxy: URL, target: Target, ended: AbortSignal, roots?: () => Promise<string>): Promise<Socket> {
-  if (proxy.protocol === 'socks5:') return connectThroughSocks(proxy, target, ended);
-  return connectThroughHttp(proxy, target, ended, await roots?.());
+async function askFor(target: Target, proxy: URL, socket: Socket, signal: AbortSignal): Promise<Socket> {
+  const ended = new AbortController();
+  const timeout = new Refusal(`no answer within ${TIMEOUT_MS / 1000} s`);
+  const timer = setTimeout(() => ended.abort(timeout), TIMEOUT_MS);
+  const isSocks = proxy.protocol === 'socks5:';
+  try {
+    const either = AbortSignal.any([signal, ended.signal]);
+    return await (isSocks ? connectThroughSocks : connectThroughHttp)(proxy, socket, target, either);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -21,6 +21,13 @@ export type Authority = {
   readonly caPem: string;
   /** A leaf certificate with a new P-256 key, valid from an hour ago for a year. */
   issue(request: CertificateRequest): Promise<Certificate>;
+  /** Another CA, which this one signs. */
+  intermediate(commonName: string): Promise<Authority>;
+};
+
+type AuthorityOptions = {
+  /** Whether certificates name the keys of their subject and their issuer. Default: yes. */
+  readonly keyIdentifiers?: boolean;
 };
 
 type Party = { readonly name: Name; readonly keys: webcrypto.CryptoKeyPair };
@@ -30,13 +37,20 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
 /** A new certificate authority with a P-256 key. Node makes keys and signatures, but no certificates. */
-export async function createAuthority(commonName = 'kube-semaphore test CA'): Promise<Authority> {
-  const x509 = await loadX509();
+export async function createAuthority(
+  commonName = 'kube-semaphore test CA',
+  options: AuthorityOptions = {},
+): Promise<Authority> {
   const ca = await party(commonName);
+  return authorityOf(ca, ca, options);
+}
+
+async function authorityOf(ca: Party, issuer: Party, options: AuthorityOptions): Promise<Authority> {
+  const x509 = await loadX509();
   const { keyCertSign, cRLSign, digitalSignature } = x509.KeyUsageFlags;
   const { serverAuth, clientAuth } = x509.ExtendedKeyUsage;
   return {
-    caPem: await certificate(ca, ca, [
+    caPem: await certificate(ca, issuer, options, [
       new x509.BasicConstraintsExtension(true, undefined, true),
       new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
     ]),
@@ -46,7 +60,7 @@ export async function createAuthority(commonName = 'kube-semaphore test CA'): Pr
         ...dnsNames.map((value) => ({ type: 'dns', value }) as const),
         ...ips.map((value) => ({ type: 'ip', value }) as const),
       ];
-      const certPem = await certificate(leaf, ca, [
+      const certPem = await certificate(leaf, ca, options, [
         new x509.KeyUsagesExtension(digitalSignature, true),
         new x509.ExtendedKeyUsageExtension([usage === 'server' ? serverAuth : clientAuth]),
         ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
@@ -54,6 +68,7 @@ export async function createAuthority(commonName = 'kube-semaphore test CA'): Pr
       const privateKey = KeyObject.from(leaf.keys.privateKey);
       return { certPem, keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
     },
+    intermediate: async (name) => authorityOf(await party(name), ca, options),
   };
 }
 
@@ -73,7 +88,12 @@ async function party(commonName: string, organizations: readonly string[] = []):
   return { name, keys: await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) };
 }
 
-async function certificate(subject: Party, issuer: Party, extensions: readonly Extension[]): Promise<string> {
+async function certificate(
+  subject: Party,
+  issuer: Party,
+  { keyIdentifiers = true }: AuthorityOptions,
+  extensions: readonly Extension[],
+): Promise<string> {
   const x509 = await loadX509();
   const now = Date.now();
   const made = await x509.X509CertificateGenerator.create({
@@ -86,8 +106,12 @@ async function certificate(subject: Party, issuer: Party, extensions: readonly E
     signingKey: issuer.keys.privateKey,
     signingAlgorithm: algorithm,
     extensions: [
-      await x509.SubjectKeyIdentifierExtension.create(subject.keys.publicKey),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey),
+      ...(keyIdentifiers
+        ? [
+            await x509.SubjectKeyIdentifierExtension.create(subject.keys.publicKey),
+            await x509.AuthorityKeyIdentifierExtension.create(issuer.keys.publicKey),
+          ]
+        : []),
       ...extensions,
     ],
   });
