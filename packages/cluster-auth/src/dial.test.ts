@@ -107,6 +107,17 @@ describe('dial', () => {
     expect(open).toBe(0);
   });
 
+  it('leaves one connection open if both families answer at once', async () => {
+    const { network, open } = networkOf({ 'fd00::1': 'silent', '10.0.0.1': 'silent' });
+    const dialing = dial(target, { signal }, network);
+    await vi.advanceTimersByTimeAsync(400);
+    const both = [...open];
+    for (const socket of both) socket.emit('connect');
+    const winner = await dialing;
+    await vi.advanceTimersByTimeAsync(0);
+    expect([both.length, [...open]]).toEqual([2, [winner]]);
+  });
+
   it('says how many addresses it had no time for', async () => {
     const silent = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`10.0.0.${i + 1}`, 'silent'] as const));
     const { outcome, begun } = await dialed(silent);

@@ -91,8 +91,12 @@ async function dialWithin(target: Target, deadlineMs: number, ended: AbortSignal
   const timer = setTimeout(turn.resolve, FALLBACK_DELAY_MS);
   const first = inTurn(addresses.filter(isFirst));
   first.catch(() => turn.resolve());
+  const families = others.length === 0 ? [first] : [first, turn.promise.then(() => inTurn(others))];
   try {
-    return await Promise.any(others.length === 0 ? [first] : [first, turn.promise.then(() => inTurn(others))]);
+    const winner = await Promise.any(families);
+    // Both may connect at once. Why the other one doesn't is of no interest then.
+    for (const each of families) each.then((socket) => socket !== winner && socket.destroy()).catch(() => undefined);
+    return winner;
   } catch {
     throw failureOf(target, tried, addresses.length - tried.length);
   } finally {
