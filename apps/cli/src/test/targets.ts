@@ -1,5 +1,5 @@
 import { isLabelKey, isLabelValue } from '@kube-semaphore/naming';
-import { parseIp, specialUse } from '@kube-semaphore/net';
+import { parseIp } from '@kube-semaphore/net';
 import { type AppPod } from '../clusters/report.ts';
 import { PORT, type Target } from './probe.ts';
 
@@ -34,7 +34,7 @@ export function targetsOf(from: Site, others: readonly Site[], { name, namespace
 export const addressesIn = (said: readonly { readonly ip: string }[] = []): readonly string[] =>
   said.slice(0, 2).flatMap(({ ip }) => {
     const parsed = parseIp(ip);
-    return parsed.ok && specialUse(parsed.value)?.isReserved !== false ? [parsed.value] : [];
+    return parsed.ok ? [parsed.value] : [];
   });
 
 const urlOf = (host: string): string => `http://${host}:${PORT}/`;

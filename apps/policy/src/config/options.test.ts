@@ -47,7 +47,7 @@ describe('the options of policy', () => {
       maxNetsPerSet: 1_000,
       clusterSetLabel: false,
       output: 'text',
-      timeoutMs: 30_000,
+      timeoutMs: 45_000,
       cleanupCluster: undefined,
       yes: false,
       calicoApi: 'auto',

@@ -40,7 +40,7 @@ describe('the options of service-mirror', () => {
       encoding: 'auto',
       resyncPeriodMs: 3_600_000,
       output: 'text',
-      timeoutMs: 30_000,
+      timeoutMs: 45_000,
       cleanupCluster: undefined,
       cleanupMcs: false,
       yes: false,

@@ -29,7 +29,7 @@ describe('the options of wireguard', () => {
       observePeriodMs: 30_000,
       staleHandshakeMs: 180_000,
       output: 'text',
-      timeoutMs: 30_000,
+      timeoutMs: 45_000,
       cleanupCluster: undefined,
       yes: false,
       deletionGuardPercent: 50,
