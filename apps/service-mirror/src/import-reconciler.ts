@@ -2,7 +2,8 @@ import { isTaken } from '@kube-semaphore/kube-client';
 import { type KeyContext, type KeyWrites, refusalOf, type Unwritten } from '@kube-semaphore/multicluster';
 import type { Settings } from './config/settings.ts';
 import type { ClusterDiagnostic } from './desired/diagnostic.ts';
-import { clusterOf, problemOf } from './desired/diagnostic.ts';
+import { problemOf } from './desired/diagnostic.ts';
+import { clusterOfWrite } from './desired/diff/slice-parts.ts';
 import {
   type ImportChange,
   importTaken,
@@ -192,7 +193,7 @@ export class ImportReconciler {
 /** What a user has to know about a change that wasn't made. */
 function problemsOf(key: string, { object, change, error }: Unwritten): readonly ClusterDiagnostic[] {
   const refusal = refusalOf(error);
-  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOf(key) }];
+  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOfWrite(key, change) }];
   const { kind } = change as McsChange;
   if ((kind !== 'create-derived' && kind !== 'create-slice') || !isTaken(error)) return [];
   // Someone removed our labels from it, or another program uses its name: we don't see it, and may not read it.

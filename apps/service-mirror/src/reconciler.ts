@@ -13,7 +13,7 @@ import { type ClusterDiagnostic, clusterOf, problemOf } from './desired/diagnost
 import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
-import { deletesBeside, partsOf, type SlicePart, writesBeside } from './desired/diff/slice-parts.ts';
+import { clusterOfWrite, deletesBeside, partsOf, type SlicePart, writesBeside } from './desired/diff/slice-parts.ts';
 
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
@@ -163,7 +163,7 @@ export class ServiceReconciler {
 /** What a user has to know about a change that wasn't made. */
 function problemsOf(key: string, { change, error }: Unwritten): readonly ClusterDiagnostic[] {
   const refusal = refusalOf(error);
-  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOf(key) }];
+  if (refusal !== undefined) return [{ ...refusal, cluster: clusterOfWrite(key, change) }];
   const { kind, to } = change as Extract<Change, { readonly kind: 'create-slice' }>;
   // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
   if (kind !== 'create-slice' || !isTaken(error)) return [];

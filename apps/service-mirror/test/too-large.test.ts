@@ -80,7 +80,7 @@ describe('a global Service', () => {
     const { name } = slices.find(({ metadata }) => metadata.labels?.[mirrorClusterLabel] === 'c2')!.metadata;
     await proxy.set({ kind: 'answer', status: 413 }, { method: 'PUT', target: new RegExp(`/endpointslices/${name}$`) });
     await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: ['10.4.0.3'] }] });
-    const refused = () => program.metric(gauge, { remote: 'c1', reason: 'refused', kind: 'problem' });
+    const refused = () => program.metric(gauge, { remote: 'c2', reason: 'refused', kind: 'problem' });
     await eventually(refused, 1);
 
     await secondSources.remove('endpointslices', { name: 'web-b' });

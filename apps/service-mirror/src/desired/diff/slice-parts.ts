@@ -1,4 +1,5 @@
 import { importClusterLabel, mirrorClusterLabel } from '../../names.ts';
+import { clusterOf } from '../diagnostic.ts';
 import type { Change } from './change.ts';
 import { type DesiredSlice, hasReady } from '../objects.ts';
 import type { SlicePhases } from './slices.ts';
@@ -14,8 +15,8 @@ export type SlicePart = SlicePhases & {
  * deleted. In the order in which the clusters occur.
  */
 export function partsOf({ writes, adopted, deletes }: SlicePart): readonly SlicePart[] {
-  const writesOf = Map.groupBy(writes, ({ to }) => clusterOf(to));
-  const deletesOf = Map.groupBy(deletes, ({ from }) => clusterOf(from));
+  const writesOf = Map.groupBy(writes, ({ to }) => clusterOfSlice(to));
+  const deletesOf = Map.groupBy(deletes, ({ from }) => clusterOfSlice(from));
   // Only mirrors adopt, and their slices name no cluster.
   const clusters = new Set([...writesOf.keys(), ...deletesOf.keys(), ...(adopted.length > 0 ? [''] : [])]);
   return Array.from(clusters, (cluster) => ({
@@ -60,5 +61,11 @@ export function deletesBeside(
   return deletes.filter(({ from }) => !from.endpoints.some(({ address }) => moving.has(address)));
 }
 
-const clusterOf = ({ labels }: Pick<DesiredSlice, 'labels'>): string =>
+/** The cluster that a write of a key is about: that of a slice, if it names one. @param change as `Unwritten.change` */
+export function clusterOfWrite(key: string, change: unknown): string {
+  const { to } = change as { readonly to?: Partial<DesiredSlice> };
+  return clusterOfSlice({ labels: to?.labels ?? {} }) || clusterOf(key);
+}
+
+const clusterOfSlice = ({ labels }: Pick<DesiredSlice, 'labels'>): string =>
   labels[mirrorClusterLabel] ?? labels[importClusterLabel] ?? '';
