@@ -32,6 +32,6 @@ describe.each<{ by: Labeller }>([{ by: 'controller' }, { by: 'webhook' }])('labe
     const written = policy.log().filter(({ msg }) => /^set (created|updated)$/.test(msg));
     expect(written).toHaveLength(1 + CHANGES);
     expect(labelled.isLabelled(await sets.get(name))).toBe(true);
-    labelled.labelBy('nobody');
+    labelled.labelBy('none');
   });
 });

@@ -24,7 +24,7 @@ const skipped = (reason: string, kind = 'problem') =>
   ['semaphore_policy_skipped_objects', { remote: 'c2', kind, reason }] as const;
 
 describe('a Pod of a lost node whose address another Pod has', () => {
-  it('lets nobody into a NetworkPolicy, and both Pods are named', async ({ pods, policies, startAhead, ask }) => {
+  it('is let into no NetworkPolicy, and both Pods are named', async ({ pods, policies, startAhead, ask }) => {
     await pods.add(WEB);
     await policies.add('db', fromApp('c2'));
     const policy = await startAhead();
@@ -92,7 +92,12 @@ describe('a Pod of a lost node whose address another Pod has', () => {
 });
 
 describe('a Pod that is being deleted', () => {
-  it('keeps its access while it has time, whoever has its address', async ({ pods, policies, sets, startAhead }) => {
+  it('keeps its access while it has time, also if another Pod has its address', async ({
+    pods,
+    policies,
+    sets,
+    startAhead,
+  }) => {
     await pods.add(WEB);
     await policies.add('db', fromApp('c2'));
     const policy = await startAhead();

@@ -44,6 +44,6 @@ describe.each<{ by: Labeller }>([{ by: 'controller' }, { by: 'webhook' }])('labe
     const written = program.log().filter(({ msg }) => /^(service|slice) (created|updated)$/.test(msg));
     expect(written).toHaveLength(2 + CHANGES);
     expect(await isLabelled()).toBe(true);
-    labelled.labelBy('nobody');
+    labelled.labelBy('none');
   });
 });

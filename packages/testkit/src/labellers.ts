@@ -1,7 +1,7 @@
 import { type EmbeddedClusterOptions, type KubeObject, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 
 /** Who labels objects in a cluster: a controller what it sees, a webhook what is written. */
-export type Labeller = 'nobody' | 'controller' | 'webhook';
+export type Labeller = 'none' | 'controller' | 'webhook';
 
 const LABEL = { 'example.com/cost-centre': 'a' };
 
@@ -17,7 +17,7 @@ export async function startLabelledCluster({
   kinds,
   ...options
 }: Omit<EmbeddedClusterOptions, 'mutate'> & { readonly kinds: readonly string[] }) {
-  let labeller: Labeller = 'nobody';
+  let labeller: Labeller = 'none';
   const isDue = (object: KubeObject): boolean => kinds.includes(object.kind) && !isLabelled(object);
   const cluster = await startEmbeddedCluster({
     ...options,

@@ -283,7 +283,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/service-mirror/test/stale.test.ts', 'can be disabled'],
   ],
   'keep the access of a Pod that should be gone': [
-    ['apps/policy/test/late-pods.test.ts', 'lets nobody into a NetworkPolicy, and both Pods are named'],
+    ['apps/policy/test/late-pods.test.ts', 'is let into no NetworkPolicy, and both Pods are named'],
     ['apps/policy/test/late-pods.test.ts', 'is in no set, also after a restart'],
   ],
   'join the set of another workload': [

@@ -8,6 +8,7 @@ import {
   remotePeer,
   ruleText,
   sideVerdict,
+  lossWords,
 } from '@kube-semaphore/policy/verdict';
 import { allOf, type Read } from '../clusters/objects.ts';
 import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
@@ -107,8 +108,7 @@ export function policyHop(
 /** Who has the address of a late Pod now. */
 function lossText({ late }: SideFacts, { metadata }: PodOnNode, ip: string): string | undefined {
   const loss = late.get(`${metadata.namespace}/${metadata.name}`);
-  if (loss?.known !== true || !loss.value.lost.includes(ip)) return undefined;
-  return loss.value.skipped.map(({ detail }) => detail).join('; ');
+  return loss?.known === true ? lossWords(loss.value, ip) : undefined;
 }
 
 function namespaceLabels({ cluster, namespace }: SideFacts): Read<Readonly<Record<string, string>>> {

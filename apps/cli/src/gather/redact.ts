@@ -11,7 +11,7 @@ const afterStart = (_: string, start: string): string => `${start}${GONE}`;
 /** The same, in the quotes of the value, so that a log in JSON stays JSON. */
 const inQuotes = (_: string, start: string, open = ''): string => `${start}${open}${GONE}${open}`;
 
-/** No letter of base64 comes before. The `n` of a line break in a JSON text is none. */
+/** No letter of base64 comes before. The `n` of a line break in a JSON text isn't one. */
 const START = String.raw`(?:(?<![A-Za-z0-9+/])(?<!\\(?=[nrt]))|(?<=\\[nrt]))`;
 
 const PRIVATE_KEY = '[A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----';

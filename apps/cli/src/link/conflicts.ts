@@ -69,7 +69,7 @@ function withServer(places: Places, server = ''): Places {
   return ip.ok ? { ...places, apiServerIps: [...places.apiServerIps, ip.value] } : places;
 }
 
-/** A cluster lets nobody announce the addresses of its nodes, so it would refuse these Pods. */
+/** No remote may announce the addresses of a cluster's nodes, so that cluster would refuse these Pods. */
 function nodesAmongPods({ context, name, nodeCidrs, nodeIps }: Places, ranges: readonly Range[]): readonly string[] {
   const advice =
     context === undefined ? `link ${name}, too, and set --node-cidr for it` : `set --node-cidr ${context}=CIDR`;

@@ -7,7 +7,7 @@ import { isFinished, isReleased, type PodDiagnostic } from './member.ts';
 const SLACK_MS = 60_000;
 
 /**
- * When a Pod is late, as that of a lost node: it should be gone, and nobody says whether it is, so its network may have given
+ * When a Pod is late, as that of a lost node: it should be gone, and its node doesn't say whether it is, so its network may have given
  * its addresses to other Pods. Undefined unless it is being deleted.
  */
 export const lateAtMs = ({ deletionMs }: Lifetime): number | undefined =>
@@ -17,6 +17,10 @@ export const isLate = (pod: Lifetime, nowMs: number): boolean => (lateAtMs(pod) 
 
 /** Addresses that a late Pod doesn't have any more, and what to say about it. */
 export type Loss = { readonly lost: readonly string[]; readonly skipped: readonly PodDiagnostic[] };
+
+/** Why a late Pod doesn't have an address any more, in words; undefined: it has it. */
+export const lossWords = ({ lost, skipped }: Loss, ip: string): string | undefined =>
+  lost.includes(ip) ? skipped.map(({ detail }) => detail).join('; ') : undefined;
 
 export type LossRules = {
   /** Who has an address now, as far as Pods are watched. */

@@ -147,7 +147,7 @@ describe('a late Pod', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('keeps the address of the family that nobody else has', () => {
+  it('keeps the address of the family that no other Pod has', () => {
     const remote = new Remote();
     remote.set('ns/a', { ...late, ips: ['10.4.0.1', 'fd00::1'] });
     remote.set('ns/b', { ips: ['10.4.0.1'] });

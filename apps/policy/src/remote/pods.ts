@@ -107,7 +107,7 @@ export class RemotePods {
       labelSelector: rules.nameLabel,
       fieldSelector: fieldSelectorOf(hostNetworkPods),
       watchList: 'auto',
-      project: (pod) => read(pod, rules),
+      project: (pod) => readPod(pod, rules),
       projectTooLarge: readTooLarge,
       store: this.store,
       budget,
@@ -191,7 +191,7 @@ export class RemotePods {
   }
 }
 
-function read(pod: Pod, rules: MembershipRules): RemotePod {
+function readPod(pod: Pod, rules: MembershipRules): RemotePod {
   const { uid } = pod.metadata;
   const { created, deletionMs } = lifetimeOf(pod.metadata);
   const { member, skipped } = membershipOf(pod, rules);

@@ -130,7 +130,7 @@ it('gives the peer of a machine that joined again under another name the address
   const ping = await startPing(near!.pod, '10.2.210.1');
   await ping.replies(20);
   expect(await ping.stop()).toMatchObject({ lost: 0 });
-  // An outage of the control plane is none of the tunnel.
+  // An outage of the control plane changes no tunnel.
   await beReady(c2, 'renamed', 'Unknown', 4);
   await resynced(mesh.agent(near!));
   expect(await blocks()).toEqual(['10.2.210.0/24']);

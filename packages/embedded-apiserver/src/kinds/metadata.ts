@@ -1,6 +1,7 @@
 import { forbiddenValue, invalidValue, tooLong } from '../http/causes.ts';
 import type { Cause } from '../http/status.ts';
 import { isLabelValue, isQualifiedName } from './syntax.ts';
+import { finalizersOf } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
 const MAX_ANNOTATION_BYTES = 256 * 1024;
@@ -20,8 +21,8 @@ export function* metadataRules({ metadata }: KubeObject, previous?: KubeObject):
   const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + key.length + value.length, 0);
   if (bytes > MAX_ANNOTATION_BYTES) yield tooLong('metadata.annotations', MAX_ANNOTATION_BYTES);
   if (metadata['deletionTimestamp'] !== undefined) {
-    const had = finalizersOf(previous?.metadata);
-    const added = finalizersOf(metadata).filter((name) => !had.includes(name));
+    const had = previous === undefined ? [] : finalizersOf(previous);
+    const added = finalizersOf({ metadata }).filter((name) => !had.includes(name));
     if (added.length > 0)
       yield forbiddenValue('metadata.finalizers', 'no new finalizers can be added if the object is being deleted');
   }
@@ -29,6 +30,3 @@ export function* metadataRules({ metadata }: KubeObject, previous?: KubeObject):
     if (!uid) yield invalidValue('metadata.ownerReferences.uid', uid, 'must not be empty');
   }
 }
-
-const finalizersOf = (metadata: KubeObject['metadata'] | undefined) =>
-  (metadata?.['finalizers'] ?? []) as readonly string[];

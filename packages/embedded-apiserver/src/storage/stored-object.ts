@@ -45,7 +45,7 @@ export class StoredObject {
     this.uid = uid;
     this.revision = Number(object.metadata.resourceVersion);
     this.owners = ((object.metadata['ownerReferences'] ?? []) as { uid: string }[]).map((owner) => owner.uid);
-    this.isHeld = ((object.metadata['finalizers'] ?? []) as readonly string[]).length > 0;
+    this.isHeld = finalizersOf(object).length > 0;
     this.isEnding = object.metadata['deletionTimestamp'] !== undefined;
     this.labels = labels;
     this.fields = {
@@ -73,6 +73,10 @@ export class StoredObject {
     return new StoredObject(this.#resource, { ...object, metadata });
   }
 }
+
+/** What delays the deletion of an object. */
+export const finalizersOf = ({ metadata }: Pick<KubeObject, 'metadata'>): readonly string[] =>
+  (metadata['finalizers'] ?? []) as readonly string[];
 
 /** `namespace/name`, or `name` alone for a cluster-scoped object. */
 export const objectKey = (namespace: string, name: string): string =>

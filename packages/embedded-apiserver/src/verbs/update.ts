@@ -10,7 +10,7 @@ import { mergePatch } from './merge-patch.ts';
 import { check } from '../kinds/rules.ts';
 import { prune } from '../kinds/structural-schema.ts';
 import { ApiError, badRequest, conflict, invalid, notFound } from '../http/status.ts';
-import { StoredObject } from '../storage/stored-object.ts';
+import { finalizersOf, StoredObject } from '../storage/stored-object.ts';
 import type { KubeObject } from '../test-cluster.ts';
 
 const staleMessage = 'the object has been modified; please apply your changes to the latest version and try again';
@@ -77,13 +77,13 @@ function replace(call: Call, existing: StoredObject, next: KubeObject): StoredOb
   check(resource, after, before);
   // A write that changes nothing succeeds, and causes no watch event.
   if (isDeepStrictEqual(after, before)) return existing;
-  const stored = new StoredObject(resource, after);
-  if (info.query.has('dryRun')) return stored;
-  const isReleased = existing.isHeld && !stored.isHeld && before.metadata['deletionGracePeriodSeconds'] === 0;
+  if (info.query.has('dryRun')) return new StoredObject(resource, after);
+  const isReleased =
+    existing.isHeld && finalizersOf(after).length === 0 && before.metadata['deletionGracePeriodSeconds'] === 0;
   if (!isReleased) return storage.put(resource, after);
   // Watches see that it is deleted, with its finalizer, and not that it changed.
   drop(storage, resource, existing);
-  return stored;
+  return new StoredObject(resource, after);
 }
 
 /** A PUT with a UID must match the object's UID. */

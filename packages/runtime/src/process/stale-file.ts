@@ -13,7 +13,7 @@ export type StaleFileOptions = StalenessOptions & {
   readonly content: string;
 };
 
-/** Asks every 5 s until `signal` is aborted, so that what is invalid is told although nobody uses it. */
+/** Asks every 5 s until `signal` is aborted, so that what is invalid is told although nothing uses it. */
 export async function watchStaleness(
   isStaleNow: () => Promise<boolean>,
   { signal, intervalMs = 5_000, onStale }: StalenessOptions,

@@ -1,4 +1,4 @@
-import type { Loss } from '../../late-pod.ts';
+import { type Loss, lossWords } from '../../late-pod.ts';
 import { traitsOf } from './alike.ts';
 import type { ClusterKey, Direction } from '../cross-cluster-rules.ts';
 import type { Labels } from '../selector.ts';
@@ -203,6 +203,5 @@ function peerOf({ end, pod, ip }: Spot, at: FlowCluster, key: ClusterKey): FlowP
 /** Why other clusters don't let an address of a Pod in. */
 function refusalOf(cluster: FlowCluster, { loss }: EndPod, ip: string | undefined): string | undefined {
   if (ip === undefined) return undefined;
-  const isLost = loss?.lost.includes(ip) === true;
-  return cluster.refusalOf(ip) ?? (isLost ? loss.skipped.map(({ detail }) => detail).join('; ') : undefined);
+  return cluster.refusalOf(ip) ?? (loss && lossWords(loss, ip));
 }

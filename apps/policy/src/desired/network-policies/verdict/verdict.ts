@@ -19,7 +19,7 @@ import { selects } from '../selector.ts';
 
 export { type FlowPeer, type FlowPod, flowPodOf, type FlowPort, remotePeer, type SideInput } from './flow.ts';
 export { selects };
-export { addressedPod, addressIndexOf, isLate, type Loss, lossesOf, overdueText } from '../../late-pod.ts';
+export { addressedPod, addressIndexOf, isLate, type Loss, lossesOf, lossWords, overdueText } from '../../late-pod.ts';
 
 /** What allows a flow: a rule of a user, or a companion. Rules and peers are counted from 1. */
 export type AllowedBy = {
