@@ -1,4 +1,5 @@
 import { printableJson } from '@kube-semaphore/text';
+import { pino, stdTimeFunctions } from 'pino';
 import { boundedFields, type LogFields } from './bounded-fields.ts';
 import { prettyLine } from './pretty-line.ts';
 
@@ -17,9 +18,6 @@ interface LogDestination {
   readonly isTTY?: boolean;
   hasColors?(): boolean;
 }
-
-/** From the least to the most important. */
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 /**
  * Logs to `destination`: one JSON object per line with `level` (a word), `time` (ISO 8601) and `msg`, or a line for
@@ -43,20 +41,14 @@ export function createLogger({
   const colors = isPretty && destination.hasColors?.() === true;
   const write = isPretty
     ? (line: string) => destination.write(prettyLine(line, { colors }))
-    : (line: string) => destination.write(`${printableJson(line)}\n`);
-  const least = level === 'off' ? LEVELS.length : LEVELS.indexOf(level);
-  const writer = (word: keyof Logger): Logger[keyof Logger] => {
-    if (LEVELS.indexOf(word) < least) return () => undefined;
-    return (fields, msg) => {
-      const time = new Date().toISOString();
-      write(JSON.stringify({ level: word, time, ...boundedFields(fields, strip), msg }));
-    };
-  };
-  return {
-    trace: writer('trace'),
-    debug: writer('debug'),
-    info: writer('info'),
-    warn: writer('warn'),
-    error: writer('error'),
-  };
+    : (line: string) => destination.write(printableJson(line));
+  return pino(
+    {
+      level: level === 'off' ? 'silent' : level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (word) => ({ level: word }), log: (fields) => boundedFields(fields, strip) },
+    },
+    { write },
+  );
 }
