@@ -314,6 +314,12 @@ describe('the slices of several clusters', () => {
     expect(sent).toEqual([`create-slice ${moved.name}`, `delete-slice ${gone.name}`]);
   });
 
+  it('stay as they are when their Service is deleted, to be created again', async () => {
+    const { sent, ended } = start({ there: [c1, c2], wanted: [c1, c3], definition: { headless: true } });
+    expect(await ended).toBeUndefined();
+    expect(sent).toEqual([`replace-service ${name}`]);
+  });
+
   it('are written and deleted if the Service cannot be updated', async () => {
     for (const there of [[c1, c2], [c2]]) {
       const { sent, ended } = start({

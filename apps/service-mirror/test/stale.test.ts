@@ -184,6 +184,8 @@ describe('the deletion guard', () => {
     await second.logged('list is missing too many objects; deletions held', { cluster: 'c2' });
     // Each has a slice, too.
     await eventually(() => second.metric(...held), 2 * gone.length);
+    const { remotes } = JSON.parse((await second.get('/status')).body) as { remotes: [{ objects: object }] };
+    expect(remotes[0].objects).toMatchObject({ services: 1 });
     await history.caughtUp();
     expect(history.deletions).toEqual([]);
     await second.stop();

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
 import { mountFiles } from '@kube-semaphore/testkit';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiServer, localCertificate } from './api-server.ts';
@@ -119,6 +121,30 @@ describe('a kubeconfig in a mounted Secret is read again, and', () => {
       [`${api.url}/`, 'Bearer first'],
       [`${other.url}/`, 'Bearer second'],
     ]);
+  });
+
+  it('no token of a plugin goes to a server that the kubeconfig names since the plugin began', async () => {
+    const folder = await temporaryFolder();
+    const [plugin, began, mayEnd] = ['plugin', 'began', 'may-end'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const credential = JSON.stringify({ apiVersion, kind: 'ExecCredential', status: { token: 'first' } });
+    const script = `touch ${began}; until [ -e ${mayEnd} ]; do sleep 0.1; done; echo '${credential}'`;
+    await writeFile(plugin, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await mount(cluster(), { exec: { apiVersion, interactiveMode: 'Never', command: plugin } });
+    const { connection, clock } = await connect({ env: { PATH: process.env['PATH'] } });
+    const asked = connection.authorize({ signal: never });
+    await eventually(() => existsSync(began), true);
+    const other = await started();
+    await mount({ server: other.url, ...caOf(authority) }, { token: 'second' });
+    clock.advance(1_000);
+    await connection.authorize({ signal: never });
+    await writeFile(mayEnd, '');
+    const { server, headers } = await asked;
+    expect([server.href, headers['authorization']]).toEqual([`${other.url}/`, 'Bearer second']);
   });
 
   it('nothing is opened again if another context of it changed', async () => {

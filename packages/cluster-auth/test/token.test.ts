@@ -19,11 +19,11 @@ beforeEach(async () => {
   await writeFile(join(dir, 'ca.pem'), authority.caPem);
 });
 
-const reference = (): ClusterReference => ({
+const reference = (token = join(dir, 'token')): ClusterReference => ({
   kind: 'api-server',
   apiUrl: api.url,
   caUrl: `file://${dir}/ca.pem`,
-  token: { path: join(dir, 'token') },
+  token: { path: token },
 });
 
 describe('a token file', () => {
@@ -53,6 +53,20 @@ describe('a token file', () => {
     clock.advance(1_000);
     await send(connection);
     expect(api.last?.authorization).toBe('Bearer second');
+  });
+
+  it('is read again each minute, even if the file looks unchanged', async () => {
+    // Its text differs each time; its size and its times don't.
+    const { connection, clock } = await connected(reference('/proc/sys/kernel/random/uuid'));
+    await send(connection);
+    const first = api.last?.authorization;
+    clock.advance(59_999);
+    await send(connection);
+    expect(api.last?.authorization).toBe(first);
+    clock.advance(1_000);
+    await send(connection);
+    expect(api.last?.authorization).toMatch(/^Bearer .{36}$/);
+    expect(api.last?.authorization).not.toBe(first);
   });
 
   it('keeps the connection, and a watch that is open, when the token changes', async () => {

@@ -322,14 +322,19 @@ it('lists by WatchList again after a server ended one normally', async () => {
   expect(reflected.requests).toEqual(['watch', 'watch']);
 });
 
-it.each(['response', 'event'] as const)('lists again after one 410, as %s', async (as) => {
+it.each([
+  { status: 410, as: 'response', reason: 'expired' },
+  { status: 410, as: 'event', reason: 'expired' },
+  // The version is of the future.
+  { status: 504, as: 'event', reason: 'server_error' },
+] as const)('lists again after one $status, as $as', async ({ status, as, reason }) => {
   const reflected = reflectPods(connection, PATIENT);
   await isSynced(reflected);
   const continued: RequestFilter = { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 };
-  await proxy.set({ kind: 'answer', status: 410, as }, continued);
+  await proxy.set({ kind: 'answer', status, as }, continued);
   await proxy.set({ kind: 'reset', connections: 'open' });
   const lists = () => proxy.requests().filter(({ target }) => target.includes('sendInitialEvents')).length;
   await eventually(lists, 2);
   await reflected.stop();
-  expect(reflected.restarts).toEqual(['cut', 'expired']);
+  expect(reflected.restarts).toEqual(['cut', reason]);
 });

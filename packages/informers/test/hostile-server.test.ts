@@ -252,11 +252,13 @@ it.each([
   const server = await startServer([watch(`{"type":"ERROR","object":${body}}\n`)], correct);
   const pausesMs: number[] = [];
   const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forever(ms, options));
-  const { stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
+  const { reflector, stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
   try {
     await eventually(() => pausesMs.length > 0, true);
     expect(pausesMs[0]).toBeGreaterThan(3_600_000);
     expect(pausesMs[0]).toBeLessThanOrEqual(1.1 * 3_600_000);
+    // While it waits, it doesn't hang.
+    expect(reflector.silentMs).toBeLessThan(0);
   } finally {
     await stop();
     await server.stop();
@@ -291,6 +293,27 @@ describe('a remote that has more than its budget', () => {
       await eventually(() => store.view.synced && store.size === 1 && store.view.objects.has('ns/good'), true);
       expect(stops).toMatchObject([{ error: { code: 'KUBE_OVER_BUDGET', budget: 'objects' }, known: 100 }]);
       expect(stops[0]?.delayMs).toBeGreaterThanOrEqual(300_000);
+    } finally {
+      await stop();
+      await server.stop();
+    }
+  });
+
+  it('counts all known objects again after a list that failed, and none after the end', async () => {
+    const three = ['a', 'b', 'c'].map((name) => event('ADDED', pod(name, '10.0.0.1'))).join('');
+    const expired = event('ERROR', JSON.parse(statusObject(410, 'Expired')) as object);
+    const failing = watch(`${event('ADDED', pod('a', '10.0.0.1'))}rubbish\n`);
+    const server = await startServer([watch(three + endOfInitialEvents + expired), failing], correct);
+    const budget = new RemoteBudget({ ...limits, objects: 3 });
+    const sleep = (ms: number, options: { signal: AbortSignal }) =>
+      restarts.length < 2 ? Promise.resolve() : forever(ms, options);
+    const { restarts, store, stop } = reflectPods(server.connection, { ...PATIENT, budget, sleep });
+    try {
+      await eventually(() => restarts, ['expired', 'garbage']);
+      expect(store.size).toBe(3);
+      expect(() => budget.check()).toThrow('budget of 3 objects');
+      await stop();
+      expect(() => budget.check()).not.toThrow();
     } finally {
       await stop();
       await server.stop();

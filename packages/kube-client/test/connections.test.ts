@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
@@ -328,6 +328,8 @@ describe('an abort', () => {
     const { client } = await scripted([], ok);
     const aborter = new AbortController();
     expect(await client.list(pods, { signal: aborter.signal })).toMatchObject({ resourceVersion: '9' });
+    // A signal may live as long as the process.
+    expect(getEventListeners(aborter.signal, 'abort')).toEqual([]);
     aborter.abort(reason);
     expect(await client.list(pods, { signal })).toMatchObject({ resourceVersion: '9' });
   });

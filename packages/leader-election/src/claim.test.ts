@@ -3,6 +3,7 @@ import type { Lease } from '@kube-semaphore/kube-objects';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseServer } from '../test/simulation/lease-server.ts';
 import { LeaseClaim } from './claim.ts';
+import { LeaseClaims } from './claims.ts';
 import { machineClock } from './clock.ts';
 import type { LeaseLock } from './lock.ts';
 
@@ -149,5 +150,13 @@ describe('LeaseClaim', () => {
       server.delete();
       expect([await us.attempt(true), await other.attempt(false)]).toEqual(['held', 'taken']);
     });
+  });
+});
+
+describe('LeaseClaims', () => {
+  it('are held since the oldest of their requests', async () => {
+    const sentAt = (sentAtMs: number) => ({ attempt: async () => ({ kind: 'held', sentAtMs }) }) as never;
+    const claims = new LeaseClaims([sentAt(1_000), sentAt(3_000)]);
+    expect(await claims.attempt({ signal, leads: true })).toEqual({ kind: 'held', sentAtMs: 1_000 });
   });
 });

@@ -175,6 +175,21 @@ describe('LeaderElector', () => {
     expect(server.read()?.spec.holderIdentity).toBe('only');
   });
 
+  it('aborts its writes at the next renewal if another replica has the Lease', async () => {
+    const { elector, server, events, until } = only();
+    await until(5_000);
+    const writing = elector.guard(async ({ signal }) => {
+      await once(signal, 'abort');
+      signal.throwIfAborted();
+    });
+    const outcome = writing.catch((error: unknown) => error);
+    const lease = server.read()!;
+    server.update({ ...lease, spec: { ...lease.spec, holderIdentity: 'other' } });
+    await until(8_000);
+    expect(events).toEqual(['started', 'stopped']);
+    expect(await outcome).toBeInstanceOf(NotLeadingError);
+  });
+
   it('leaves no timer behind', async () => {
     const { machine, events, stopped, done, until } = only();
     await until(60_000);

@@ -13,7 +13,14 @@ function runnerWith({
   isSynced = true,
   firstSync = Promise.resolve(),
   prepared = Promise.resolve(),
-}: { listed?: Promise<void>; isSynced?: boolean; firstSync?: Promise<void>; prepared?: Promise<void> } = {}) {
+  isForbidden = false,
+}: {
+  listed?: Promise<void>;
+  isSynced?: boolean;
+  firstSync?: Promise<void>;
+  prepared?: Promise<void>;
+  isForbidden?: boolean;
+} = {}) {
   const notes: string[] = [];
   const noted = (what: string, run: typeof untilAborted) => async (options: RunOptions) => {
     notes.push(`${what} begins`);
@@ -34,7 +41,7 @@ function runnerWith({
       return prepared;
     },
     watch: (options) => Promise.resolve([noted('c2', untilAborted)(options)]),
-    remotes: () => [{ cluster: 'c2', synced: false, firstSync, silentMs: 1 }],
+    remotes: () => [{ cluster: 'c2', synced: false, isForbidden, firstSync, silentMs: 1 }],
     watched: 'pods',
     longestReconcileMs: () => 0,
     idleTimeoutMs: 1_000,
@@ -112,6 +119,17 @@ describe('run', () => {
     const stop = new AbortController();
     const running = runner.run({ signal: stop.signal }, () => []);
     await eventually(() => runner.isReady(), { ok: false, reason: 'waiting for the first list of c2' });
+    stop.abort();
+    await running;
+  });
+
+  it('is ready without a remote that it may not watch', async () => {
+    const { runner } = runnerWith({ isForbidden: true });
+    const stop = new AbortController();
+    const running = runner.run({ signal: stop.signal }, () => []);
+    await eventually(() => runner.isWatching, true);
+    // At once: a remote that is late delays it for half a minute.
+    expect(runner.isReady()).toEqual({ ok: true });
     stop.abort();
     await running;
   });

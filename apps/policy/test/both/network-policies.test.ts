@@ -213,6 +213,15 @@ describe('a companion', () => {
     await eventually(repairs, 3);
   });
 
+  it('is listed again for each -full-store-resync-period', async ({ local, accounts, start, onTestFinished }) => {
+    const proxy = await startFaultProxy(local);
+    onTestFinished(() => proxy.stop());
+    await start({ 'local-kube-config': await proxy.kubeconfig(accounts.local), 'full-store-resync-period': '100ms' });
+    const isList = ({ target }: { readonly target: string }) =>
+      target.includes('/networkpolicies?') && target.includes('sendInitialEvents=true');
+    await eventually(() => proxy.requests().filter(isList).length >= 3, true);
+  });
+
   it('without a source is deleted at the start', async ({ pods, policies, start }) => {
     await pods.add(WEB);
     await policies.add('db', fromApp('c2'));
@@ -328,6 +337,8 @@ describe('a cluster without Calico', () => {
     await policies.open(WEB_LINE);
     expect((await policy.get('/readyz')).status).toBe(200);
     expect(await policy.metric('semaphore_policy_remote_up', { remote: 'local' })).toBe(1);
+    const { local } = JSON.parse((await policy.get('/status')).body) as { local: { lastSync: string | null } };
+    expect(local.lastSync).not.toBeNull();
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
     expect(proxy.requests().filter(({ target }) => target === '/apis')).toHaveLength(1);
     await policies.clear();

@@ -2,6 +2,7 @@ import { KubeApiError } from '@kube-semaphore/kube-client';
 import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { sliceManagedByLabel, sliceManager, sourceAnnotation } from '../names.ts';
 import { describe, expect, it } from 'vitest';
+import type { Change } from '../desired/diff/change.ts';
 import type { ObservedSlice } from '../desired/observed.ts';
 import { writeChange, type WriteTargets } from './write-change.ts';
 
@@ -18,25 +19,19 @@ const written = new Codec(endpointSliceKind).objectFromJson({
 
 const never = () => Promise.reject(new Error('not asked for'));
 
-/** Creates a slice while another one with its name exists, or existed a moment ago. @returns `stored`: calls of the stores */
-async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> | undefined) {
+/** Makes a change. @returns `stored`: calls of the stores */
+async function make(change: Change, writer: Partial<WriteTargets['writer']>) {
   const stored: string[] = [];
-  let tries = 0;
   const store = (what: string) => () => void stored.push(what);
   const targets: WriteTargets = {
     writer: {
       createService: never,
       updateService: never,
+      readSlice: never,
+      createSlice: never,
+      updateSlice: never,
       delete: never,
-      createSlice: () =>
-        ++tries === 2
-          ? Promise.resolve(written)
-          : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' })),
-      readSlice: () =>
-        there === undefined
-          ? Promise.reject(new KubeApiError('it is gone', { status: 404, reason: 'NotFound' }))
-          : Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
-      updateSlice: () => Promise.resolve(written),
+      ...writer,
     },
     local: {
       wroteService: store('service'),
@@ -49,10 +44,28 @@ async function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> |
       recheck: store('recheck'),
     },
   };
-  const result = await writeChange({ kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } }, targets, {
-    signal: new AbortController().signal,
-  }).catch((error: unknown) => error);
+  const { signal } = new AbortController();
+  const result = await writeChange(change, targets, { signal }).catch((error: unknown) => error);
   return { stored, result };
+}
+
+/** Creates a slice while another one with its name exists, or existed a moment ago. */
+function createOver(there: Pick<ObservedSlice, 'labels' | 'annotations'> | undefined) {
+  let tries = 0;
+  return make(
+    { kind: 'create-slice', to, owner: { name: 'web', uid: 'u' } },
+    {
+      createSlice: () =>
+        ++tries === 2
+          ? Promise.resolve(written)
+          : Promise.reject(new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' })),
+      readSlice: () =>
+        there === undefined
+          ? Promise.reject(new KubeApiError('it is gone', { status: 404, reason: 'NotFound' }))
+          : Promise.resolve({ ...content, ...there, uid: 'u', resourceVersion: '1', owners: [] }),
+      updateSlice: () => Promise.resolve(written),
+    },
+  );
 }
 
 describe('writeChange, for a slice that already exists', () => {
@@ -78,3 +91,15 @@ describe('writeChange, for a slice that already exists', () => {
     });
   });
 });
+
+it.each([
+  { kind: 'delete-service', stored: [] },
+  { kind: 'delete-slice', stored: ['no slice'] },
+  { kind: 'delete-endpoints', stored: ['no endpoints'] },
+] as const)(
+  'writeChange, for a $kind, says to the stores what is gone, except for a Service that may end later',
+  async ({ kind, stored }) => {
+    const change = { kind, from: { name: 'a' } } as Change;
+    expect(await make(change, { delete: () => Promise.resolve() })).toEqual({ stored, result: undefined });
+  },
+);

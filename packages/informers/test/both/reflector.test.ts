@@ -2,6 +2,7 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import { Codec, podKind } from '@kube-semaphore/kube-objects';
 import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectTo, PATIENT, reflectPods } from '../reflect-pods.ts';
@@ -128,6 +129,17 @@ it('lists again and again where watching is forbidden', async () => {
   await reflected.stop();
   limited.close();
   expect(new Set(reflected.restarts)).toEqual(new Set(['poll']));
+});
+
+it('does not store the answer to a write of ours that the watch has overtaken', async () => {
+  const answer = await create('a', '10.0.0.1');
+  const reflected = reflectPods(connection, PATIENT);
+  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  await remove('a');
+  await holds(reflected, {});
+  reflected.reflector.wrote(new Codec(podKind).objectFromJson(answer));
+  expect(reflected.store.size).toBe(0);
+  await reflected.stop();
 });
 
 it('rechecks at most once every few seconds, however often it is asked', async () => {

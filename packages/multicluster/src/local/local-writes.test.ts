@@ -34,8 +34,17 @@ function localWrites({ concurrency = 1 } = {}) {
     } as never,
   });
   const fail = (error: unknown) => writes.failed({ key: 'a', error, retryInMs: 50 });
-  return { writes, fail, up, lines };
+  return { writes, fail, up, lines, stopLeading: () => aborter.abort() };
 }
+
+it('sends nothing any more if it stopped leading while a write waited for its connection', async () => {
+  const { writes, stopLeading } = localWrites();
+  const sent = writes.write(create, async ({ beforeSend }) => {
+    stopLeading();
+    beforeSend!();
+  });
+  await expect(sent).rejects.toThrow(NotLeadingError);
+});
 
 it('counts the local API server as down from a failure of all writes to the next write', async () => {
   const { writes, fail, up, lines } = localWrites();

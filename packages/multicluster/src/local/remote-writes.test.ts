@@ -69,6 +69,12 @@ describe('RemoteWrites', () => {
     ]);
   });
 
+  it('counts deletions', () => {
+    const { spend } = writesOf(1);
+    spend('c2', 1_000, true);
+    expect(spend('c2', 1)).toBe(0);
+  });
+
   it('reports that a remote is over its budget until a minute after the last write that had to wait', () => {
     const { spend, over } = writesOf(1);
     spend('c2', 1_001);

@@ -1,5 +1,9 @@
-import { expect, it } from 'vitest';
-import { otherCluster, sameClusters } from './same-cluster.ts';
+import { once } from 'node:events';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Connection } from '@kube-semaphore/cluster-auth';
+import { expect, it, onTestFinished } from 'vitest';
+import { otherCluster, SameCluster, sameClusters } from './same-cluster.ts';
 
 const cluster = (at: string, url: string, keyIds: readonly string[]) => ({ at, server: new URL(url), keyIds });
 const local = cluster('-kube-config', 'https://10.96.0.1', ['old', 'new']);
@@ -25,4 +29,36 @@ it.each([
   { name: 'another remote, in place of one that was never reached', own: 2, keyIds: ['of-c4'], want: 3 },
 ])('takes another server of $name for $want', ({ own, keyIds, want }) => {
   expect(otherCluster(keyIds, { own, known })).toBe(want);
+});
+
+/** A connection to a server whose cluster signs with these keys. */
+async function serverWith(...keyIds: readonly string[]): Promise<Connection> {
+  const keySet = JSON.stringify({ keys: keyIds.map((kid) => ({ kid })) });
+  const listener = createServer((_, response) => void response.end(keySet)).listen(0, '127.0.0.1');
+  onTestFinished(() => void listener.close());
+  await once(listener, 'listening');
+  const server = new URL(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`);
+  const never = () => Promise.resolve(false);
+  return {
+    server,
+    authorize: () => Promise.resolve({ server, agent: new Agent(), headers: {} }),
+    unauthorized: never,
+    connectionFailed: never,
+    close: () => undefined,
+  };
+}
+
+it('knows a cluster by its newest keys, when a kubeconfig names one server after the other', async () => {
+  const run = { signal: new AbortController().signal };
+  const say = () => undefined;
+  const clusters = ['-kube-config', 'remotes[0]'].map((at) => ({ at, reference: { kind: 'in-cluster' } as const }));
+  const same = new SameCluster({
+    clusters,
+    warningLog: { trace: say, debug: say, info: say, warn: say, error: say },
+    userAgent: 'test',
+  });
+  await same.warn([await serverWith('of-c1'), await serverWith('old')], run);
+  await same.confirm(1, await serverWith('old', 'new'), run);
+  await same.confirm(1, await serverWith('new'), run);
+  await expect(same.confirm(1, await serverWith('old'), run)).rejects.toThrow('a cluster with other signing keys');
 });

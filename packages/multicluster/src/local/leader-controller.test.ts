@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@kube-semaphore/eventually';
+import { KubeApiError } from '@kube-semaphore/kube-client';
+import type { Leadership } from '@kube-semaphore/leader-election';
+import { expect, it, onTestFinished } from 'vitest';
+import { LeaderController } from './leader-controller.ts';
+
+const denied = new KubeApiError('services "web" is forbidden: exceeded quota: few', { status: 403 });
+
+/** A replica that may lead, and whose writes are refused, so they wait for a minute. @returns `ended`: keys that had a turn */
+function start() {
+  const reconciled: string[] = [];
+  const sent: string[] = [];
+  const ended: string[] = [];
+  const leadership = { isLeader: false };
+  let startedLeading = (): void => undefined;
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  const controller = new LeaderController({
+    leadership: {
+      get isLeader() {
+        return leadership.isLeader;
+      },
+      guard: () => Promise.reject(new Error('not asked for')),
+      run: ({ onStartedLeading }: Parameters<Leadership['run']>[0]) => {
+        startedLeading = () => onStartedLeading({ signal });
+        return delay(3_600_000, undefined, { signal, ref: false }).catch(() => undefined);
+      },
+    },
+    options: { writeConcurrency: 1, minWriteIntervalMs: 0 },
+    metrics: { failingObjects: { reset: () => undefined, set: () => undefined } } as never,
+    reconcile: async (key, { writes }) => {
+      reconciled.push(key);
+      const send = (): Promise<never> => {
+        sent.push(key);
+        return Promise.reject(denied);
+      };
+      await writes.write({ object: 'Service web', change: 'x', send });
+    },
+    observer: { added: () => undefined, started: () => undefined, ended: (key) => void ended.push(key) },
+    onFailure: () => undefined,
+    onStartedLeading: () => controller.enqueue(['key']),
+  });
+  const running = controller.run({ signal });
+  onTestFinished(async () => {
+    aborter.abort();
+    await running;
+  });
+  const lead = (): void => {
+    leadership.isLeader = true;
+    startedLeading();
+  };
+  return { controller, leadership, lead, reconciled, sent, ended };
+}
+
+it('a standby decides nothing', async () => {
+  const { controller, lead, reconciled, ended } = start();
+  controller.enqueue(['other']);
+  await eventually(() => ended, ['other']);
+  expect(reconciled).toEqual([]);
+  lead();
+  await eventually(() => reconciled, ['key']);
+});
+
+it('what waits is tried again in the next term, and by an urgent event, but by no other', async () => {
+  const { controller, leadership, lead, reconciled, sent } = start();
+  lead();
+  await eventually(() => sent.length, 1);
+  controller.enqueue(['key']);
+  await eventually(() => [reconciled.length, sent.length], [2, 1]);
+  leadership.isLeader = false;
+  lead();
+  await eventually(() => [reconciled.length, sent.length], [3, 2]);
+  controller.enqueue(['key'], 1, { isUrgent: true });
+  await eventually(() => [reconciled.length, sent.length], [4, 3]);
+});
