@@ -27,6 +27,30 @@ describe('check', () => {
     ]);
   });
 
+  it("reads the network's own objects, and names what replaces the addresses of Pods", async () => {
+    const containers = [{ command: ['/opt/bin/flanneld'], args: ['--ip-masq', '--kube-subnet-mgr'] }];
+    const volumes = [{ hostPath: { path: '/run/flannel' } }, { configMap: { name: 'kube-flannel-cfg' } }];
+    const flannel = {
+      metadata: { namespace: 'kube-flannel', name: 'kube-flannel-ds' },
+      spec: { template: { spec: { containers, volumes } } },
+    };
+    const path = '/api/v1/namespaces/kube-flannel/configmaps/kube-flannel-cfg';
+    const detailOf = async (network: string): Promise<unknown> => {
+      const objects = {
+        '/apis/apps/v1/namespaces/kube-flannel/daemonsets': { items: [flannel] },
+        [path]: { metadata: {}, data: { 'net-conf.json': JSON.stringify({ Network: network }) } },
+      };
+      const server = await startApiServer({ pods: [{ ...pod, status: policyPage }], objects });
+      const { stdout } = await run('check', '--kubeconfig', await kubeconfigOf({ c1: server }, 'c1'));
+      return stdout.split('\n').find((line) => line.includes('sources-kept'));
+    };
+    expect(await detailOf('10.244.0.0/16')).toBe(
+      '✗ sources-kept: c1: flannel replaces the address of Pods in packets to 10.4.0.0/16 of c2: ' +
+        "Network in net-conf.json of the ConfigMap kube-flannel/kube-flannel-cfg doesn't have it",
+    );
+    expect(await detailOf('10.0.0.0/8')).toBe('✓ sources-kept');
+  });
+
   it('waits until there is no problem', async () => {
     const { code, stdout } = await run('check', '--kubeconfig', await lost(1), '--wait', '5m', '-o', 'json');
     expect(code).toBe(0);

@@ -167,6 +167,23 @@ describe('explain', () => {
     expect(stdout).toContain('ingress on 8080/TCP of shop/web-1 is denied by GlobalNetworkPolicy x, rule 1');
   });
 
+  it('reads what replaces the address of the caller, and names the setting', async () => {
+    const env = [{ name: 'POD_SUBNET', value: '10.2.0.0/16' }];
+    const kindnet = {
+      metadata: { namespace: 'kube-system', name: 'kindnet' },
+      spec: { template: { spec: { containers: [{ name: 'kindnet-cni', env }] } } },
+    };
+    const masquerading = { ...here, '/apis/apps/v1/namespaces/kube-system/daemonsets': { items: [kindnet] } };
+    const { code, stdout } = await explain([masquerading, there], '--to', 'c2/shop/web');
+    expect(stdout).toContain(
+      '✗ tunnel-out      kindnet replaces the address of Pods in packets to 10.4.0.9: POD_SUBNET of',
+    );
+    expect([code, stdout.split('\n').at(-2)]).toEqual([
+      1,
+      '  kubectl --context c1 -n kube-system edit daemonset kindnet  # docs/wireguard.md#kindnet',
+    ]);
+  });
+
   it('reads policies for the whole cluster', async () => {
     const apiVersion = 'policy.networking.k8s.io/v1alpha2';
     const deny = {

@@ -1,8 +1,10 @@
+import { mustParseCidr } from '@kube-semaphore/net';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { AppPod } from '../clusters/report.ts';
+import type { Masquerader } from '../masquerade/masquerader.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { checks, checksBefore } from './checks.ts';
 import type { Facts, Reading } from './facts.ts';
@@ -35,6 +37,15 @@ const IMPORTS = `clusterset.local:53 {
 
 const dnsPod = { name: 'kube-system/coredns-0', ready: true, isCurrent: known(true) };
 
+/** One that spares a range. */
+const masquerader = (range: string): Masquerader => ({
+  name: 'kindnet',
+  object: { kind: 'DaemonSet', namespace: 'kube-system', name: 'kindnet' },
+  reason: "POD_SUBNET of the DaemonSet kube-system/kindnet doesn't have it",
+  spares: [mustParseCidr(range)],
+  check: 'sources-kept',
+});
+
 /** What its API server says. */
 const factsOf = (name: string, remote: string): Facts => ({
   server: known(server),
@@ -48,6 +59,7 @@ const factsOf = (name: string, remote: string): Facts => ({
     },
   ]),
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
+  masqueraders: { found: [masquerader(rangeOf(remote))], unknown: [] },
   emptyRules: known([]),
   corefile: known(`${rule(remote)}${IMPORTS}`),
   multicluster: known({ kinds, isReadable: true }),
@@ -111,6 +123,8 @@ function broken(pod: number, change: object, status: object = {}, remote: object
 
 const remote = (pod: number, change: object) => broken(pod, {}, {}, change);
 const [c1, c2] = [cluster('c1', 'c2'), cluster('c2', 'c1')];
+/** One that doesn't spare the range of any other cluster. */
+const elsewhere = masquerader('10.9.0.0/16');
 const lastError = { time: '2026-01-01T00:00:00.000Z', message: 'refused' };
 const third = remoteStatus({ name: 'c3', config: { allowedPodCIDRs: ['10.2.7.0/24'] } });
 
@@ -233,6 +247,22 @@ describe('the checks', () => {
       reports: changed('pools', known([{ cidr: rangeOf('c2'), disabled: false }])),
       want: ['problem pools-disabled'],
     },
+    { reports: changed('masqueraders', { found: [elsewhere], unknown: [] }), want: ['problem sources-kept'] },
+    {
+      reports: changed('masqueraders', { found: [{ ...elsewhere, unless: 'the VPC has it' }], unknown: [] }),
+      want: ['warning sources-kept'],
+    },
+    {
+      reports: changed('masqueraders', { found: [], unknown: [{ check: 'sources-kept', why: 'c2: forbidden' }] }),
+      want: ['warning sources-kept'],
+    },
+    {
+      reports: changed('masqueraders', {
+        found: [{ ...elsewhere, check: 'pools-disabled' }],
+        unknown: [{ check: 'pools-disabled', why: 'c2: forbidden' }],
+      }),
+      want: [],
+    },
     {
       reports: changed('mirrors', known([{ namespace: 's', name: 'web', hasReadyEndpoint: false }])),
       want: ['warning mirrors-ready'],
@@ -265,6 +295,23 @@ describe('the checks', () => {
     const shared = [c1, { ...c2, pods: [], facts: { ...c2.facts, pools } }];
     const found = resultsOf(checksBefore, shared).flatMap(({ findings }) => findings);
     expect(found).toEqual([{ severity: 'problem', detail: 'c1 and c2 share pod addresses of 10.1.0.0/16' }]);
+  });
+
+  it('name what replaces the addresses of Pods, the remote, and its ranges; before the installation, all clusters', () => {
+    const facts = { ...c1.facts, masqueraders: { found: [elsewhere], unknown: [] } };
+    const third = { ...cluster('c3', 'c1'), pods: [] };
+    const detailsOf = (readings: readonly Reading[]) =>
+      resultsOf(checksBefore, readings)
+        .filter(({ name }) => name === 'sources-kept')
+        .flatMap(({ findings }) => findings.map(({ detail }) => detail));
+    const said = (to: string) =>
+      `c1: kindnet replaces the address of Pods in packets to ${to}: POD_SUBNET of the DaemonSet kube-system/kindnet doesn't have it`;
+    expect(detailsOf([{ ...c1, facts }, c2])).toEqual([said('10.2.0.0/16 of c2')]);
+    expect(detailsOf([{ ...c1, facts, pods: [] }, c2, third])).toEqual([
+      said('10.2.0.0/16 of c2'),
+      said('10.3.0.0/16 of c3'),
+      said('10.2.0.0/16 of c2').replace('c1', 'c3'),
+    ]);
   });
 
   it('skip what is not there, such as tunnels', () => {

@@ -5,6 +5,7 @@ import type { RemoteStatus } from '../clusters/app-status.ts';
 import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes } from './check.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
+import { sourcesKept } from './sources.ts';
 
 const reached = checkOfEach('clusters-reached', {
   hint: 'do what the sentence says',
@@ -173,6 +174,7 @@ const ofTunnels: readonly Check[] = [
 export const checks: readonly Check[] = [
   reached,
   ...ofClusters,
+  sourcesKept,
   ...ofApps,
   ...ofSurroundings,
   ...ofRemotes,
@@ -180,7 +182,7 @@ export const checks: readonly Check[] = [
 ];
 
 /** Those that hold before the installation. */
-export const checksBefore: readonly Check[] = [reached, ...ofClusters];
+export const checksBefore: readonly Check[] = [reached, ...ofClusters, sourcesKept];
 
 const wordsOf = (error: { readonly message: string } | null): string => (error === null ? '' : `: ${error.message}`);
 

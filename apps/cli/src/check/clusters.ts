@@ -111,7 +111,7 @@ export const ofSurroundings: readonly Check[] = [
     hint: 'ask an administrator for these rights',
     fact: ({ facts }) => facts.unreadable,
     detailsOf: (unreadable, { cluster }) => {
-      const rights = unreadable.map(({ what }) => what).join(', ');
+      const rights = unique(unreadable.map(({ what }) => what)).join(', ');
       const unknown = unique(unreadable.flatMap(({ checks }) => checks)).join(', ');
       return rights === '' ? [] : [`${cluster}: you may not ${rights}, so these are incomplete: ${unknown}`];
     },

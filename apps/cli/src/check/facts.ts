@@ -20,6 +20,8 @@ import {
 import { type Claimant, onlyOurs, readBindings, sortOut } from '../clusters/ours.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
+import type { Masqueraders } from '../masquerade/masqueraders.ts';
+import { readMasqueraders } from '../masquerade/read.ts';
 import { type DnsPod, readDns } from './dns.ts';
 import { readOwnRights, type Unreadable } from './own-rights.ts';
 import { isAllowed, readRights } from './rights.ts';
@@ -61,6 +63,7 @@ export type Facts = {
   readonly nodes: Read<readonly NodeFacts[]>;
   /** Calico's; empty without Calico. */
   readonly pools: Read<readonly Pool[]>;
+  readonly masqueraders: Masqueraders;
   /** Sentences; undefined without Calico. */
   readonly emptyRules: Read<readonly string[] | undefined>;
   /** Undefined: CoreDNS has none at the usual place. */
@@ -86,10 +89,13 @@ export async function readFacts(context: Context, { pods, failure }: ClusterRepo
   if (failure !== undefined) return unknown({ known: false, why: failure });
   const ofGroups = withGroups(context, run);
   const corefile = readCorefile(context, run);
+  const nodes = readNodes(context, run);
+  const pools = ofGroups((groups) => readPools(context, groups, run));
   const reads: { readonly [K in keyof Facts]: Promise<Facts[K]> } = {
     server: known(context, run, () => readServer(context, run)),
-    nodes: readNodes(context, run),
-    pools: ofGroups((groups) => readPools(context, groups, run)),
+    nodes,
+    pools,
+    masqueraders: readMasqueraders(context, { nodes, pools }, run),
     emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
     corefile: corefile.then((read) => mapRead(read, (found) => found?.text)),
     dns: readDns(context, corefile, run),
@@ -108,6 +114,7 @@ const unknown = (why: Read<never>): Facts => ({
   server: why,
   nodes: why,
   pools: why,
+  masqueraders: { found: [], unknown: [] },
   emptyRules: why,
   corefile: why,
   dns: why,

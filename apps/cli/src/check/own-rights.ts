@@ -19,10 +19,10 @@ const always: readonly ReadRight[] = [
   },
   {
     attributes: { group: '', resource: 'nodes' },
-    checks: ['ranges-apart', 'endpoints-agree', 'allowed-ips-agree', 'subnets-agree'],
+    checks: ['ranges-apart', 'sources-kept', 'endpoints-agree', 'allowed-ips-agree', 'subnets-agree'],
   },
   { attributes: { group: 'apps', resource: 'deployments' }, checks: ['pods-complete', 'other-meshes'] },
-  { attributes: { group: 'apps', resource: 'daemonsets' }, checks: ['pods-complete'] },
+  { attributes: { group: 'apps', resource: 'daemonsets' }, checks: ['sources-kept', 'pods-complete'] },
   {
     attributes: { verb: 'create', group: 'authorization.k8s.io', resource: 'subjectaccessreviews' },
     checks: ['rights-granted', 'imports-resolved'],
@@ -30,6 +30,10 @@ const always: readonly ReadRight[] = [
   {
     attributes: { verb: 'get', group: '', resource: 'configmaps', namespace: 'kube-system', name: 'coredns' },
     checks: ['dns-rules', 'dns-answers', 'imports-resolved'],
+  },
+  {
+    attributes: { verb: 'get', group: '', resource: 'configmaps', namespace: 'kube-system' },
+    checks: ['sources-kept'],
   },
   { attributes: { group: '', resource: 'services' }, checks: ['mirrors-ready'] },
   { attributes: { group: 'discovery.k8s.io', resource: 'endpointslices' }, checks: ['mirrors-ready'] },

@@ -18,5 +18,6 @@ export const rangesDistinct: Check = checkOfEach('ranges-distinct', {
   },
 });
 
-const rangesOf = ({ config: { allowedPodCIDRs, podSubnets } }: RemoteStatus): readonly Cidr[] =>
+/** The addresses of the Pods of a remote, by the config. */
+export const rangesOf = ({ config: { allowedPodCIDRs, podSubnets } }: RemoteStatus): readonly Cidr[] =>
   cidrsOf([...(allowedPodCIDRs ?? []), ...(podSubnets ?? [])]);

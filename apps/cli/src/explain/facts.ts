@@ -9,9 +9,10 @@ import type {
 import type { Loss } from '@kube-semaphore/policy/verdict';
 import { contains, parseCidr } from '@kube-semaphore/net';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
-import type { CalicoObjects, Pool } from '../clusters/calico.ts';
+import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
+import type { Masqueraders } from '../masquerade/masqueraders.ts';
 import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
 
@@ -27,8 +28,7 @@ export type SideFacts = {
   readonly policies: Read<readonly NetworkPolicy[]>;
   readonly calico: Read<CalicoObjects>;
   readonly clusterPolicies: Read<readonly NamedClusterPolicy[]>;
-  /** Of Calico; empty without it. */
-  readonly pools: Read<readonly Pool[]>;
+  readonly masqueraders: Masqueraders;
 };
 
 /** All that was read. */

@@ -18,6 +18,8 @@ import type { RemoteStatus } from '../clusters/app-status.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { namedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
+import { masqueradersOf } from '../masquerade/masqueraders.ts';
+import { daemonSetList, type MasqueradeObjects } from '../masquerade/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './hops.ts';
 import { explainText } from './page.ts';
@@ -97,6 +99,33 @@ const tunnel = (remote: string, range: string, change: Partial<RemoteStatus> = {
     ...change,
   });
 
+/** What replaces addresses, by these objects and no others. */
+const masqueradedWith = (objects: Partial<MasqueradeObjects>) =>
+  masqueradersOf({
+    cluster: 'c1',
+    daemonSets: known([]),
+    configMaps: new Map(),
+    nodes: known([]),
+    pools: known([]),
+    ...objects,
+  });
+
+const pool = { cidr: '10.2.0.0/16', natOutgoing: true };
+
+const daemonSet = (name: string, env: readonly object[] = []) =>
+  daemonSetList.parse({
+    items: [{ metadata: { namespace: 'kube-system', name }, spec: { template: { spec: { containers: [{ env }] } } } }],
+  }).items;
+
+const kindnet = masqueradedWith({
+  daemonSets: known(daemonSet('kindnet', [{ name: 'POD_SUBNET', value: '10.2.0.0/16' }])),
+});
+const masqueradeAll = 'iptables:\n  masqueradeAll: true\n';
+const proxied = masqueradedWith({
+  daemonSets: known(daemonSet('kube-proxy')),
+  configMaps: new Map([['kube-system/kube-proxy', known({ 'config.conf': masqueradeAll })]]),
+});
+
 type Changes = { readonly agent?: Partial<RemoteStatus>; readonly mirrors?: Partial<RemoteStatus> };
 
 /** One cluster that sees the other, and is fine. */
@@ -126,10 +155,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
     clusterPolicies: known([]),
-    pools: known([
-      { cidr: '10.2.0.0/16', natOutgoing: true },
-      { cidr: '10.4.0.0/16', disabled: true },
-    ]),
+    masqueraders: masqueradedWith({ pools: known([pool, { cidr: '10.4.0.0/16', disabled: true }]) }),
   };
 }
 
@@ -349,9 +375,27 @@ Every hop is fine.
     },
     {
       name: 'a pool that lacks',
-      change: { here: { ...here(), pools: known([{ cidr: '10.2.0.0/16', natOutgoing: true }]) } },
+      change: { here: { ...here(), masqueraders: masqueradedWith({ pools: known([pool]) }) } },
       want: 'tunnel-out',
-      fix: /pools-disabled/,
+      fix: 'semaphore check --context c1 --context c2  # pools-disabled: docs/wireguard.md#with-calico',
+    },
+    {
+      name: 'a CNI that replaces the address of the caller',
+      change: { here: { ...here(), masqueraders: kindnet } },
+      want: 'tunnel-out',
+      fix: 'kubectl --context c1 -n kube-system edit daemonset kindnet  # docs/wireguard.md#kindnet',
+    },
+    {
+      name: 'a CNI that replaces it, without tunnels',
+      change: { here: { ...here(), masqueraders: kindnet, report: noPods }, there: { ...there(), report: noPods } },
+      want: 'tunnel-out',
+      fix: /edit daemonset kindnet/,
+    },
+    {
+      name: 'a kube-proxy that replaces it for each ClusterIP',
+      change: { here: { ...here(), masqueraders: proxied } },
+      want: 'tunnel-out',
+      fix: 'kubectl --context c1 -n kube-system edit configmap kube-proxy  # docs/wireguard.md#kube-proxy',
     },
     {
       name: 'no agent in the other cluster',
@@ -425,7 +469,16 @@ Every hop is fine.
       change: { here: { ...here(), late: new Map([['shop/cart', lost]]) } },
       want: ['caller'],
     },
-    { name: 'pools here', change: { here: { ...here(), pools: lost } }, want: ['tunnel-out'] },
+    {
+      name: 'pools here',
+      change: { here: { ...here(), masqueraders: masqueradedWith({ pools: lost }) } },
+      want: ['tunnel-out'],
+    },
+    {
+      name: 'CIDRs of a VPC',
+      change: { here: { ...here(), masqueraders: masqueradedWith({ daemonSets: known(daemonSet('aws-node')) }) } },
+      want: ['tunnel-out'],
+    },
     { name: 'devices here', change: { here: here({ agent: { deviceError: 'no wg' } }) }, want: ['tunnel-out'] },
     {
       name: 'the other cluster',
@@ -441,6 +494,21 @@ Every hop is fine.
     expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
       want.map((name) => `${name} unknown`),
     );
+  });
+
+  it('says what happens to the packets whose address is replaced, and that Pods are called without kube-proxy', () => {
+    const { hops } = explain({ ...facts, here: { ...here(), masqueraders: kindnet } });
+    expect(hops[5]?.detail).toBe(
+      'kindnet replaces the address of Pods in packets to 10.4.0.9: ' +
+        "POD_SUBNET of the DaemonSet kube-system/kindnet doesn't have it. Peers refuse such packets",
+    );
+    const headless = { ...mirror, spec: { ...mirror.spec, clusterIP: 'None' } };
+    const calls: readonly Partial<Facts>[] = [
+      { to: toPod, source: known({ service: undefined, slices: [] }) },
+      { services: known([headless]) },
+    ];
+    for (const call of calls)
+      expect(explain({ ...facts, ...call, here: { ...here(), masqueraders: proxied } }).hops[5]?.result).toBe('ok');
   });
 
   it('takes the Pod behind a Service that has the address now', () => {

@@ -55,7 +55,7 @@ export function explain(facts: Facts): Explanation {
     service: isPod ? direct : serviceHop(facts, via),
     endpoints: isPod ? direct : slicesHop(facts, via),
     'egress-policy': policyHop('egress', { subject: source, peer: destination, port }),
-    'tunnel-out': outHop(out, callerIp),
+    'tunnel-out': outHop(out, callerIp, !isPod && isByClusterIp(facts, via)),
     'tunnel-in': tunnelHop(back),
     'ingress-policy': policyHop('ingress', { subject: destination, peer: source, port }),
     target: podHop(there, target, { mustBeReady: true, missing: noTarget(facts) }),
@@ -68,6 +68,14 @@ export function explain(facts: Facts): Explanation {
     hops,
     firstWrong: hops.find(({ result }) => result === 'wrong')?.name ?? null,
   };
+}
+
+/** A headless Service has the addresses of its Pods. */
+function isByClusterIp({ services }: Facts, via: Read<Via | undefined>): boolean {
+  const { namespace, name } = (via.known && via.value) || {};
+  const all = services.known ? services.value : [];
+  const service = all.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+  return service?.spec.clusterIP !== 'None';
 }
 
 /** A Service has precedence. */

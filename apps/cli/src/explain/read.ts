@@ -19,12 +19,14 @@ import {
   mapRead,
   type Read,
   readCorefile,
+  readNodes,
   readObject,
   type Run,
   withGroups,
 } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import { readServices } from '../clusters/services.ts';
+import { readMasqueraders } from '../masquerade/read.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { viaOf } from './via.ts';
 import type { Destination, End } from './words.ts';
@@ -59,16 +61,18 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
 
 async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
   const ofGroups = withGroups(context, run);
-  const [report, own, pods, policies, calico, clusterPolicies, pools] = await Promise.all([
+  const nodes = readNodes(context, run);
+  const pools = ofGroups((groups) => readPools(context, groups, run));
+  const [report, own, pods, policies, calico, clusterPolicies, masqueraders] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     readPods(context, namespace, run),
     ofGroups((groups) => readPolicies(context, { namespace, groups }, run)),
     ofGroups((groups) => readCalicoObjects(context, { namespace, groups }, run)),
     ofGroups((groups) => readClusterPolicies(context, groups, run)),
-    ofGroups((groups) => readPools(context, groups, run)),
+    readMasqueraders(context, { nodes, pools }, run),
   ]);
-  return { cluster: context.name, report, namespace: own, ...pods, policies, calico, clusterPolicies, pools };
+  return { cluster: context.name, report, namespace: own, ...pods, policies, calico, clusterPolicies, masqueraders };
 }
 
 /** The Pods of a namespace; if one is late, a Pod of any namespace may have its address. */

@@ -1,6 +1,7 @@
-import { contains, parseCidr } from '@kube-semaphore/net';
+import { contains, hostCidr, parseCidr } from '@kube-semaphore/net';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
+import { headingOf, type Masquerader, masqueradeText, rangesIn, replaces } from '../masquerade/masquerader.ts';
 import {
   isIn,
   kubectl,
@@ -82,20 +83,31 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
   );
 }
 
-/** As {@link tunnelHop}, for a caller, whose address Calico replaces by that of the node if no pool has the other address. */
-export function outHop(end: TunnelEnd, caller: Read<string>): Verdict {
+/** As {@link tunnelHop}, for packets of a caller, whose address another program may replace before they leave the node. */
+export function outHop(end: TunnelEnd, caller: Read<string>, byService: boolean): Verdict {
   const tunnel = tunnelHop(end);
-  const { at, address } = end;
-  if (tunnel.result !== 'ok' || !caller.known || !address.known) return tunnel;
-  if (!at.pools.known) return unknown(at.pools.why);
-  const isReplaced =
-    at.pools.value.some(({ cidr, natOutgoing }) => natOutgoing === true && isIn(cidr, caller.value)) &&
-    !at.pools.value.some(({ cidr }) => isIn(cidr, address.value));
-  if (!isReplaced) return tunnel;
-  return wrong(
-    `no IPPool of ${at.cluster} has ${address.value}, so packets get the address of the node, which peers refuse`,
-    `${semaphoreCheck(at.cluster, end.other.cluster)}  # pools-disabled`,
-  );
+  const { at, address, other } = end;
+  const hasTunnel = tunnel.result === 'ok';
+  if (!(hasTunnel || tunnel.result === 'skipped') || !caller.known || !address.known) return tunnel;
+  const [to, from] = rangesIn([hostCidr(address.value), hostCidr(caller.value)]);
+  if (to === undefined || from === undefined) return tunnel;
+  const device = statusesOf(at, 'semaphore-wireguard').flatMap((each) => remoteOf(each, other)?.deviceName ?? [])[0];
+  const fates = Map.groupBy(at.masqueraders.found, (each) => replaces(each, { to, from, device, byService }));
+  const effect = hasTunnel ? 'Peers refuse such packets' : 'Policies there see the address of a node';
+  const textOf = (each: Masquerader): string => `${masqueradeText(each, address.value)}. ${effect}`;
+  const [sure] = fates.get('yes') ?? [];
+  if (sure !== undefined) return wrong(textOf(sure), cureOf(sure, at.cluster, other.cluster));
+  if (!hasTunnel) return tunnel;
+  const [why] = [...(fates.get('perhaps') ?? []).map(textOf), ...at.masqueraders.unknown.map((each) => each.why)];
+  return why === undefined ? tunnel : unknown(why);
+}
+
+/** Opens the setting, or names it. */
+function cureOf({ name, object, check }: Masquerader, cluster: string, other: string): string {
+  const page = `docs/wireguard.md#${headingOf(name)}`;
+  return object === undefined
+    ? `${semaphoreCheck(cluster, other)}  # ${check}: ${page}`
+    : `${kubectl(cluster, '-n', object.namespace, 'edit', object.kind.toLowerCase(), object.name)}  # ${page}`;
 }
 
 /** As in the kernel, the longest prefix decides. */

@@ -27,6 +27,7 @@ const kinds = fileURLToPath(new URL('../../../../deploy/service-mirror/mcs', imp
 /** What is incomplete for a user who may list Pods, and get their status. */
 const unread = [
   'ranges-apart',
+  'sources-kept',
   'endpoints-agree',
   'allowed-ips-agree',
   'subnets-agree',
@@ -119,6 +120,7 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
         template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'main' }] } },
       },
     });
+  await createFlannel(cluster);
   const before = await check(cluster.adminKubeconfig);
   const limited = await check(kubeconfig);
   expect(limited['reads-allowed']?.findings.map(({ detail }) => detail)).toEqual([
@@ -136,6 +138,14 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
   ]);
   expect(before['dns-answers']?.findings).toEqual([
     { severity: 'problem', detail: "c1: the Corefile of kube-system/coredns isn't loaded in kube-system/coredns-0" },
+  ]);
+  expect(before['sources-kept']?.findings.map(({ detail }) => detail)).toEqual([
+    'c1: flannel replaces the address of Pods in packets to 10.4.0.0/16 of c2: ' +
+      "Network in net-conf.json of the ConfigMap kube-system/canal-config doesn't have it",
+  ]);
+  expect(limited['sources-kept']?.findings.map(({ detail }) => detail)).toEqual([
+    expect.stringMatching(/^unknown: c1: the user "c1" lacks a right: .* cannot list resource "daemonsets"/) as unknown,
+    expect.stringMatching(/^unknown: c1: the user "c1" lacks a right: .* cannot list resource "nodes"/) as unknown,
   ]);
   expect(before['rights-granted']).toMatchObject({ result: 'problem' });
   expect(before['rights-granted']?.findings.map(({ detail }) => detail)).toContain(
@@ -161,6 +171,37 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
   const after = await check(cluster.adminKubeconfig);
   expect([after['rights-granted'], after['imports-resolved']]).toMatchObject([fine, fine]);
 });
+
+/** As Canal has it, in the namespace that each cluster has. */
+async function createFlannel({ admin }: Pick<Awaited<ReturnType<typeof startCluster>>, 'admin'>): Promise<void> {
+  await admin.create('/api/v1/namespaces/kube-system/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'canal-config' },
+    data: { 'net-conf.json': '{ "Network": "10.2.0.0/16", "Backend": { "Type": "vxlan" } }' },
+  });
+  const labels = { 'k8s-app': 'canal' };
+  const valueFrom = { fieldRef: { fieldPath: 'metadata.name' } };
+  const flannel = {
+    name: 'kube-flannel',
+    image: 'flannel',
+    command: ['/opt/bin/flanneld', '--ip-masq', '--kube-subnet-mgr'],
+    env: [{ name: 'POD_NAME', valueFrom }],
+  };
+  const volumes = [
+    { name: 'xtables-lock', hostPath: { path: '/run/xtables.lock' } },
+    { name: 'flannel-cfg', configMap: { name: 'canal-config' } },
+  ];
+  await admin.create('/apis/apps/v1/namespaces/kube-system/daemonsets', {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'canal', labels },
+    spec: {
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [flannel], volumes } },
+    },
+  });
+}
 
 type Result = { readonly name: string; readonly result: string; readonly findings: readonly { detail: string }[] };
 
