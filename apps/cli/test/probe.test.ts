@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Outcome, probeScript, type Target } from '../src/test/probe.ts';
+import { type Printed, probeScript, type Target } from '../src/test/probe.ts';
 import { startListening } from './support/api-server.ts';
 
 /** An eighth of a full call. */
@@ -38,11 +38,12 @@ it('a call on a slow link comes through, and one that stops halfway fails', asyn
   );
   const silent = await startTarget(() => {});
   const probe = spawn(process.execPath, ['-e', probeScript()], {
-    env: { TARGETS: JSON.stringify([slow, stopping, silent]) },
+    env: { TARGETS: JSON.stringify([slow, stopping, silent]), POD_IPS: '10.2.0.9,fd00:2::9' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void probe.kill('SIGKILL'));
-  const outcomes = (await json(probe.stdout)) as readonly Outcome[];
+  const { ips, outcomes } = (await json(probe.stdout)) as Printed;
+  expect(ips).toEqual(['10.2.0.9', 'fd00:2::9']);
   expect(outcomes.map(({ small, full }) => ({ small, full }))).toEqual([
     { small: null, full: null },
     { small: null, full: 'no byte for 5 s' },

@@ -50,7 +50,10 @@ describe('a remote that causes writes without limit', () => {
     await eventually(ofC2, {});
     const old = new Set(Array.from({ length: 100 }, (_, i) => `c3-default-app-${i}`));
     await eventually(async () => Object.keys(await sets.nets()).filter((name) => old.has(name)), []);
-    const created = await policy.metric('semaphore_policy_calico_client_request_total', { type: 'create', success: '1' });
+    const created = await policy.metric('semaphore_policy_calico_client_request_total', {
+      type: 'create',
+      success: '1',
+    });
     // Two for c2; for c3 the first 1,000, and those that the rate allows. A count of what follows would have some of the first.
     expect(created).toBeLessThanOrEqual(2 + 1_000 + (performance.now() - began) / 1_000);
     expect(await policy.metric('semaphore_policy_remote_over_budget', over)).toBe(1);

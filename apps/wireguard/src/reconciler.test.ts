@@ -51,8 +51,8 @@ let refusal: Error | undefined;
 let reconciler: Reconciler;
 let health: DeviceHealth;
 let warnings: string[];
-/** The samples of `repairs_total`. */
-let repairs: () => Promise<readonly string[]>;
+/** The samples of a counter. */
+let samples: (name: string) => Promise<readonly string[]>;
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'reconciler-')), 'keys');
   [tools, peers, diagnostics, announcements, refusal] = [new FakeTools(), [wanted(1)], [], [], undefined];
@@ -64,17 +64,22 @@ beforeEach(async () => {
     podCidrs: [cidr('10.2.1.0/24')],
   };
   warnings = [];
+  startAnew();
+});
+afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+/** A reconciler that knows nothing, and counts from zero. */
+function startAnew(): void {
   const { metrics: instruments, registry } = createMetrics(metrics);
   health = new DeviceHealth({
     metrics: instruments,
     clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
     log: { ...silentLog, warn: ({ error }) => warnings.push((error as Error).message) },
   });
-  repairs = async () =>
-    (await registry.metrics()).split('\n').filter((line) => line.startsWith('semaphore_wg_repairs_total{'));
+  samples = async (name) =>
+    (await registry.metrics()).split('\n').filter((line) => line.startsWith(`semaphore_wg_${name}{`));
   reconciler = newReconciler();
-});
-afterEach(() => rm(join(folder, '..'), { recursive: true }));
+}
 
 const newReconciler = ({
   local,
@@ -129,6 +134,33 @@ const changed = (): readonly string[] => tools.changes.splice(0).map(([verb]) =>
 
 const keyInFile = async (): Promise<string> => (await readFile(join(folder, `${DEVICE}.key`), 'utf8')).trim();
 
+describe('refused packets', () => {
+  const refuse = (receiveFrameErrors: number) =>
+    tools.linksByName.set(DEVICE, { ...tools.linksByName.get(DEVICE)!, receiveFrameErrors });
+  const counted = async () => {
+    await reconcile();
+    return samples('refused_packets_total');
+  };
+
+  it('count from our start on, and on from zero with a new device', async () => {
+    await reconcile();
+    refuse(5_000);
+    startAnew();
+    expect(await counted()).toEqual(['semaphore_wg_refused_packets_total{remote="c2"} 0']);
+    refuse(5_003);
+    expect(await counted()).toEqual(['semaphore_wg_refused_packets_total{remote="c2"} 3']);
+    refuse(2);
+    expect(await counted()).toEqual(['semaphore_wg_refused_packets_total{remote="c2"} 5']);
+  });
+
+  it('are not counted of a device of wireguard-go, whose errors are others', async () => {
+    tools.kernel = false;
+    await reconcile();
+    refuse(7);
+    expect(await counted()).toEqual(['semaphore_wg_refused_packets_total{remote="c2"} 0']);
+  });
+});
+
 describe('a missing device', () => {
   it('is created, set up, routed to and announced, and gets its peers, in this order', async () => {
     const order: string[] = [];
@@ -165,13 +197,13 @@ describe('a missing device', () => {
   it('is set up, which is not a repair, unlike its second setup without an event', async () => {
     expect(health.isSetUp('c2')).toBe(false);
     await reconcile();
-    expect([health.isSetUp('c2'), await repairs()]).toEqual([true, []]);
+    expect([health.isSetUp('c2'), await samples('repairs_total')]).toEqual([true, []]);
     await tools.deleteLink(DEVICE);
     await reconcile(performance.now());
-    expect(await repairs()).toEqual([]);
+    expect(await samples('repairs_total')).toEqual([]);
     await tools.deleteLink(DEVICE);
     await reconcile();
-    expect(await repairs()).toEqual(['semaphore_wg_repairs_total{remote="c2"} 1']);
+    expect(await samples('repairs_total')).toEqual(['semaphore_wg_repairs_total{remote="c2"} 1']);
   });
 
   it('is created by wireguard-go if the kernel has no WireGuard', async () => {

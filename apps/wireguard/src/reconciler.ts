@@ -118,7 +118,7 @@ export class Reconciler {
     // Without our Node, we don't know who we are: everything stays.
     if (node === undefined) return NOTHING_DONE;
     const prepared = await this.#prepare(remote.settings, node, { signal });
-    health.observed(remote.settings.name, prepared.observation.device);
+    health.observed(remote.settings.name, prepared.observation);
     signal.throwIfAborted();
     return this.#apply(remote, node, { ...prepared, signal });
   }

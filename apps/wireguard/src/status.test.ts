@@ -29,6 +29,7 @@ function status({
   peers = [wanted(1), wanted(2), wanted(3)] as readonly DesiredPeer[] | null,
   skipped = [] as readonly NodeDiagnostic[],
   failure = undefined as string | undefined,
+  link = {} as Parameters<typeof observedLink>[0],
 } = {}) {
   const remote = {
     settings: remoteSettings(),
@@ -36,7 +37,7 @@ function status({
     skipped: skipped.slice(0, 1),
     failure,
   };
-  const node = { devices: device === null ? [] : [device], links: [observedLink({ alias })] };
+  const node = { devices: device === null ? [] : [device], links: [observedLink({ alias, ...link })] };
   return remoteStatus(remote, node, { nowSeconds: 1_000, staleSeconds: 180 });
 }
 
@@ -56,6 +57,21 @@ describe('the status', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('says how many packets were refused, if any were', () => {
+    const refused = status({ device: observedDevice([]), peers: [], link: { receiveFrameErrors: 18 } });
+    expect(refused).toMatchObject({ refusedPackets: 18 });
+    expect(text(refused).split('\n').slice(1)).toEqual([
+      'refused  18 packets whose source is no address of the Node that sent them',
+      '',
+    ]);
+    expect(status()).toMatchObject({ refusedPackets: 0 });
+  });
+
+  it('knows no refused packets of wireguard-go, nor of a missing device', () => {
+    expect(status({ link: { kind: 'tun', receiveFrameErrors: 0 } })).toMatchObject({ refusedPackets: null });
+    expect(status({ link: { name: 'wireguard.c3' } })).toMatchObject({ refusedPackets: null });
   });
 
   it('says what is unknown, and what does not exist', () => {

@@ -4,7 +4,7 @@ import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
 import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
-import type { Observation, ObservedNode } from './local/observe.ts';
+import { type Observation, type ObservedNode, refusedPacketsOf } from './local/observe.ts';
 import { remoteOfAlias } from './names.ts';
 import type { Remote } from './remote/cluster.ts';
 
@@ -28,6 +28,8 @@ export type RemoteStatus = {
   readonly deviceName: string;
   /** Null without a device. Without our mark, the device belongs to somebody else or isn't adopted yet. */
   readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
+  /** Packets from the remote with a source that isn't in the allowed IPs of their sender. Null: unknown, as with wireguard-go. */
+  readonly refusedPackets: number | null;
   /** Whether its Nodes were listed in time. */
   readonly reached: boolean;
   /** Why it was not reached, in words; undefined: it was, or it gave no answer at all. */
@@ -46,7 +48,8 @@ export function remoteStatus(
 ): RemoteStatus {
   const { name, device: deviceName } = remote.settings;
   const device = devices.find((candidate) => candidate.name === deviceName);
-  const marked = links.some((link) => link.name === deviceName && remoteOfAlias(link.alias) === name);
+  const link = links.find((candidate) => candidate.name === deviceName);
+  const marked = link !== undefined && remoteOfAlias(link.alias) === name;
   const desired = remote.peers(new Set(devices.flatMap(({ publicKey }) => publicKey ?? [])));
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
   const peers = (device?.peers ?? []).map((peer) => ({
@@ -65,6 +68,7 @@ export function remoteStatus(
     deviceName,
     device:
       device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
+    refusedPackets: refusedPacketsOf(link) ?? null,
     reached: desired !== undefined,
     failure: desired === undefined ? remote.failure : undefined,
     peers: peers.toSorted(byNodeAndKey),
@@ -75,7 +79,7 @@ export function remoteStatus(
 
 /** What `/status` says of a remote. */
 type ServedStatus = SharedStatus & { readonly config: object } & (
-    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'peers' | 'missing'> & {
+    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'refusedPackets' | 'peers' | 'missing'> & {
         /** Pod addresses of the remote that this node sends elsewhere. */
         readonly unrouted: readonly string[];
       })
@@ -98,11 +102,11 @@ export function servedStatus(
   };
   const status = { ...remote.status(), config };
   if (observed instanceof Error) return { ...status, deviceError: wordsOf(observed) };
-  const { deviceName, device, peers, missing } = remoteStatus(remote, observed, clock);
+  const { deviceName, device, refusedPackets, peers, missing } = remoteStatus(remote, observed, clock);
   const unrouted = config.podSubnets.filter(
     (subnet) => !observed.routes.some((route) => route.destination === subnet && route.device === deviceName),
   );
-  return { ...status, deviceName, device, peers, missing, unrouted };
+  return { ...status, deviceName, device, refusedPackets, peers, missing, unrouted };
 }
 
 /** What `status` prints. */
@@ -121,7 +125,7 @@ export const statusText = ({ remotes }: Pick<Status, 'remotes'>): string =>
   pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
 function linesOf(status: RemoteStatus): readonly string[] {
-  const { remote, deviceName, device } = status;
+  const { remote, deviceName, device, refusedPackets } = status;
   const facts = device && [
     deviceName,
     `port ${device.listenPort}`,
@@ -134,6 +138,9 @@ function linesOf(status: RemoteStatus): readonly string[] {
       ? []
       : [notReached(remote, status.failure), 'The Nodes of its peers, and skipped Nodes, are unknown.']),
     ...status.peers.map(peerLine),
+    ...(refusedPackets
+      ? [`refused  ${refusedPackets} packets whose source is no address of the Node that sent them`]
+      : []),
     ...status.missing.map((node) => `missing  ${printable(node)}`),
     ...status.skipped.map(skippedLine),
   ];

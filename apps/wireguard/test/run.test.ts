@@ -110,3 +110,21 @@ describe('a peer that does not answer', () => {
     expect(agent.log().filter(({ msg }) => msg.startsWith('peer '))).toHaveLength(2);
   });
 });
+
+describe('packets of a remote whose source is replaced', () => {
+  it('are counted, as the kernel does', async ({ local, addNode, bareNode, spawn }) => {
+    const key = generatePrivateKey();
+    const show = (refusedPackets: number) =>
+      bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), refusedPackets });
+    await addNode(local, ownNode);
+    await show(7);
+    const agent = await spawn({ flags: { 'observe-period': '1s' } });
+    await agent.ready();
+    expect(await agent.status()).toMatchObject({ remotes: [{ name: 'c2', refusedPackets: 7 }] });
+    const counted = () => agent.metric('semaphore_wg_refused_packets_total', { remote: 'c2' });
+    expect(await counted()).toBe(0);
+    await show(12);
+    await eventually(counted, 5);
+    expect(await agent.status()).toMatchObject({ remotes: [{ name: 'c2', refusedPackets: 12 }] });
+  });
+});

@@ -50,11 +50,13 @@ it('is right in all that semaphore check looks at', async () => {
 
 it('lets all packets of semaphore test through, in both directions', async () => {
   const { calls } = JSON.parse(await system.semaphore('test', '--output=json')) as {
-    readonly calls: readonly { readonly from: string; readonly by: string }[];
+    readonly calls: readonly { readonly from: string; readonly by: string; readonly sourceAddress: string | null }[];
   };
   expect(calls.map(({ from, by }) => `${from} ${by}`).toSorted()).toEqual(
     ['c1', 'c2'].flatMap((from) => ['name', 'pod', 'service'].map((by) => `${from} ${by}`)),
   );
+  // Also by a Service, each call has the address of its Pod.
+  expect(calls.map(({ sourceAddress }) => sourceAddress)).not.toContain(null);
 });
 
 it('answers a Pod of c1 by the name of c2, unreadable on the wire', async () => {

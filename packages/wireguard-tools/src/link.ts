@@ -10,6 +10,8 @@ export type Link = {
   /** `''`: no alias. */
   readonly alias: string;
   readonly addresses: readonly LinkAddress[];
+  /** `rx_frame_errors`: of the kernel's WireGuard, the decrypted packets that it refused. Undefined: an old `ip` doesn't say. */
+  readonly receiveFrameErrors: number | undefined;
 };
 
 /** An address and the prefix length of its network: `10.4.1.1/24`. */

@@ -17,10 +17,11 @@ const link: fc.Arbitrary<Link> = fc.record({
     ),
     { maxLength: 3 },
   ),
+  receiveFrameErrors: fc.option(fc.nat(), { nil: undefined }),
 });
 
 /** The fields of iproute2's answer that we read, among some that we don't. */
-function render({ name, index, kind, up, mtuBytes, alias, addresses }: Link): object {
+function render({ name, index, kind, up, mtuBytes, alias, addresses, receiveFrameErrors }: Link): object {
   return {
     ifindex: index,
     ifname: name,
@@ -35,6 +36,9 @@ function render({ name, index, kind, up, mtuBytes, alias, addresses }: Link): ob
       prefixlen: prefixLength,
       scope: 'global',
     })),
+    ...(receiveFrameErrors !== undefined && {
+      stats64: { rx: { errors: 1, frame_errors: receiveFrameErrors }, tx: {} },
+    }),
   };
 }
 

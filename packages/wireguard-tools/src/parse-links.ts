@@ -2,11 +2,11 @@ import { bad, good, parseIp, type Parsed } from '@kube-semaphore/net';
 import { type Entry, isEntry, parseEntries } from './json.ts';
 import type { Link, LinkAddress } from './link.ts';
 
-/** Reads `ip -json -details address`. @returns the links in order, or which field of which link is wrong */
+/** Reads `ip -json -details -statistics -statistics address`. @returns the links in order, or which field of which link is wrong */
 export const parseLinks = (text: string): Parsed<readonly Link[]> => parseEntries(text, parseLink);
 
 function parseLink(entry: Entry): Parsed<Link> {
-  const { ifname: name, ifindex: index, mtu, flags, ifalias: alias = '', linkinfo, addr_info = [] } = entry;
+  const { ifname: name, ifindex: index, mtu, flags, ifalias: alias = '', linkinfo, addr_info = [], stats64 } = entry;
   if (typeof name !== 'string') return bad('a link without ifname');
   const wrong = (field: string) => bad(`link ${name}: ${field} is missing or invalid`);
   if (typeof index !== 'number') return wrong('ifindex');
@@ -17,7 +17,15 @@ function parseLink(entry: Entry): Parsed<Link> {
   if (kind !== undefined && typeof kind !== 'string') return wrong('linkinfo.info_kind');
   const addresses = parseAddresses(addr_info);
   if (addresses === undefined) return wrong('addr_info');
-  return good({ name, index, kind, up: flags.includes('UP'), mtuBytes: mtu, alias, addresses });
+  const up = flags.includes('UP');
+  return good({ name, index, kind, up, mtuBytes: mtu, alias, addresses, receiveFrameErrors: frameErrorsIn(stats64) });
+}
+
+/** Nothing else depends on it, so a form that we don't know is no error. */
+function frameErrorsIn(statistics: unknown): number | undefined {
+  const received = isEntry(statistics) ? statistics['rx'] : undefined;
+  const count = isEntry(received) ? received['frame_errors'] : undefined;
+  return typeof count === 'number' ? count : undefined;
 }
 
 function parseAddresses(value: unknown): readonly LinkAddress[] | undefined {

@@ -28,8 +28,11 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       const text = await wg(['show', name, 'private-key'], options);
       return text.trim() === '(none)' ? undefined : valueOf(`wg show ${name} private-key`, parsePrivateKey(text));
     },
-    links: async (options) =>
-      valueOf('ip address', parseLinks(await ip(['-json', '-details', 'address', 'show'], options))),
+    links: async (options) => {
+      // The second `-statistics` adds the kinds of errors.
+      const args = ['-json', '-details', '-statistics', '-statistics', 'address', 'show'];
+      return valueOf('ip address', parseLinks(await ip(args, options)));
+    },
     routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
     createDevice: async (name, { alias, mtuBytes }, options) => {
       const args = ['link', 'add', 'dev', name, 'alias', alias, 'mtu', String(mtuBytes), 'type', 'wireguard'];

@@ -8,8 +8,10 @@ import { type AppPod, readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { DEADLINE_SECONDS, MANAGED_BY, podOf, serviceOf } from './objects.ts';
-import { type Call, isFine, testJson, testText } from './page.ts';
-import { addressesIn, mirrorLabels, type Site, targetsOf } from './targets.ts';
+import { type Call, type Found, isFine, testJson, testText } from './page.ts';
+import { agentPath, readRefused, type Refused, type RefusedByRemote, refusedSince } from './refused.ts';
+import { sourceFailure } from './source.ts';
+import { addressesIn, mirrorLabels, type Site, targetsOf, tunnelName } from './targets.ts';
 
 export type TestOptions = ContextChoice & {
   readonly output: 'text' | 'json';
@@ -45,18 +47,18 @@ export async function runTest(options: TestOptions, { terminal, signal }: Surrou
   });
   const failures = reports.flatMap(({ failure }) => failure ?? []);
   const isPossible = places.length > 1;
-  let calls: readonly Call[] = [];
+  let found: Found = { calls: [], refused: [] };
   try {
-    const work = isPossible ? callAll(places, named, { signal, failures }) : Promise.resolve([]);
-    calls = await terminal.whileWaiting(`testing ${places.map(({ context }) => context.name).join(', ')}`, work);
+    const work = isPossible ? callAll(places, named, { signal, failures }) : Promise.resolve(found);
+    found = await terminal.whileWaiting(`testing ${places.map(({ context }) => context.name).join(', ')}`, work);
   } finally {
     // Also after an interrupt, so with a signal of its own.
     const last = { signal: new AbortController().signal, failures };
     if (isPossible) await settled(places, last, ({ context }) => removePods(context, named, last));
   }
-  terminal.print(options.output === 'json' ? testJson(calls) : testText(calls, terminal.paint));
+  terminal.print(options.output === 'json' ? testJson(found) : testText(found, terminal.paint));
   for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
-  return isFine(calls) && failures.length === 0 ? 0 : 1;
+  return isFine(found.calls) && failures.length === 0 ? 0 : 1;
 }
 
 function imageOf({ name }: Context, pods: readonly AppPod[], { image }: TestOptions): string {
@@ -87,16 +89,23 @@ async function settled<T, R>(
   return (await Promise.all(all)).flat();
 }
 
-async function callAll(places: readonly Place[], named: Named, run: Reported): Promise<readonly Call[]> {
+/** A cluster with its answering Pod, and what WireGuard had refused on that Pod's node before it was called. */
+type Called = Site &
+  Place & { readonly node: string; readonly agent: string | undefined; readonly before: RefusedByRemote };
+
+async function callAll(places: readonly Place[], named: Named, run: Reported): Promise<Found> {
   const labels = mirrorLabels(places);
-  const sites = await settled(places, run, async ({ context, pods, image }): Promise<Site & Place> => {
+  const sites = await settled(places, run, async ({ context, pods, image }): Promise<Called> => {
     // The kubelet ends the Pods then.
     const timed = inTime(context, DEADLINE_SECONDS * 1_000);
     await removeFinished(timed, named, run);
     const { metadata } = await create(timed, 'pods', podOf({ ...named, image }), named, run);
     await create(timed, 'services', serviceOf({ ...named, image }, metadata.uid, labels), named, run);
-    const { status } = await podIn(timed, named, 'Running', run);
-    return { context: timed, pods, image, cluster: context.name, ips: addressesIn(status.podIPs) };
+    const { spec, status } = await podIn(timed, named, 'Running', run);
+    const { nodeName: node = '' } = spec;
+    const agent = await agentPath(timed, node, run);
+    const before = await readRefused(timed, agent, run);
+    return { context: timed, pods, image, cluster: context.name, ips: addressesIn(status.podIPs), node, agent, before };
   });
   const calls = await settled(sites, run, async (site): Promise<readonly Call[]> => {
     const { context, image, cluster } = site;
@@ -105,26 +114,57 @@ async function callAll(places: readonly Place[], named: Named, run: Reported): P
     const caller = { ...named, name: `${named.name}-caller` };
     await create(context, 'pods', podOf({ ...named, image }, targets), named, run);
     await podIn(context, caller, 'Succeeded', run);
-    const log = valueOf(await readAs(context, `${pathOf(named, 'pods')}/${caller.name}/log`, outcomes, run)) ?? [];
-    return targets.map((target, i) => ({ from: cluster, ...target, ...(log[i] ?? UNKNOWN) }));
+    const log = valueOf(await readAs(context, `${pathOf(named, 'pods')}/${caller.name}/log`, printed, run));
+    const own = addressesIn(log?.ips.map((ip) => ({ ip })));
+    return targets.map((target, i) => {
+      const outcome = log?.outcomes[i] ?? UNKNOWN;
+      return { from: cluster, ...target, ...outcome, source: sourceFailure(outcome.sourceAddress, own) };
+    });
   });
-  return calls.flat();
+  return { calls: calls.flat(), refused: await refusedOf(sites, calls.flat(), run) };
 }
 
-/** What a Pod prints, in the order of its targets. */
-const outcomes = z.array(
-  z.object({
-    small: z.nullable(z.string()),
-    full: z.nullable(z.string()),
-    latencyMs: z.nullable(z.number()),
-    bytesPerSecond: z.nullable(z.number()),
-  }),
-);
+/** What the nodes of called Pods refused of clusters that called them in vain. */
+async function refusedOf(sites: readonly Called[], calls: readonly Call[], run: Run): Promise<readonly Refused[]> {
+  const found = sites.map(async ({ context, cluster: to, node, agent, before }): Promise<readonly Refused[]> => {
+    // A name that isn't known was not even called.
+    const inVain = calls.filter((call) => call.to === to && call.small !== null && call.by !== 'name');
+    const unanswered = new Set(inVain.map((call) => call.from));
+    const after = unanswered.size === 0 ? before : await readRefused(context, agent, run);
+    return sites.flatMap((site) => {
+      const { cluster: from } = site;
+      const packets = unanswered.has(from) ? refusedSince(before, after, tunnelName(site)) : 0;
+      return packets > 0 ? [{ from, to, node, packets }] : [];
+    });
+  });
+  return (await Promise.all(found)).flat();
+}
 
-const UNKNOWN = { small: 'the Pod says nothing of it', full: 'not tried', latencyMs: null, bytesPerSecond: null };
+/** What a Pod prints. Its outcomes are in the order of its targets. */
+const printed = z.object({
+  ips: z.array(z.string()),
+  outcomes: z.array(
+    z.object({
+      small: z.nullable(z.string()),
+      full: z.nullable(z.string()),
+      sourceAddress: z.nullable(z.string()),
+      latencyMs: z.nullable(z.number()),
+      bytesPerSecond: z.nullable(z.number()),
+    }),
+  ),
+});
+
+const UNKNOWN = {
+  small: 'the Pod says nothing of it',
+  full: 'not tried',
+  sourceAddress: null,
+  latencyMs: null,
+  bytesPerSecond: null,
+};
 
 const pod = z.object({
   metadata: z.object({ name: z.string(), uid: z.string() }),
+  spec: z.object({ nodeName: z.optional(z.string()) }),
   status: z.object({
     phase: z.optional(z.string()),
     podIPs: z.optional(z.array(z.object({ ip: z.string() }))),

@@ -37,7 +37,12 @@ export function podOf({ name, namespace, image }: Run, targets?: readonly Target
           name: 'test',
           image,
           command: ['node', '-e', probeScript()],
-          ...(targets !== undefined && { env: [{ name: 'TARGETS', value: JSON.stringify(targets) }] }),
+          ...(targets !== undefined && {
+            env: [
+              { name: 'TARGETS', value: JSON.stringify(targets) },
+              { name: 'POD_IPS', valueFrom: { fieldRef: { fieldPath: 'status.podIPs' } } },
+            ],
+          }),
           resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '256Mi' } },
           securityContext: {
             allowPrivilegeEscalation: false,

@@ -1,3 +1,5 @@
+import type { RequestListener } from 'node:http';
+
 /** Where a Pod listens. */
 export const PORT = 8080;
 
@@ -9,21 +11,38 @@ export type Outcome = Target & {
   /** Why the calls failed; null: they were answered. */
   readonly small: string | null;
   readonly full: string | null;
+  /** Where it came from, as the other Pod says: anything. Null: it doesn't know, or wasn't reached. */
+  readonly sourceAddress: string | null;
   /** Of a small call: the median. Null if they failed. */
   readonly latencyMs: number | null;
   /** Bytes per second, there and back. Null if the full calls failed. */
   readonly bytesPerSecond: number | null;
 };
 
-/** The program of a Pod: without `TARGETS`, it returns what it is sent; with them, it calls each, and prints the outcomes. */
+/** What a Pod prints in the end: its own addresses, and the outcomes in the order of its targets. */
+export type Printed = { readonly ips: readonly string[]; readonly outcomes: readonly Outcome[] };
+
+/**
+ * The program of a Pod: without `TARGETS`, it returns what it is sent, and says from where; with them, it calls each, and prints
+ * the outcomes. `POD_IPS` are its own addresses.
+ */
 export const probeScript = (): string => `(${probe.toString()})(${PORT})`;
 
 /** Runs in a Pod, from its text: it uses nothing from outside. */
 async function probe(port: number): Promise<void> {
   const http = process.getBuiltinModule('node:http');
-  const targets = process.env['TARGETS'];
+  const SOURCE = 'source-address';
+  const { TARGETS: targets, POD_IPS: ips = '' } = process.env;
   if (targets === undefined) {
-    http.createServer((request, response) => void request.pipe(response)).listen(port);
+    const plain = (ip = ''): string => ip.replace(/^::ffff:/, '');
+    const answer: RequestListener = (request, response) => {
+      const source = plain(request.socket.remoteAddress);
+      // A sidecar calls from this Pod itself. Where it was called from, only the sidecar knows.
+      const isSidecar = source === plain(request.socket.localAddress) || /^127\.|^::1$/.test(source);
+      if (!isSidecar) response.setHeader(SOURCE, source);
+      request.pipe(response);
+    };
+    http.createServer(answer).listen(port);
     return;
   }
   // Without a byte in either direction: a full call on a slow link may last longer, up to the limit.
@@ -31,7 +50,7 @@ async function probe(port: number): Promise<void> {
   const LIMIT_MS = 40_000;
   // A mirror and its name may follow a few seconds later.
   const PATIENCE_MS = 30_000;
-  const call = (url: string, bytes: number): Promise<number> =>
+  const call = (url: string, bytes: number): Promise<{ readonly ms: number; readonly source: string | null }> =>
     new Promise((resolve, reject) => {
       const start = performance.now();
       let received = 0;
@@ -40,7 +59,9 @@ async function probe(port: number): Promise<void> {
         response.on('data', (chunk: Buffer) => (received += chunk.length));
         response.on('error', reject);
         response.on('end', () => {
-          if (received === bytes) resolve(performance.now() - start);
+          const said = response.headers[SOURCE];
+          const source = typeof said === 'string' ? said.slice(0, 100) : null;
+          if (received === bytes) resolve({ ms: performance.now() - start, source });
           else reject(new Error(`${received} of ${bytes} bytes came back`));
         });
       });
@@ -48,7 +69,7 @@ async function probe(port: number): Promise<void> {
       request.on('timeout', () => request.destroy(new Error(`no byte for ${TIMEOUT_MS / 1_000} s`)));
       request.end(Buffer.alloc(bytes));
     });
-  const attempt = async (work: () => Promise<number>): Promise<number | string> => {
+  const attempt = async <T extends object>(work: () => Promise<T>): Promise<T | string> => {
     const until = performance.now() + PATIENCE_MS;
     for (;;) {
       try {
@@ -60,23 +81,25 @@ async function probe(port: number): Promise<void> {
     }
   };
   const outcomes = (JSON.parse(targets) as Target[]).map(async (target): Promise<Outcome> => {
-    const latency = await attempt(async () => {
-      const times = [];
-      for (let i = 0; i < 5; i++) times.push(await call(target.url, 64));
-      return times.toSorted((a, b) => a - b)[2]!;
+    const median = await attempt(async () => {
+      const answers = [];
+      for (let i = 0; i < 5; i++) answers.push(await call(target.url, 64));
+      return answers.toSorted((a, b) => a.ms - b.ms)[2]!;
     });
-    if (typeof latency === 'string')
-      return { ...target, small: latency, full: 'not tried', latencyMs: null, bytesPerSecond: null };
+    const nothing = { sourceAddress: null, latencyMs: null, bytesPerSecond: null };
+    if (typeof median === 'string') return { ...target, small: median, full: 'not tried', ...nothing };
     const BYTES = 4 * 1024 * 1024;
-    const ms = await attempt(() => call(target.url, BYTES));
-    const isSlow = typeof ms === 'string';
+    const full = await attempt(() => call(target.url, BYTES));
+    const isSlow = typeof full === 'string';
     return {
       ...target,
       small: null,
-      full: isSlow ? ms : null,
-      latencyMs: latency,
-      bytesPerSecond: isSlow ? null : (BYTES * 2_000) / ms,
+      full: isSlow ? full : null,
+      sourceAddress: median.source,
+      latencyMs: median.ms,
+      bytesPerSecond: isSlow ? null : (BYTES * 2_000) / full.ms,
     };
   });
-  process.getBuiltinModule('node:fs').writeSync(1, JSON.stringify(await Promise.all(outcomes)));
+  const printed: Printed = { ips: ips.split(',').filter(Boolean), outcomes: await Promise.all(outcomes) };
+  process.getBuiltinModule('node:fs').writeSync(1, JSON.stringify(printed));
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
-import { testText } from './page.ts';
 import { addressesIn, mirrorLabels, targetsOf } from './targets.ts';
 
 const mirror = (name: string, remote: string, prefix: string, mirrorSelector = 'mirror=true') => {
@@ -36,16 +35,4 @@ it('leads only to addresses, whatever a cluster says', () => {
 it('labels the Service as the mirrors select it, if others can store that', () => {
   const hostile = mirror('c3', 'c1', 'p1', `other=yes,x/y/z=1,long=${'a'.repeat(64)}`);
   expect(mirrorLabels([here, { pods: [hostile] }])).toEqual({ mirror: 'true', other: 'yes' });
-});
-
-it('a page names what did not come through, in foreign words that steer no terminal', () => {
-  const call = { from: 'c1', to: 'c2', by: 'pod', url: 'http://[fd00:4::1]:8080/', latencyMs: 1.26 } as const;
-  const page = testText([{ ...call, small: null, full: 'aborted \u001b[2J', bytesPerSecond: null }], (_, text) => text);
-  expect(page.split('\n')).toEqual([
-    'FROM  TO  BY        SMALL  FULL  LATENCY  THROUGHPUT',
-    'c1    c2  pod IPv6  ✓      ✗     1.3 ms   -',
-    '',
-    '✗ c1 to c2, http://[fd00:4::1]:8080/: aborted \\u001b[2J',
-    '',
-  ]);
 });

@@ -41,8 +41,8 @@ const urlOf = (host: string): string => `http://${host}:${PORT}/`;
 
 /** How `from` mirrors the other cluster, which it knows by the name that the other one gives to itself. */
 function mirrorOf(from: Site, other: Site): { readonly prefix: string; readonly namespace: string } | undefined {
-  const itself = configOf(other)?.config.name;
-  const here = configOf(from);
+  const itself = statusOf('semaphore-service-mirror', other)?.config.name;
+  const here = statusOf('semaphore-service-mirror', from);
   const prefix = here?.remotes.find(({ name }) => name === itself)?.config.servicePrefix;
   const namespace = here?.config.mirrorNamespace;
   return prefix === undefined || namespace === undefined ? undefined : { prefix, namespace };
@@ -50,7 +50,9 @@ function mirrorOf(from: Site, other: Site): { readonly prefix: string; readonly 
 
 /** The labels by which the clusters select Services to mirror. A selector that isn't a valid `key=value` is ignored. */
 export function mirrorLabels(sites: readonly Pick<Site, 'pods'>[]): Readonly<Record<string, string>> {
-  const selectors = sites.flatMap((site) => configOf(site)?.config.mirrorSelector?.split(',') ?? []);
+  const selectors = sites.flatMap(
+    (site) => statusOf('semaphore-service-mirror', site)?.config.mirrorSelector?.split(',') ?? [],
+  );
   return Object.fromEntries(
     selectors.flatMap((selector) => {
       const [, key, value] = /^([^=!\s()]+)==?([^=\s()]*)$/.exec(selector) ?? [];
@@ -59,5 +61,9 @@ export function mirrorLabels(sites: readonly Pick<Site, 'pods'>[]): Readonly<Rec
   );
 }
 
-const configOf = ({ pods }: Pick<Site, 'pods'>) =>
-  pods.flatMap(({ app, status }) => (app === 'semaphore-service-mirror' && !('failure' in status) ? [status] : []))[0];
+/** The name by which other clusters know this one, as its agents say. */
+export const tunnelName = (site: Pick<Site, 'pods'>): string | undefined =>
+  statusOf('semaphore-wireguard', site)?.config.name;
+
+const statusOf = (wanted: AppPod['app'], { pods }: Pick<Site, 'pods'>) =>
+  pods.flatMap(({ app, status }) => (app === wanted && !('failure' in status) ? [status] : []))[0];

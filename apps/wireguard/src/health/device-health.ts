@@ -1,9 +1,9 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { Logger } from '@kube-semaphore/runtime';
-import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../config/settings.ts';
 import { handshakeAge, type HandshakeClock } from '../desired/handshake.ts';
 import { DeviceError } from '../local/device.ts';
+import { type Observation, refusedPacketsOf } from '../local/observe.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { FailureLog } from './failure-log.ts';
 import { SilentPeers } from './silent-peers.ts';
@@ -26,6 +26,8 @@ export class DeviceHealth {
   readonly #options: DeviceHealthOptions;
   readonly #failures: FailureLog;
   readonly #silentPeers = new Map<string, SilentPeers>();
+  /** By remote: what the kernel had counted when it was last observed. */
+  readonly #refused = new Map<string, number>();
   readonly #setUp = new Set<string>();
   readonly #awaited = new Set<string>();
 
@@ -49,8 +51,9 @@ export class DeviceHealth {
     this.#setUp.add(remote);
   }
 
-  /** Logs the peers of a remote's device that stopped or started to answer. */
-  observed(remote: string, device: Device | undefined): void {
+  /** Logs the peers of a remote's device that stopped or started to answer, and counts the packets that it refused. */
+  observed(remote: string, { device, link }: Pick<Observation, 'device' | 'link'>): void {
+    this.#countRefused(remote, refusedPacketsOf(link));
     const { log } = this.#options;
     const clock = this.#options.clock();
     const silentPeers = this.#silentPeers.get(remote) ?? new SilentPeers();
@@ -62,6 +65,13 @@ export class DeviceHealth {
       log.warn({ cluster: remote, peer: publicKey, endpoint, allowedIps, handshakeSeconds }, 'peer does not answer');
     }
     for (const { publicKey } of back) log.info({ cluster: remote, peer: publicKey }, 'peer answers again');
+  }
+
+  /** Packets from before our start don't count: a restart would seem to be a burst of them. A new device counts from zero. */
+  #countRefused(remote: string, total = 0): void {
+    const before = this.#refused.get(remote) ?? total;
+    this.#refused.set(remote, total);
+    this.#options.metrics.refusedPackets.inc({ remote }, total < before ? total : total - before);
   }
 
   /** A reconcile begins. @returns whether the device was set up before */

@@ -36,7 +36,24 @@ export function deviceOf({ devices, links }: ObservedNode, name: string): Pick<O
 export function observedOf(name: string, { device, link, routes }: Observation): ObservedDevice {
   return {
     device: device ?? { name, publicKey: undefined, listenPort: 0, fwMark: 0, peers: [] },
-    link: link ?? { name, index: 0, kind: undefined, up: false, mtuBytes: 0, alias: '', addresses: [] },
+    link: link ?? {
+      name,
+      index: 0,
+      kind: undefined,
+      up: false,
+      mtuBytes: 0,
+      alias: '',
+      addresses: [],
+      receiveFrameErrors: undefined,
+    },
     routes,
   };
 }
+
+/**
+ * How many packets WireGuard refused since the device was created, as their source isn't in the allowed IPs of the peer that
+ * sent them. The kernel counts so, and what is no IP packet at all, which no honest peer sends (`dishonest_packet_peer` and
+ * `dishonest_packet_type` of drivers/net/wireguard/receive.c). Undefined: wireguard-go doesn't count them.
+ */
+export const refusedPacketsOf = (link: Link | undefined): number | undefined =>
+  link?.kind === 'wireguard' ? link.receiveFrameErrors : undefined;

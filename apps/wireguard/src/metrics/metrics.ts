@@ -27,6 +27,12 @@ export const metrics = {
     help: 'Peers by last handshake: within -stale-handshake, older, or none yet.',
     labels: { device, state: { values: ['up', 'stale', 'never'] } },
   },
+  refusedPackets: {
+    name: 'semaphore_wg_refused_packets_total',
+    type: 'counter',
+    help: 'Packets whose source is outside of the CIDRs of the Node that sent them. Not counted with wireguard-go.',
+    labels: { remote },
+  },
   kubeRequests: {
     name: 'semaphore_wg_kube_http_request_total',
     type: 'counter',

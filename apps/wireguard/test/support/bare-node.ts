@@ -16,6 +16,8 @@ type ShownDevice = {
   readonly privateKey: string;
   readonly publicKey: string;
   readonly peers?: readonly ShownPeer[];
+  /** What the kernel has refused of it. */
+  readonly refusedPackets?: number;
 };
 
 /**
@@ -59,7 +61,7 @@ export class BareNode {
   }
 }
 
-const linkOf = ({ remote }: ShownDevice, index: number) => ({
+const linkOf = ({ remote, refusedPackets = 0 }: ShownDevice, index: number) => ({
   ifname: `wireguard.${remote}`,
   ifindex: 7 + index,
   mtu: 1420,
@@ -67,6 +69,7 @@ const linkOf = ({ remote }: ShownDevice, index: number) => ({
   ifalias: `semaphore-wireguard ${remote}`,
   linkinfo: { info_kind: 'wireguard' },
   addr_info: [],
+  stats64: { rx: { packets: 9, errors: refusedPackets, frame_errors: refusedPackets } },
 });
 
 function dumpOf({ remote, privateKey, publicKey, peers = [] }: ShownDevice, index: number): readonly string[] {

@@ -55,6 +55,7 @@ export const observedLink = (more: Partial<Link> = {}): Link => {
     mtuBytes: 1420,
     alias: 'semaphore-wireguard c2',
     addresses: [],
+    receiveFrameErrors: 0,
     ...more,
   };
 };

@@ -53,6 +53,7 @@ it('reads back the device that it configured', async () => {
     mtuBytes: 1_380,
     alias: 'semaphore-wireguard c2',
     addresses: [],
+    receiveFrameErrors: 0,
   });
   const key = await tools.privateKey(DEVICE, { signal });
   expect(key?.reveal()).toBe(await readFile(join(lab.dir, 'n1.key'), 'utf8'));
