@@ -101,7 +101,8 @@ describe('a NetworkPolicy that names another cluster', () => {
     await policies.add('eu', { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] });
     namespaceSelector.matchLabels[region] = 'us';
     await policies.add('us', { podSelector: {}, ingress: [{ from: [{ namespaceSelector }] }] });
-    await startWith([`-config=${config}`, '-network-policies', `-local-kube-config=${accounts.local.kubeconfig}`]);
+    const local = `-local-kube-config=${accounts.local.kubeconfig}`;
+    await startWith([`-config=${config}`, '-network-policies', local, '-listen-address=127.0.0.1:0']);
     await policies.open('eu c2 ingress all: 10.4.0.20/32');
   });
 

@@ -7,6 +7,9 @@ import type { Answer, KubeObject, TestClient } from '../test-cluster.ts';
 /** The timeout of a request. The test client never waits for an event. */
 const TIMEOUT_MS = 300_000;
 
+/** A kube-apiserver ends a connection that was idle for 90 s: a request that is sent just then fails. */
+const IDLE_MS = 45_000;
+
 /** A client's server and credentials. Without `token` and `certificate` it is anonymous. */
 export type TestClientOptions = {
   readonly url: string;
@@ -21,7 +24,7 @@ export type TestClientOptions = {
  * server goes away.
  */
 export function createAgent(caPem: string): Agent {
-  return new TestAgent({ keepAlive: true, ca: caPem });
+  return new TestAgent({ keepAlive: true, timeout: IDLE_MS, ca: caPem });
 }
 
 /**
