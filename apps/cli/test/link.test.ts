@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -73,6 +76,38 @@ describe('link', () => {
         ['c1', 'IPAM', 'podCIDRs', 'Node.spec.podCIDRs'],
       ]),
     );
+  });
+
+  it('does not offer a server that it reaches through a proxy of the environment', async () => {
+    const config = parse(await readFile(clusters.c1.adminKubeconfig, 'utf8')) as {
+      clusters: { cluster: { server: string; 'tls-server-name'?: string } }[];
+    };
+    const [{ cluster }] = config.clusters as [(typeof config.clusters)[0]];
+    const { port } = new URL(cluster.server);
+    const proxy = createServer().on('connect', (_, client) => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(connect(Number(port), '127.0.0.1')).pipe(client);
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void proxy.close());
+    Object.assign(cluster, { server: 'https://api.c1.example:6443', 'tls-server-name': 'localhost' });
+    const path = join(await newFolder(), 'kubeconfig');
+    await writeFile(path, JSON.stringify(config));
+    const env = {
+      KUBECONFIG: [path, clusters.c2.adminKubeconfig].join(delimiter),
+      HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+      https_proxy: '',
+      NO_PROXY: '',
+      no_proxy: '',
+    };
+    const flags = ['--context=c1', range('c1'), '--context=c2', server('c2'), range('c2')];
+    const { code, stderr } = await runHere(env, 'link', ...flags, '-o', await newFolder());
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(
+        'https://api.c1.example:6443 in the kubeconfig may not be reached from elsewhere',
+      ),
+    });
   });
 
   it.skipIf(goesWithoutKubectl)('writes overlays that do the same as those of the page, and pools', async () => {

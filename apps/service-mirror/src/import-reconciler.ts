@@ -16,6 +16,7 @@ import {
   withoutTimes,
 } from './desired/mcs/changes.ts';
 import { conditionChange, conflictReasons } from './desired/mcs/conditions.ts';
+import { forbiddenNamespace, forbiddenPart } from './desired/mcs/export-part.ts';
 import { desiredImport, type ImportInput, type ImportTarget } from './desired/mcs/import.ts';
 import type { ImportObjects } from './desired/mcs/objects.ts';
 import { plannedChanges } from './desired/mcs/planned.ts';
@@ -23,13 +24,20 @@ import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
 import { derivedServiceNames, isAllowedNamespace, parseImportKey } from './names.ts';
+import type { McsCluster } from './remote/mcs/cluster.ts';
 import type { McsClusters } from './remote/mcs/clusters.ts';
 
 export type ImportReconcilerOptions = {
   readonly settings: Pick<Settings, 'mcs' | 'mirrorNamespace'>;
-  readonly imports: LocalImports;
-  readonly clusters: McsClusters;
-  readonly writes: ImportWrites;
+  readonly imports: Pick<LocalImports, 'hasNamespace' | 'import' | 'isSynced' | 'observed' | 'service'>;
+  readonly clusters: Pick<McsClusters, 'diagnose'> & {
+    readonly all: readonly Pick<McsCluster, 'cluster' | 'part' | 'synced'>[];
+    readonly local: Pick<McsCluster, 'synced'> & {
+      readonly exports: Pick<McsCluster['exports'], 'own'>;
+      readonly services: Pick<McsCluster['services'], 'service'>;
+    };
+  };
+  readonly writes: Pick<ImportWrites, 'write' | 'writeConditions'>;
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
   /** RFC 3339. */
@@ -146,7 +154,9 @@ export class ImportReconciler {
     const to = own && conditions && conditionChange(own.conditions, conditions, time);
     const status = to && ({ kind: 'update-export-status', from: own!, conditions: to } as const);
     const findings = { objects: undefined, status, diagnostics };
-    if (wanted === 'unknown' || (wanted !== 'nothing' && !imports.hasNamespace(at.namespace))) return findings;
+    if (wanted === 'unknown') return findings;
+    if (wanted !== 'nothing' && !imports.hasNamespace(at.namespace))
+      return { ...findings, diagnostics: [...diagnostics, noNamespace(key, at)] };
     const isHeadless = wanted === 'nothing' ? this.#isHeadless(at) : wanted.service === undefined;
     const { misplaced, ...observed } = imports.observed(at, isHeadless);
     const taken = importTaken(at, observed);
@@ -164,7 +174,8 @@ export class ImportReconciler {
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
-    const parts = isAllowed ? clusters.all.map((each) => each.part(at)) : [];
+    const found = clusters.all.map((each) => each.part(at));
+    const parts = isAllowed ? found : found.map((part, i) => forbiddenPart(part, clusters.all[i]!.cluster, namespace));
     const unknown = isAllowed ? clusters.all.filter(({ synced }) => !synced).map(({ cluster }) => cluster) : [];
     const observed = imports.observed(at, this.#isHeadless(at));
     const present = { observed: observed.serviceImport, slices: observed.slices };
@@ -211,8 +222,13 @@ function nextOf(
   return next.length > 0 ? next.map((change) => ({ change, at })) : misplaced.filter((due) => !waits(due));
 }
 
-const notAllowed = (namespace: string) =>
-  ({ service: 'skipped', detail: `mcs.namespaces doesn't allow the namespace ${namespace}` }) as const;
+const notAllowed = (namespace: string) => ({ service: 'skipped', detail: forbiddenNamespace(namespace) }) as const;
+
+/** An import is only in clusters that have its namespace (KEP-1645). */
+const noNamespace = (key: string, { namespace }: Pick<ImportAt, 'namespace'>): ClusterDiagnostic => ({
+  ...problemOf(key, 'namespace-missing', `the local cluster has no namespace ${namespace}`),
+  kind: 'expected',
+});
 
 /** Kubernetes' times have whole seconds. */
 const rfc3339 = (): string => new Date().toISOString().replace(/\.\d+Z$/, 'Z');

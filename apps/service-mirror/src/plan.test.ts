@@ -95,7 +95,7 @@ describe('a plan', () => {
       missingNamespace: 'mirrors',
       remotes: [
         { ...reached, heldDeletions: 2, unmatched: ['mirror=true'], skipped },
-        { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401' },
+        { ...reached, cluster: 'c3', reached: false, failure: 'list services: 401', skipped },
       ],
       orphans: [{ cluster: 'c9', objects: 2 }],
     });
@@ -113,6 +113,7 @@ describe('a plan', () => {
         'c3: not reached: list services: 401',
         'Its 1 service would stay:',
         'unknown c2-shop-73736d-db',
+        'skip!   service shop/web: it is 3 characters too long',
         '',
         'c9: not in the config: 2 objects would stay; "cleanup -cluster c9" removes them',
         '',

@@ -156,12 +156,16 @@ const count = (number: number, one: string): string => `${number} ${one}${number
 function remoteLines(remote: RemotePlan): readonly string[] {
   const { cluster, failure, heldDeletions, unmatched, skipped, services } = remote;
   if (remote.forbidden)
-    return [`${cluster}: listing all namespaces is forbidden: no part in global services; its objects would stay`];
+    return [
+      `${cluster}: listing all namespaces is forbidden: no part in global services; its objects would stay`,
+      ...skipped.map(skippedLine),
+    ];
   if (!remote.reached)
     return [
       notReached(cluster, failure),
       `Its ${count(services.length, 'service')} would stay:`,
       ...services.map((name) => `unknown ${name}`),
+      ...skipped.map(skippedLine),
     ];
   return [
     `${cluster}: ${count(services.length, 'service')} now`,

@@ -1,8 +1,7 @@
 import type { Agent } from 'node:https';
 import { createAgent } from './agent.ts';
 import { type Environment, systemClock } from './dependencies.ts';
-import { parseProxy } from './endpoint.ts';
-import { proxyFor } from './proxy/environment.ts';
+import { proxyOf } from './proxy/environment.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import { fixed } from './rotating.ts';
 import { type KeyPair, readCertificates } from './trust/pem.ts';
@@ -39,7 +38,7 @@ export async function openClientAgent(
     lifetime: new AbortController().signal,
   };
   const own = ca === undefined ? undefined : readCertificates({ text: ca, where: 'the certificate-authority' });
-  const proxy = proxyUrl === undefined ? proxyFor(server, env) : parseProxy(proxyUrl, 'proxy-url');
+  const proxy = proxyOf({ server, proxyUrl }, env);
   return createAgent({
     ca: own ?? (await (await openSystemRoots(deps)).current()),
     keyPair,

@@ -39,6 +39,8 @@ export function parseProxy(raw: string, where: string): URL {
   if (url === null || url.hostname === '') {
     throw new ClusterAuthError('CLUSTER_ADDRESS', `${where} is not a URL such as http://proxy:3128`);
   }
+  // The proxy resolves host names, whichever is written, as in Go.
+  if (url.protocol === 'socks5h:') url.protocol = 'socks5:';
   if (!(url.protocol in PORTS)) {
     const message = `${where} must be an http:, https: or socks5: URL, not ${url.protocol}`;
     throw new ClusterAuthError('CLUSTER_ADDRESS', message);

@@ -6,4 +6,5 @@ export type { Validity } from './credentials.ts';
 export { deniedHint } from './denied.ts';
 export type { Clock, Environment, Logger } from './dependencies.ts';
 export { ClusterAuthError, tlsFailure } from './errors.ts';
+export { proxyOf } from './proxy/environment.ts';
 export type { ClusterReference } from './reference.ts';

@@ -25,9 +25,13 @@ export const getArguments = (kubeconfig: string, path = '/'): readonly string[] 
 ];
 
 /** Sends a GET of `/` by kubectl. */
-export function askByKubectl(kubeconfig: string, env: Readonly<Record<string, string>> = {}) {
+export function askByKubectl(
+  kubeconfig: string,
+  env: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
+) {
   const { promise, resolve } = Promise.withResolvers<{ outcome: Outcome; words: string }>();
-  const child = execFile(kubectl, getArguments(kubeconfig), { env }, (error, _stdout, stderr) =>
+  const child = execFile(kubectl, [...getArguments(kubeconfig), ...flags], { env }, (error, _stdout, stderr) =>
     resolve({ outcome: error === null ? 'reached' : 'not reached', words: stderr.trim() }),
   );
   // Without credentials, it asks for a password.

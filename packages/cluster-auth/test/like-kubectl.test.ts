@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Environment, openClientAgent } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { askByKubectl, type Outcome, outcomeOf } from './kubectl.ts';
-import { startConnectProxy } from './proxies.ts';
+import { startConnectProxy, startSocksProxy } from './proxies.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';
 
 const authority = await createAuthority();
@@ -54,9 +54,15 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+type ClusterFields = {
+  readonly server: string;
+  readonly 'certificate-authority-data'?: string;
+  readonly 'proxy-url'?: string;
+};
+
 /** Asks a server by kubectl, by a connection of ours with the same kubeconfig, and by the agent of `semaphore`. */
 async function askByAll(
-  cluster: { readonly server: string; readonly 'certificate-authority-data'?: string },
+  cluster: ClusterFields,
   { user = { token: 't' }, env = {} }: { readonly user?: object; readonly env?: Readonly<Record<string, string>> } = {},
 ) {
   const path = await writeConfig(await temporaryFolder(), cluster, user);
@@ -69,10 +75,13 @@ async function askByAll(
   };
 }
 
-async function askByCli(cluster: { server: string; 'certificate-authority-data'?: string }, env: Environment) {
+async function askByCli(cluster: ClusterFields, env: Environment) {
   const data = cluster['certificate-authority-data'];
   const ca = data === undefined ? undefined : Buffer.from(data, 'base64').toString();
-  const agent = await openClientAgent({ server: new URL(cluster.server), ca, insecure: false }, env);
+  const agent = await openClientAgent(
+    { server: new URL(cluster.server), ca, proxyUrl: cluster['proxy-url'], insecure: false },
+    env,
+  );
   onTestFinished(() => agent.destroy());
   const request = https.get(cluster.server, { agent });
   await once(request, 'response');
@@ -253,14 +262,32 @@ describe.skipIf(goesWithoutKubectl)('as kubectl', () => {
     expect([(await askByKubectl(path)).outcome, await outcomeOf(send(connection))]).toEqual(['reached', 'reached']);
   });
 
-  it('HTTPS_PROXY is used', async () => {
+  it.each([
+    { scheme: 'http://', start: startConnectProxy, asked: '10.9.8.7:6443' },
+    { scheme: '', start: startConnectProxy, asked: '10.9.8.7:6443' },
+    { scheme: 'socks5://', start: startSocksProxy, asked: '1 0a090807 6443' },
+    { scheme: 'socks5h://', start: startSocksProxy, asked: '1 0a090807 6443' },
+  ])('HTTPS_PROXY=$scheme… is used', async ({ scheme, start, asked }) => {
     const api = await started(await authority.issue({ usage: 'server', commonName: 'api', ips: ['10.9.8.7'] }));
-    const proxy = await startConnectProxy({ leadsTo: api.port });
-    const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` };
+    const proxy = await start({ leadsTo: api.port });
+    const env = { HTTPS_PROXY: `${scheme}127.0.0.1:${proxy.port}` };
     expect(await askByAll({ server: 'https://10.9.8.7:6443', ...trusting(authority.caPem) }, { env })).toMatchObject(
       all('reached'),
     );
-    expect(proxy.asked).toEqual(Array(3).fill('10.9.8.7:6443'));
+    expect(proxy.asked).toEqual(Array(3).fill(asked));
+  });
+
+  it('proxy-url is used, whatever the environment says', async () => {
+    const api = await started(await authority.issue({ usage: 'server', commonName: 'api', ips: ['10.9.8.7'] }));
+    const proxy = await startConnectProxy({ leadsTo: api.port });
+    const cluster = {
+      server: 'https://10.9.8.7:6443',
+      ...trusting(authority.caPem),
+      'proxy-url': `http://127.0.0.1:${proxy.port}`,
+    };
+    const env = { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '*' };
+    expect(await askByAll(cluster, { env })).toMatchObject(all('reached'));
+    expect(proxy.asked).toHaveLength(3);
   });
 });
 

@@ -1,3 +1,4 @@
+import { proxyOf } from '@kube-semaphore/cluster-auth';
 import { endpointSliceKind, namespaceKind } from '@kube-semaphore/kube-objects';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { parseYaml } from '@kube-semaphore/text';
@@ -58,7 +59,7 @@ export type Observed = {
   readonly context: string;
   /** As in the kubeconfig. */
   readonly server: string;
-  /** The kubeconfig reaches the server through a proxy. */
+  /** We reach the server through a proxy, of the kubeconfig or of the environment. */
   readonly viaProxy: boolean;
   readonly version: string;
   /** Of the namespace kube-system: no other cluster has it. */
@@ -127,7 +128,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
   return {
     context: context.name,
     server: context.server,
-    viaProxy: context.kube.getCurrentCluster()?.proxyUrl !== undefined,
+    viaProxy: isViaProxy(context),
     version: version.gitVersion,
     uid: namespace.metadata.uid,
     groups,
@@ -147,6 +148,9 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     dnsImage: dns?.spec.template.spec.containers[0]?.image ?? undefined,
   };
 }
+
+const isViaProxy = ({ kube, server }: Context): boolean =>
+  proxyOf({ server: new URL(server), proxyUrl: kube.getCurrentCluster()?.proxyUrl }, process.env) !== undefined;
 
 /** Others may have changed it since kubeadm wrote it; then it tells nothing. */
 function yamlIn<T extends z.ZodMiniType>(source: string | undefined, schema: T): z.output<T> | undefined {

@@ -5,13 +5,22 @@ import type { LocalObjects } from '../local/objects.ts';
 import type { LocalZones } from '../local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
 import { prefixesOf, type Settings } from '../config/settings.ts';
+import type { SourceCluster } from './cluster.ts';
 import type { SourceClusters } from './clusters.ts';
-import type { ServiceKeys } from './service-keys.ts';
+import type { ServiceKeys, Use } from './service-keys.ts';
+
+/** What is known about a cluster. */
+type Source = Pick<SourceCluster, 'cluster' | 'settled' | 'stale'> & {
+  source(use: Use): Services | undefined;
+};
 
 export type TargetsOptions = {
   readonly settings: Settings;
   readonly local: Pick<LocalObjects, 'service' | 'slices'>;
-  readonly clusters: SourceClusters;
+  readonly clusters: Pick<SourceClusters, 'families'> & {
+    readonly all: readonly Source[];
+    get(cluster: string): Source | undefined;
+  };
   readonly keys: ServiceKeys;
   readonly zones: Pick<LocalZones, 'zones'>;
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor } from './environment.ts';
+import { proxyFor, proxyOf } from './environment.ts';
 
 const HTTPS_PROXY = 'http://proxy:3128';
 const proxied = 'http://proxy:3128/';
@@ -44,8 +44,28 @@ describe('proxyFor', () => {
     { name: 'this machine by its name', url: 'https://localhost', list: '', exempt: true },
     { name: 'this machine in IPv6', url: 'https://[::1]', list: '', exempt: true },
     { name: 'nothing by empty entries', url: 'https://host', list: ' ,,', exempt: false },
+    { name: 'a name with any port by an empty one', url: 'https://host:6443', list: 'host:', exempt: true },
+    { name: 'no address by a domain', url: 'https://10.9.8.7', list: '.9.8.7', exempt: false },
+    { name: 'no IPv6 address in brackets without a port', url: 'https://[fd00::1]', list: '[fd00::1]', exempt: false },
+    {
+      name: 'no IPv6 address with a port without brackets',
+      url: 'https://[fd00::1]',
+      list: 'fd00::1:443',
+      exempt: false,
+    },
+    { name: 'an IPv4 address in the notation of IPv6', url: 'https://10.9.8.7', list: '::ffff:10.9.8.7', exempt: true },
+    { name: 'no IPv4 address by all of IPv6', url: 'https://10.9.8.7', list: '::/0', exempt: false },
+    { name: 'a name in Unicode', url: 'https://bücher.example.com', list: 'bücher.example.com', exempt: true },
+    { name: 'this machine in the notation of IPv6', url: 'https://[::ffff:127.0.0.1]', list: '', exempt: true },
   ])('NO_PROXY exempts $name', ({ url, list, exempt }) => {
     expect(proxyFor(new URL(url), { HTTPS_PROXY, NO_PROXY: list })).toEqual(exempt ? undefined : new URL(HTTPS_PROXY));
+  });
+
+  it('takes the proxy of a kubeconfig, and otherwise that of the environment', () => {
+    const [server, env] = [new URL('https://api.example.com'), { HTTPS_PROXY, NO_PROXY: 'api.example.com' }];
+    expect(proxyOf({ server, proxyUrl: 'socks5h://other' }, env)?.href).toBe('socks5://other');
+    expect(proxyOf({ server, proxyUrl: '' }, { HTTPS_PROXY })?.href).toBe(proxied);
+    expect(proxyOf({ server }, env)).toBeUndefined();
   });
 
   it('names the variable that holds no proxy', () => {

@@ -53,6 +53,7 @@ export function desiredGlobal(input: GlobalInput): Global {
   const routing = routingHints({ localFirst, hints, zones });
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
   const added = participants.map(({ stale, ...sources }) => ({
+    cluster: sources.cluster,
     stale,
     ...globalSlices(sources, {
       service,
@@ -73,10 +74,11 @@ export function desiredGlobal(input: GlobalInput): Global {
     ...(overruled.length > 0 && { [globalConflictsAnnotation]: listOf(overruled) }),
     ...(localFirst && localFirstAnnotations),
   };
+  const fresh = withoutStale(added);
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
   return {
-    wanted: { service: desired, slices: sorted(retainedSlices, withoutStale(added)) },
-    diagnostics: [...conflicts, ...added.flatMap(({ diagnostics }) => diagnostics)],
+    wanted: { service: desired, slices: sorted(retainedSlices, fresh.slices) },
+    diagnostics: [...conflicts, ...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
   };
 }
 

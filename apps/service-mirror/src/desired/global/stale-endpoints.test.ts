@@ -36,6 +36,7 @@ function slice({ name, ready = true, ports = ['http'], family = 'IPv4' }: SliceP
 }
 
 const cluster = (stale: ClusterSlices['stale'], ...slices: readonly SliceParts[]): ClusterSlices => ({
+  cluster: 'c2',
   stale,
   slices: slices.map(slice),
 });
@@ -102,7 +103,7 @@ describe('withoutStale', () => {
       want: ['a true true', 'b true true'],
     },
   ])('$name', ({ clusters, want }) => {
-    const slices = withoutStale(clusters).map(
+    const slices = withoutStale(clusters).slices.map(
       ({ name, endpoints: [endpoint] }) => `${name} ${endpoint!.conditions.ready} ${endpoint!.conditions.serving}`,
     );
     expect(slices).toEqual(want);
@@ -114,10 +115,28 @@ describe('withoutStale', () => {
       ...endpoint,
       conditions: { ready: undefined, serving: undefined, terminating: true },
     }));
-    const [, found] = withoutStale([
+    const {
+      slices: [, found],
+    } = withoutStale([
       cluster('no', { name: 'a' }),
-      { stale: 'unready', slices: [{ ...dying, endpoints }] },
+      { cluster: 'c2', stale: 'unready', slices: [{ ...dying, endpoints }] },
     ]);
     expect(found!.endpoints[0]!.conditions).toEqual({ ready: false, serving: false, terminating: true });
+  });
+
+  it.each([
+    { stale: 'unready', fate: 'are not ready' },
+    { stale: 'remove', fate: 'are removed' },
+  ] as const)('says of which cluster endpoints $fate, and of none that stay', ({ stale, fate }) => {
+    const gone = cluster(stale, { name: 'b' }, { name: 'c' }, { name: 'd', ports: ['other'] });
+    expect(withoutStale([{ ...cluster('no', { name: 'a' }), cluster: 'c3' }, gone]).diagnostics).toEqual([
+      {
+        cluster: 'c2',
+        kind: 'expected',
+        reason: 'stale',
+        detail: `the endpoints of 2 of its slices ${fate}, as it was not reached for its staleAfter`,
+      },
+    ]);
+    expect(withoutStale([gone]).diagnostics).toEqual([]);
   });
 });

@@ -1,23 +1,43 @@
+import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { type DesiredSlice, hasReady } from '../objects.ts';
 
 /** What happens to a cluster's endpoints in global Services; `no` unless it wasn't reached for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';
 
 /** One cluster's slices of a global Service. */
-export type ClusterSlices = { readonly stale: Stale; readonly slices: readonly DesiredSlice[] };
+export type ClusterSlices = {
+  readonly cluster: string;
+  readonly stale: Stale;
+  readonly slices: readonly DesiredSlice[];
+};
+
+type Fresh = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: readonly ClusterDiagnostic[] };
 
 /**
  * The slices of all clusters; stale ones are removed, or their endpoints not ready. A slice stays as it is if no other
  * cluster can take over: one that isn't stale, with a ready endpoint of the family for each of the ports.
  */
-export function withoutStale(clusters: readonly ClusterSlices[]): readonly DesiredSlice[] {
+export function withoutStale(clusters: readonly ClusterSlices[]): Fresh {
   const fresh = clusters.filter(({ stale }) => stale === 'no').flatMap(({ slices }) => slices);
   const served = new Set(fresh.filter(hasReady).flatMap(placesOf));
-  return clusters.flatMap(({ stale, slices }) =>
-    slices.flatMap((slice) =>
-      stale === 'no' || !placesOf(slice).every((place) => served.has(place)) ? [slice] : retired(slice, stale),
+  const isReplaced = (slice: DesiredSlice): boolean => placesOf(slice).every((place) => served.has(place));
+  return {
+    slices: clusters.flatMap(({ stale, slices }) =>
+      slices.flatMap((slice) => (stale === 'no' || !isReplaced(slice) ? [slice] : retired(slice, stale))),
     ),
-  );
+    diagnostics: clusters.flatMap(({ cluster, stale, slices }) =>
+      stale === 'no'
+        ? []
+        : staleIn(cluster, stale, slices.filter(({ endpoints }) => endpoints.length > 0).filter(isReplaced).length),
+    ),
+  };
+}
+
+function staleIn(cluster: string, stale: 'unready' | 'remove', count: number): readonly ClusterDiagnostic[] {
+  if (count === 0) return [];
+  const fate = stale === 'remove' ? 'are removed' : 'are not ready';
+  const detail = `the endpoints of ${count} of its slices ${fate}, as it was not reached for its staleAfter`;
+  return [{ cluster, kind: 'expected', reason: 'stale', detail }];
 }
 
 /** What clients ask for to find a slice's endpoints. A slice of a headless Service may have no ports. */

@@ -201,18 +201,24 @@ function slicesOf(
   merged: MergedExports,
   input: ImportInput,
 ): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics'> {
-  const { name, exporters, retained, orphans, placement } = input;
+  const { namespace, name, exporters, retained, orphans, placement } = input;
   const { definition } = merged;
   const derived = definition.headless ? undefined : placement.derived;
-  if (obstacleOf(merged, input) !== undefined) return { slices: [], diagnostics: [] };
+  const obstacle = obstacleOf(merged, input);
+  if (obstacle !== undefined) {
+    const reason = obstacle.reason === 'Pending' ? 'bad-port' : 'family-not-supported';
+    return { slices: [], diagnostics: [problemOf(importKey(namespace, name), reason, obstacle.message)] };
+  }
   const added = exporters.map(({ stale, ...sources }) => {
-    const portNames = merged.portNames.get(sources.cluster) ?? new Map<string, string>();
-    return { stale, ...importSlices(sources, { name, derived, definition, portNames }) };
+    const { cluster } = sources;
+    const portNames = merged.portNames.get(cluster) ?? new Map<string, string>();
+    return { cluster, stale, ...importSlices(sources, { name, derived, definition, portNames }) };
   });
   const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
-  const slices = [...retained.slices, ...fitting, ...withoutStale(added)];
+  const fresh = withoutStale(added);
+  const slices = [...retained.slices, ...fitting, ...fresh.slices];
   return {
     slices: slices.toSorted((a, b) => compareText(a.name, b.name)),
-    diagnostics: added.flatMap(({ diagnostics }) => diagnostics),
+    diagnostics: [...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
   };
 }

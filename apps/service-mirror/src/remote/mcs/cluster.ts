@@ -3,9 +3,8 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { Admissions, type Diagnostic, remoteBudget, reportClusterSetId } from '@kube-semaphore/multicluster';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
-import type { ClusterDiagnostic } from '../../desired/diagnostic.ts';
 import type { Stale } from '../../desired/global/stale-endpoints.ts';
-import type { Exporter } from '../../desired/mcs/import.ts';
+import { type ExportPart, exportPart, NO_PART } from '../../desired/mcs/export-part.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import { importKey } from '../../names.ts';
 import type { SourceExport } from '../read/export.ts';
@@ -35,11 +34,6 @@ export type McsClusterOptions = {
 };
 
 type Watch = 'ServiceExports' | 'Services' | 'EndpointSlices';
-
-/** A cluster's part in an import. */
-type Part = { readonly exporter: Exporter | undefined; readonly diagnostics: readonly ClusterDiagnostic[] };
-
-const NO_PART: Part = { exporter: undefined, diagnostics: [] };
 
 /**
  * What one cluster exports. It is unknown until all three lists are complete, so also while the cluster doesn't have
@@ -127,35 +121,19 @@ export class McsCluster {
   }
 
   /** Its part in an import, as far as it is known. */
-  part({ namespace, name }: Name): Part {
+  part({ namespace, name }: Name): ExportPart {
     const exported = this.exports.export(namespace, name);
     if (exported === undefined || !this.synced) return NO_PART;
-    const { cluster } = this;
     const { rules, options, stale } = this.#options;
-    const problem = (reason: string, detail: string): Part => ({
-      exporter: undefined,
-      diagnostics: [{ cluster, kind: 'problem', reason, detail }],
+    return exportPart({
+      exported,
+      cluster: this.cluster,
+      isLocal: rules.isLocal,
+      stale: stale(),
+      overLimit: this.#admissions.isWaiting(keyOf(exported)) ? options.maxRemoteServices : undefined,
+      service: this.services.service(namespace, name),
+      slices: this.services.slices(namespace, name),
     });
-    if (this.#admissions.isWaiting(keyOf(exported)))
-      return problem(
-        'over-budget',
-        `the remote has reached its limit of ${options.maxRemoteServices} exports (-max-remote-services)`,
-      );
-    const { own, definition } = this.services.service(namespace, name);
-    if (own.service === 'skipped') return problem('export-skipped', own.detail);
-    if (definition === undefined) return NO_PART;
-    const slices = this.services.slices(namespace, name);
-    return {
-      exporter: {
-        ...exported,
-        cluster,
-        definition,
-        isLocal: rules.isLocal,
-        stale: stale(),
-        slices: slices.flatMap(({ value }) => value ?? []),
-      },
-      diagnostics: slices.flatMap(({ skipped }) => skipped.map((each) => ({ cluster, ...each }))),
-    };
   }
 
   /** Measures the first lists against what our imports show. To be called before `run`. */

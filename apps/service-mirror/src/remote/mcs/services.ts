@@ -7,8 +7,8 @@ import type { MirrorOptions } from '../../config/options.ts';
 import { SliceIndex } from '../../desired/slice-index.ts';
 import type { Reading, SourceSlice } from '../../desired/source.ts';
 import { serviceNameLabel } from '../../names.ts';
-import { type ExportedService, readExportedService } from '../read/export.ts';
-import { readSlice, type SliceRules } from '../read/slice.ts';
+import { type ExportedService, readExportedService, readExportedSlice } from '../read/export.ts';
+import type { SliceRules } from '../read/slice.ts';
 import { heldSlices, readTooLarge, type Stored } from '../stored.ts';
 
 type StoredService = ExportedService & { readonly uid: string };
@@ -143,7 +143,7 @@ export class ExportedServices {
 
 /** Undefined for a slice that isn't of a Service, or that is ours. */
 function storedSlice(slice: EndpointSlice, rules: SliceRules, known: StoredSlice | undefined): StoredSlice | undefined {
-  const { value, skipped } = readSlice(slice, { ...rules, isAnonymous: true }, known?.value?.endpoints);
+  const { value, skipped } = readExportedSlice(slice, rules, known?.value?.endpoints);
   const { uid, namespace, labels } = slice.metadata;
   if (value === undefined && skipped.length === 0) return undefined;
   return { uid, namespace, service: labels[serviceNameLabel] ?? '', value, skipped };

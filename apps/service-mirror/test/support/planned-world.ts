@@ -1,0 +1,309 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
+import { type AddressRules, mustParseCidr } from '@kube-semaphore/net';
+import type { Change } from '../../src/desired/diff/change.ts';
+import type { ClusterDiagnostic } from '../../src/desired/diagnostic.ts';
+import type { Stale } from '../../src/desired/global/stale-endpoints.ts';
+import type { McsChange } from '../../src/desired/mcs/changes.ts';
+import { exportPart, NO_PART } from '../../src/desired/mcs/export-part.ts';
+import type { DesiredSlice } from '../../src/desired/objects.ts';
+import type { ObservedService } from '../../src/desired/observed.ts';
+import type { Family, Reading, SourceService, SourceSlice } from '../../src/desired/source.ts';
+import { ImportReconciler } from '../../src/import-reconciler.ts';
+import {
+  GLOBAL,
+  globalClustersAnnotation,
+  globalKey,
+  globalServiceLabel,
+  globalServiceName,
+  IMPORT,
+  importKey,
+  mirrorKey,
+} from '../../src/names.ts';
+import { planText, type RemotePlan } from '../../src/plan.ts';
+import { ServiceReconciler } from '../../src/reconciler.ts';
+import { readExportedService, readExportedSlice } from '../../src/remote/read/export.ts';
+import { readService } from '../../src/remote/read/service.ts';
+import { readSlice } from '../../src/remote/read/slice.ts';
+import { ServiceKeys } from '../../src/remote/service-keys.ts';
+import { heldSlices } from '../../src/remote/stored.ts';
+import { Targets } from '../../src/remote/targets.ts';
+
+/** What one cluster has of the Service, which is selected for mirrors and global Services, and exported. */
+export type PlannedCluster = {
+  /** Undefined: it has no such Service. */
+  readonly service: KubeObject | undefined;
+  readonly slices: readonly KubeObject[];
+  /** The names of slices that its last list was missing, and that are held. */
+  readonly held: ReadonlySet<string>;
+  readonly isKnown: boolean;
+  readonly stale: Stale;
+};
+
+/** What a plan of the cluster `c1` sees. */
+export type PlannedWorld = {
+  /** Of the Service in all clusters. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly clusters: ReadonlyMap<string, PlannedCluster>;
+  /** Those of the remotes. Two alike: the older Service gets the name of the mirror. */
+  readonly prefixes: ReadonlyMap<string, string>;
+  readonly families: readonly Family[] | undefined;
+  /** How many Services and exports a remote may have. */
+  readonly limit: number;
+  /** What has the local names: nothing, objects of others, or a global Service with a part of all unknown clusters. */
+  readonly present: 'nothing' | 'foreign' | 'global';
+  readonly mcs: { readonly isAllowed: boolean; readonly hasNamespace: boolean };
+};
+
+/** The cluster in which the plan is made. */
+export const LOCAL = 'c1';
+
+const mirrorNamespace = 'sys-semaphore';
+const codecs = { service: new Codec(serviceKind), slice: new Codec(endpointSliceKind) };
+const anywhere: AddressRules = { allowed: undefined, local: [] };
+const restricted: AddressRules = {
+  allowed: [mustParseCidr('10.4.0.0/16'), mustParseCidr('fd04::/16')],
+  local: [mustParseCidr('10.4.8.0/24')],
+  services: [mustParseCidr('10.4.7.0/24')],
+};
+
+export type Skipped = Diagnostic & { readonly cluster: string; readonly subject: string };
+
+export type Planned = {
+  readonly text: string;
+  readonly skipped: readonly Skipped[];
+  /** All that the local cluster would have. */
+  readonly slices: { readonly [kind in 'mirror' | 'global' | 'import']: readonly DesiredSlice[] };
+};
+
+/** Plans by the code of the program, without its watches. */
+export function planOf(world: PlannedWorld): Planned {
+  const { namespace, name, clusters, prefixes } = world;
+  const sources = Array.from(clusters, ([cluster, of]) => sourceOf(cluster, of, world));
+  const skipped: Skipped[] = sources.flatMap((source) => source.skipped);
+  const diagnose = (subject: string, diagnostics: readonly ClusterDiagnostic[]): void => {
+    for (const { cluster, ...each } of diagnostics)
+      skipped.push({ cluster: [GLOBAL, IMPORT].includes(cluster) ? LOCAL : cluster, subject, ...each });
+  };
+  const services = servicesOf(world, sources, diagnose);
+  const mirrors = [...prefixes.keys()].flatMap((cluster) => services.plan(mirrorKey(cluster, namespace, name)));
+  const globals = services.plan(globalKey(namespace, name));
+  const imports = importsOf(world, sources, diagnose).plan(importKey(namespace, name));
+  const text = planText({
+    missingNamespace: undefined,
+    changes: [...mirrors, ...globals],
+    importChanges: imports,
+    refusals: { refused: [], unknown: { count: 0, reasons: [] } },
+    remotes: Array.from(clusters, ([cluster, { isKnown, held }]): RemotePlan => ({
+      cluster,
+      reached: isKnown,
+      failure: undefined,
+      forbidden: !isKnown && cluster === LOCAL,
+      heldDeletions: held.size,
+      unmatched: [],
+      skipped: skipped.filter((each) => each.cluster === cluster),
+      services: [],
+    })),
+    exports: [],
+    orphans: [],
+  });
+  return {
+    text,
+    skipped,
+    slices: {
+      mirror: written(mirrors),
+      global: written(globals),
+      import: written(imports.map(({ change }) => change)),
+    },
+  };
+}
+
+const written = (changes: readonly (Change | McsChange)[]): readonly DesiredSlice[] =>
+  changes.flatMap((change) => (change.kind === 'create-slice' ? change.to : []));
+
+type Source = {
+  readonly cluster: string;
+  readonly of: PlannedCluster;
+  readonly isLocal: boolean;
+  readonly service: SourceService | undefined;
+  readonly slices: readonly SourceSlice[];
+  readonly exported: ReturnType<typeof readExportedService>;
+  readonly exportedSlices: readonly Reading<SourceSlice>[];
+  readonly skipped: readonly Skipped[];
+};
+
+function sourceOf(cluster: string, of: PlannedCluster, { namespace, name }: PlannedWorld): Source {
+  const isLocal = cluster === LOCAL;
+  const rules = { addresses: isLocal ? anywhere : restricted, isLocal };
+  const raw = of.service && codecs.service.objectFromJson(of.service);
+  const service = raw && readService(raw, { isLocalFirst: () => false });
+  const slices = of.slices.map((slice) => codecs.slice.objectFromJson(slice));
+  const [read, exportedSlices] = [readSlice, readExportedSlice].map((reader) =>
+    withoutClaims(
+      slices.map((slice) => ({ slice: slice.metadata.name, ...reader(slice, rules) })),
+      of.held,
+    ),
+  );
+  return {
+    cluster,
+    of,
+    isLocal,
+    service: service?.value,
+    slices: read!.flatMap(({ value }) => value ?? []),
+    exported: readExportedService(raw),
+    exportedSlices: exportedSlices!,
+    skipped: [
+      ...(service?.skipped ?? []).map((each) => ({ cluster, subject: `service ${namespace}/${name}`, ...each })),
+      ...read!.flatMap(({ slice, skipped }) =>
+        skipped.map((each) => ({ cluster, subject: `slice ${namespace}/${slice}`, ...each })),
+      ),
+    ],
+  };
+}
+
+/** As a store has them: held ones without what the others have. */
+function withoutClaims<R extends Reading<SourceSlice> & { readonly slice: string }>(
+  readings: readonly R[],
+  held: ReadonlySet<string>,
+): readonly R[] {
+  const claims = readings.filter(({ slice }) => !held.has(slice)).flatMap(heldSlices.claims);
+  return readings.flatMap((reading) => {
+    if (!held.has(reading.slice)) return [reading];
+    let left: R | undefined = reading;
+    for (const address of claims)
+      if (left !== undefined && heldSlices.claims(left).includes(address))
+        left = heldSlices.withoutClaim(left, address);
+    return left === undefined ? [] : [left];
+  });
+}
+
+type Diagnose = (subject: string, diagnostics: readonly ClusterDiagnostic[]) => void;
+
+function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnostics: Diagnose): ServiceReconciler {
+  const { prefixes, families, limit } = world;
+  const settings = {
+    mirrorNamespace,
+    local: { name: LOCAL },
+    serviceSync: true,
+    global: { slicesSync: true, hints: 'labelled' },
+    remotes: Array.from(prefixes, ([name, prefix]) => ({ name, prefix })),
+  } as unknown as ConstructorParameters<typeof Targets>[0]['settings'];
+  const local = localOf(world);
+  const keys = new ServiceKeys({
+    settings,
+    options: { maxRemoteServices: limit },
+    local,
+    metrics: { remoteOverBudget: { set: () => {} } } as never,
+  });
+  const clusters = sources.map(({ cluster, of, isLocal, service, slices }) => {
+    const found = { known: of.isKnown, service: () => (of.isKnown ? service : undefined), slices: () => slices };
+    const uses = isLocal ? (['global'] as const) : (['mirror', 'global'] as const);
+    if (service !== undefined && of.isKnown)
+      for (const use of uses) keys.changed(service, { cluster, use, isRemoved: false });
+    return {
+      cluster,
+      settled: true,
+      stale: of.stale,
+      source: (use: 'mirror' | 'global') => (uses.some((each) => each === use) ? found : undefined),
+    };
+  });
+  const targets = new Targets({
+    settings,
+    local,
+    keys,
+    clusters: { all: clusters, families, get: (name) => clusters.find(({ cluster }) => cluster === name) },
+    zones: { zones: [] },
+  });
+  return new ServiceReconciler({
+    local: { ...local, isSynced: () => true, endpoints: () => undefined },
+    targets,
+    keys,
+    write: () => Promise.reject(new Error('a plan writes nothing')),
+    onDiagnostics,
+  });
+}
+
+function localOf({ namespace, name, clusters, present }: PlannedWorld) {
+  const global = globalServiceName(namespace, name);
+  const unknown = [...clusters].flatMap(([cluster, { isKnown }]) => (isKnown ? [] : [cluster]));
+  const service = (local: string): ObservedService | undefined => {
+    if (present === 'nothing' || (present === 'global' && local !== global)) return undefined;
+    const isOurs = present === 'global';
+    return {
+      name: local,
+      uid: 'u',
+      resourceVersion: '1',
+      createdAt: 0,
+      labels: isOurs ? { [globalServiceLabel]: 'true' } : {},
+      annotations: isOurs ? { [globalClustersAnnotation]: unknown.join(',') } : {},
+      definition: {
+        headless: false,
+        families: ['IPv4'],
+        ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: undefined }],
+        affinitySeconds: undefined,
+        publishNotReadyAddresses: false,
+      },
+      familyPolicy: 'SingleStack',
+      isPlain: true,
+      isTerminating: false,
+      ownerReferences: [],
+      finalizers: [],
+    };
+  };
+  return { service, slices: () => [] };
+}
+
+function importsOf(
+  { families, limit, present, mcs }: PlannedWorld,
+  sources: readonly Source[],
+  diagnose: Diagnose,
+): ImportReconciler {
+  const all = sources.map(({ cluster, of, isLocal, exported: service, exportedSlices: slices }) => ({
+    cluster,
+    synced: of.isKnown,
+    part: () => {
+      if (!of.isKnown || of.service === undefined) return NO_PART;
+      const exported = { createdAt: 0, labels: {}, annotations: {} };
+      const overLimit = isLocal || limit > 0 ? undefined : limit;
+      return exportPart({ exported, cluster, isLocal, stale: of.stale, overLimit, service, slices });
+    },
+  }));
+  const local = sources.find(({ isLocal }) => isLocal)!;
+  const serviceImport =
+    present === 'foreign'
+      ? { name: 'web', labels: {}, annotations: {}, spec: { type: 'ClusterSetIP', ports: [] }, clusters: [] }
+      : undefined;
+  return new ImportReconciler({
+    settings: { mcs: mcsOf(mcs.isAllowed), mirrorNamespace },
+    imports: {
+      isSynced: () => true,
+      hasNamespace: () => mcs.hasNamespace,
+      import: () => serviceImport as never,
+      service: () => undefined,
+      observed: () => ({ serviceImport: serviceImport as never, service: undefined, slices: [], misplaced: [] }),
+    },
+    clusters: {
+      all,
+      diagnose,
+      local: {
+        synced: local.of.isKnown,
+        exports: { own: () => undefined },
+        services: { service: () => local.exported },
+      },
+    },
+    families: () => families,
+    writes: {
+      write: () => Promise.reject(new Error('a plan writes nothing')),
+      writeConditions: () => Promise.reject(new Error('a plan writes nothing')),
+    },
+  });
+}
+
+const mcsOf = (isAllowed: boolean) =>
+  ({
+    derivedServices: 'namespace',
+    namespaces: isAllowed ? ['default'] : ['other'],
+    exportedLabelPrefixes: undefined,
+  }) as const;
