@@ -27,7 +27,7 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
       readSlice(codecs.slice.objectFromJson(slice), { addresses: { allowed: undefined, local: [] }, isLocal: false })
         .value ?? [],
   );
-  return { known: true, service: () => read, slices: () => readSlices };
+  return { known: true, service: read, slices: readSlices, skipped: [] };
 }
 
 /** Everything that would be written to an empty mirror namespace. */

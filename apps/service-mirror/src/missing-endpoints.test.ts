@@ -18,7 +18,7 @@ import { sourceAnnotation } from './names.ts';
 /**
  * The rule: an object whose endpoints differ from its source's has a reason, and `plan` prints it. What other objects than a
  * Service and its slices decide has no place here: a Service that waits for a finalizer (`isTerminating`), a mirror that
- * `serviceSync: false` keeps, and slices that lack their Service's labels, which no watch sees.
+ * `serviceSync: false` keeps, and slices of a Service with a selector that lack its labels, which no watch sees.
  */
 const namespace = 'default';
 /** The second one is too long for a mirror, and the third one for a global Service, too. */

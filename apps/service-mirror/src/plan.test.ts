@@ -19,7 +19,6 @@ const endpoint = {
   otherAddresses: undefined,
   conditions: { ready: true, serving: undefined, terminating: undefined },
   hostname: undefined,
-  target: undefined,
   nodeName: undefined,
   zone: undefined,
 };

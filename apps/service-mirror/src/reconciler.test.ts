@@ -16,7 +16,6 @@ const endpoint = {
   otherAddresses: undefined,
   conditions,
   hostname: undefined,
-  target: undefined,
   nodeName: undefined,
   zone: undefined,
   zones: undefined,

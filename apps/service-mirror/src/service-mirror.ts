@@ -68,7 +68,12 @@ export class ServiceMirror {
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
     this.#queueMetrics = new QueueMetrics({ metrics, local: settings.local.name });
-    this.#counts = new LocalCounts({ metrics, prefixes: prefixesOf(settings), local: settings.local.name });
+    this.#counts = new LocalCounts({
+      metrics,
+      prefixes: prefixesOf(settings),
+      local: settings.local.name,
+      hasGlobals: settings.global !== undefined,
+    });
     const local = new LocalObjects({
       ...input,
       client,

@@ -50,13 +50,11 @@ const endpointOf = (of: Family): fc.Arbitrary<Endpoint> => {
   return fc.record({
     address,
     otherAddresses: fc.option(fc.array(address, { minLength: 1, maxLength: 2 }), { nil: undefined }),
-    conditions: fc.record({
-      ready: fc.constantFrom(true, false, undefined),
-      serving: fc.constantFrom(true, false, undefined),
-      terminating: fc.constantFrom(true, false, undefined),
-    }),
+    conditions: fc.record(
+      { ready: fc.boolean(), serving: fc.boolean(), terminating: fc.boolean() },
+      { noNullPrototype: true },
+    ),
     hostname: fc.option(fc.constantFrom('web-0', 'web-1'), { nil: undefined }),
-    target: fc.option(fc.constant({ kind: 'Pod', namespace: 'shop', name: 'web-0' }), { nil: undefined }),
     nodeName: fc.constant(undefined),
     zone: fc.constant(undefined),
     zones: fc.constant(undefined),
@@ -83,6 +81,7 @@ export const slice = ({ namespace, service }: { namespace: string; service: stri
       family: fc.constant(of),
       ports: slicePorts,
       endpoints: fc.uniqueArray(endpointOf(of), { selector: ({ address }) => address, maxLength: 4 }),
+      pods: fc.option(fc.constant(['web-2', '', 'web-3', 'web-4']), { nil: undefined }),
     }),
   );
 
@@ -93,6 +92,7 @@ export const service = ({ namespace, name }: { namespace: string; name: string }
     name: fc.constant(name),
     createdAt: fc.integer({ min: 0, max: 3 }),
     definition,
+    hasSelector: fc.boolean(),
     localFirst: fc.boolean(),
   });
 

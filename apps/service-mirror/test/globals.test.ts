@@ -62,6 +62,45 @@ describe('a global Service', () => {
     await eventually(async () => (await mirrors.slices()).length, 0);
   });
 
+  it('has slices without the labels of Services that have no selector, of any cluster', async ({
+    sources,
+    secondSources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    for (const each of [sources, secondSources, localSources]) await each.add({ ...web, selector: null });
+    await sources.addHandMadeSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    await localSources.addHandMadeSlice({ name: 'web-a', service: 'web', endpoints: ['10.1.0.1'] });
+    await startGlobal();
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.4.0.1'] });
+    await secondSources.addHandMadeSlice({ name: 'web-b', service: 'web', endpoints: ['10.5.0.1'] });
+    await sources.remove('endpointslices', { name: 'web-a' });
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1', '10.5.0.1'] });
+  });
+
+  it('has no targetRef, also of the local cluster, and hostnames of Pods if it is headless', async ({
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    const pods = { c1: ['10.1.0.1', 'local-0'], c2: ['10.4.0.1', 'remote-0'] } as const;
+    for (const [each, [address, name]] of [[localSources, pods.c1] as const, [sources, pods.c2] as const]) {
+      await each.add({ ...web, headless: true });
+      const targetRef = { kind: 'Pod', namespace: 'default', name };
+      await each.addSlice({ name: 'web-a', service: 'web', labels, endpoints: [{ addresses: [address], targetRef }] });
+    }
+    await startGlobal();
+    await mirrors.become({ [GLOBAL]: [pods.c1[0], pods.c2[0]] });
+    const written = (await mirrors.slices()).flatMap(({ endpoints }) => endpoints ?? []);
+    expect(written.map(({ addresses, hostname }) => `${addresses.join(' ')} ${String(hostname)}`).toSorted()).toEqual([
+      '10.1.0.1 local-0',
+      '10.4.0.1 remote-0',
+    ]);
+    expect(written.filter((endpoint) => 'targetRef' in endpoint)).toEqual([]);
+  });
+
   it('retains the part of a cluster that is not reached at the start', async ({
     sources,
     secondSources,

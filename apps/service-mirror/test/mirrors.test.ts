@@ -58,7 +58,9 @@ describe('a remote Service', () => {
       annotations: { 'mirror-svc-source': 'c2/default/web-a' },
       ownerReferences: [{ kind: 'Service', name: 'c2-default-73736d-web', uid: service.metadata.uid }],
     });
-    expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions: { ready: true }, hostname: 'web-0' }]);
+    expect(slice!.endpoints).toEqual([
+      { addresses: ['10.4.0.1'], conditions: { ready: true, serving: true, terminating: false }, hostname: 'web-0' },
+    ]);
   });
 
   it('causes no write if nothing differs, and a repair if the mirror was edited', async ({

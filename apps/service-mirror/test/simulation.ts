@@ -217,9 +217,11 @@ export class Simulation {
     const known = this.#known.get(cluster);
     const source = {
       known: known !== undefined,
-      service: (ns: string, of: string) => known?.services.get(`${ns}/${of}`),
-      slices: (ns: string, of: string) =>
-        [...(known?.slices.values() ?? [])].filter((slice) => slice.namespace === ns && slice.service === of),
+      service: known?.services.get(`${namespace}/${name}`),
+      slices: [...(known?.slices.values() ?? [])].filter(
+        (slice) => slice.namespace === namespace && slice.service === name,
+      ),
+      skipped: [],
     };
     return mirrorTarget(
       { namespace, name },

@@ -66,7 +66,8 @@ describe('a field that has a meaning only in the remote cluster', () => {
     expect(Object.keys(slice!.metadata.labels ?? {})).not.toContain('team');
     expect(slice!.metadata.annotations).toEqual({ 'mirror-svc-source': 'c2/default/web-a' });
     expect(slice!.metadata['ownerReferences']).toMatchObject([{ name: mirror }]);
-    expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions: { ready: true } }]);
+    const conditions = { ready: true, serving: true, terminating: false };
+    expect(slice!.endpoints).toEqual([{ addresses: ['10.4.0.1'], conditions }]);
   });
 });
 

@@ -48,7 +48,7 @@ export type EndpointSliceOptions = {
   readonly service: string;
   /** Default: default. */
   readonly namespace?: string;
-  /** Labels besides that of the Service. Kubernetes copies the Service's labels. */
+  /** Labels besides those of Kubernetes' controller, which copies the Service's labels; they override the ones of the controller. */
   readonly labels?: Texts;
   /** Addresses of ready endpoints, or endpoints as in the API reference, of one family. Default: none. */
   readonly endpoints?: readonly (
@@ -81,7 +81,7 @@ export function endpointSlice({
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name, namespace, labels: { ...labels, ...whose } },
+    metadata: { name, namespace, labels: { ...whose, ...labels } },
     addressType,
     endpoints,
     ports,

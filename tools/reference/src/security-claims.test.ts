@@ -110,7 +110,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/src/desired/global/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
     ],
-    ['apps/service-mirror/src/remote/read/slice.test.ts', 'of a remote Pod has no namespace'],
+    [
+      'apps/service-mirror/test/definition.test.ts',
+      'has no targetRef, and the names of Pods as hostnames only if it is headless',
+    ],
   ],
   'pass on mirrors': [['apps/service-mirror/src/remote/read/read.test.ts', 'ignores our own objects, by the label %s']],
   'have a ServiceImport outside': [

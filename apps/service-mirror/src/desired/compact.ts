@@ -1,4 +1,5 @@
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
+import { isDnsLabel } from '@kube-semaphore/naming';
 import type { Endpoint } from './source.ts';
 
 /** Returns one instance for equal texts, to save memory. */
@@ -23,15 +24,21 @@ export function sharedConditions({ ready, serving, terminating }: Endpoint['cond
   return (CONDITIONS[place] ??= Object.freeze({ ready, serving, terminating }));
 }
 
+/** What consumers take unset conditions for (EndpointConditions of discovery.k8s.io/v1), as some of them fail without. */
+export const explicitConditions = ({
+  ready = true,
+  serving = ready,
+  terminating = false,
+}: Endpoint['conditions']): Endpoint['conditions'] => sharedConditions({ ready, serving, terminating });
+
 const placeOf = (condition: boolean | undefined): number => (condition === undefined ? 0 : condition ? 1 : 2);
 
-/** The target of an endpoint, with shared texts; undefined if it has no name. */
-export function sharedTarget(
-  { kind, namespace, name }: EndpointSlice['endpoints'][number]['targetRef'],
-  shared: Shared,
-): Endpoint['target'] {
-  return name === '' ? undefined : { kind: shared(kind), namespace: shared(namespace), name };
-}
+/**
+ * The name of an endpoint's Pod, if it can be a hostname; `''` otherwise. CoreDNS makes a label of a hostname: with an invalid
+ * one, the whole Service has no SRV records.
+ */
+export const podOf = ({ targetRef: { kind, name } }: Pick<EndpointSlice['endpoints'][number], 'targetRef'>): string =>
+  kind === 'Pod' && isDnsLabel(name) ? name : '';
 
 /** How an endpoint holds its addresses. */
 type HeldAddresses = Pick<Endpoint, 'address' | 'otherAddresses'>;

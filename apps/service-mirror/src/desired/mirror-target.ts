@@ -1,7 +1,8 @@
 import { mirroredServiceLabel, mirrorPrefixLabel, mirrorServiceName } from '../names.ts';
 import { desiredMirror } from './mirror.ts';
 import { localForm, type Place } from './local-form.ts';
-import type { Services, Target } from './target.ts';
+import { localSlices } from './local-slices.ts';
+import type { ServiceView, Target } from './target.ts';
 
 export type MirrorTargetInput = {
   readonly cluster: string;
@@ -9,8 +10,7 @@ export type MirrorTargetInput = {
   /** The namespace of all mirrors. */
   readonly mirrorNamespace: string;
   readonly families: Place['families'];
-  /** The Services of the cluster to mirror. */
-  readonly source: Services;
+  readonly source: ServiceView;
   /** Of all remotes: an older source of another remote may take over a name. */
   readonly prefixes: readonly string[];
   readonly retainsUnseen: boolean;
@@ -24,10 +24,10 @@ export function mirrorTarget(
 ): Target {
   const { cluster, prefix, mirrorNamespace, families, source, prefixes, retainsUnseen, retainsEndpoints } = input;
   const localName = mirrorServiceName(prefix, namespace, name);
-  const found = source.service(namespace, name);
-  const { value: service, skipped = [] } = found
-    ? localForm(found, { namespace: mirrorNamespace, name: localName, families })
+  const { value: service, skipped = [] } = source.service
+    ? localForm(source.service, { namespace: mirrorNamespace, name: localName, families })
     : {};
+  const local = localSlices(source.slices, { headless: service?.definition.headless ?? false });
   return {
     name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),
@@ -35,9 +35,12 @@ export function mirrorTarget(
       ? 'unknown'
       : service === undefined
         ? 'nothing'
-        : desiredMirror({ cluster, prefix, service, slices: source.slices(namespace, name) }),
+        : desiredMirror({ cluster, prefix, service, slices: local.slices }),
     retainsUnseen,
     retainsEndpoints,
-    diagnostics: skipped.map((each) => ({ cluster, ...each })),
+    diagnostics: [...skipped, ...source.skipped, ...(service === undefined ? [] : local.skipped)].map((each) => ({
+      cluster,
+      ...each,
+    })),
   };
 }

@@ -28,9 +28,6 @@ const isSameEndpoint = (a: Endpoint, b: Endpoint): boolean =>
   isSameTexts(a.otherAddresses, b.otherAddresses) &&
   (a.conditions === b.conditions || isDeepStrictEqual(a.conditions, b.conditions)) &&
   a.hostname === b.hostname &&
-  a.target?.kind === b.target?.kind &&
-  a.target?.namespace === b.target?.namespace &&
-  a.target?.name === b.target?.name &&
   a.nodeName === b.nodeName &&
   a.zone === b.zone &&
   isSameTexts(a.zones, b.zones);

@@ -33,6 +33,8 @@ export type ObservedSlice = Identity & {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly Endpoint[];
+  /** An endpoint has a `targetRef`, as older builds wrote it; absent otherwise, to save memory. */
+  readonly hasTargets?: true;
 };
 
 /** An Endpoints object in the mirror namespace; a Go program made it. */

@@ -18,6 +18,7 @@ const source = (ports: readonly ServicePort[]): SourceService => ({
   namespace: 'shop',
   name: 'web',
   createdAt: 0,
+  hasSelector: true,
   localFirst: false,
   definition: {
     headless: false,

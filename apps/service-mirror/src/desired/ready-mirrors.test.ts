@@ -12,12 +12,13 @@ const slice = (...ready: readonly (boolean | undefined)[]) => ({
   endpoints: ready.map((each) => ({ conditions: { ready: each } })),
 });
 
-it('counts the mirrors of each remote that have no ready endpoint', () => {
+it('counts the mirrors of each remote, and the global Services, that have no ready endpoint', () => {
   const slices = new Map([
     ['ready', [slice(false, true)]],
     ['unsaid', [slice(undefined)]],
     ['unready', [slice(false), slice()]],
     ['of-c3', [slice(true)]],
+    ['gl-ready', [slice(false), slice(true)]],
   ]);
   const services = [
     mirror('ready', 'p2'),
@@ -26,7 +27,9 @@ it('counts the mirrors of each remote that have no ready endpoint', () => {
     mirror('bare', 'p2'),
     mirror('of-c3', 'p3'),
     mirror('orphan', 'p9'),
-    { name: 'gl-a', labels: {} },
+    { name: 'gl-ready', labels: { 'global-svc': 'true' } },
+    { name: 'gl-bare', labels: { 'global-svc': 'true' } },
+    { name: 'gl-of-others', labels: {} },
   ];
   const local = { services: () => services, slices: (name: string) => slices.get(name) ?? [] } as unknown as Local;
   expect(
@@ -41,6 +44,7 @@ it('counts the mirrors of each remote that have no ready endpoint', () => {
     new Map([
       ['c2', 2],
       ['c3', 0],
+      ['global', 1],
     ]),
   );
 });

@@ -1,11 +1,11 @@
-import { mirroredServiceLabel, mirrorPrefixLabel } from '../names.ts';
-import { hasReady } from './objects.ts';
+import { GLOBAL, globalServiceLabel, mirroredServiceLabel, mirrorPrefixLabel } from '../names.ts';
+import { hasReady, type StringMap } from './objects.ts';
 import type { ObservedService } from './observed.ts';
 import type { LocalServices } from './target.ts';
 
 /**
- * How many mirrors of each remote have no ready endpoint, by the remote's name. Only local objects count, as for clients:
- * a source without endpoints and slices that weren't written are the same to them.
+ * How many mirrors of each remote have no ready endpoint, by the remote's name, and how many global Services, as `global`. Only
+ * local objects count, as for clients: a source without endpoints and slices that weren't written are the same to them.
  *
  * @param prefixes of the remotes, by cluster
  */
@@ -14,11 +14,14 @@ export function mirrorsWithoutReadyEndpoints(
   prefixes: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, number> {
   const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
-  const counts = new Map(Array.from(prefixes.keys(), (cluster) => [cluster, 0]));
+  const remoteOf = (labels: StringMap): string | undefined => {
+    if (labels[globalServiceLabel] === 'true') return GLOBAL;
+    return labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
+  };
+  const counts = new Map([...prefixes.keys(), GLOBAL].map((remote) => [remote, 0]));
   for (const { name, labels } of local.services()) {
-    const cluster = labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
-    if (cluster === undefined || local.slices(name).some(hasReady)) continue;
-    counts.set(cluster, counts.get(cluster)! + 1);
+    const remote = remoteOf(labels);
+    if (remote !== undefined && !local.slices(name).some(hasReady)) counts.set(remote, counts.get(remote)! + 1);
   }
   return counts;
 }

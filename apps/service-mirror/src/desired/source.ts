@@ -35,6 +35,8 @@ export type SourceService = {
   /** `metadata.creationTimestamp`, in ms of Unix time. */
   readonly createdAt: number;
   readonly definition: Definition;
+  /** Kubernetes copies its labels to its slices. False also if that is unknown. */
+  readonly hasSelector: boolean;
   /** The routing-strategy label asks for local-first routing. */
   readonly localFirst: boolean;
 };
@@ -51,14 +53,17 @@ export type SlicePort = {
   readonly appProtocol: string | undefined;
 };
 
-/** Undefined is unknown: consumers take an unknown `ready` or `serving` for true. */
+/** Never undefined in a source. Undefined is unknown: consumers take an unknown `ready` or `serving` for true. */
 type Conditions = {
   readonly ready: boolean | undefined;
   readonly serving: boolean | undefined;
   readonly terminating: boolean | undefined;
 };
 
-/** An endpoint. Only local ones have `nodeName` and `zone`: those of other clusters would mislead local consumers. */
+/**
+ * An endpoint. Only local ones have `nodeName` and `zone`: those of other clusters would mislead local consumers. None has a
+ * `targetRef`: Istio and Linkerd skip endpoints of Pods that they don't find.
+ */
 export type Endpoint = {
   /** Canonical text of the slice's family. */
   readonly address: string;
@@ -66,7 +71,6 @@ export type Endpoint = {
   readonly otherAddresses: readonly string[] | undefined;
   readonly conditions: Conditions;
   readonly hostname: string | undefined;
-  readonly target: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
   readonly nodeName: string | undefined;
   readonly zone: string | undefined;
   /** Of a local slice: the zones whose nodes should use it (`hints.forZones`), sorted. Undefined: no hints. */
@@ -83,4 +87,9 @@ export type SourceSlice = {
   readonly family: Family;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly Endpoint[];
+  /**
+   * The names of the endpoints' Pods, in their order, with `''` for one that has none, or none that can be a hostname;
+   * undefined if all are `''`. They aren't in the endpoints, which a mirror shares.
+   */
+  readonly pods?: readonly string[] | undefined;
 };

@@ -1,14 +1,17 @@
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import type { DesiredObjects } from './objects.ts';
 import type { ObservedService, ObservedSlice } from './observed.ts';
 import type { SourceService, SourceSlice } from './source.ts';
 
-/** The Services of a cluster. */
-export type Services = {
-  /** Whether a first list is complete and believed. If not, nothing may be decided. */
+/** What is known of one Service of a cluster. */
+export type ServiceView = {
+  /** Whether the lists that it needs are complete and believed. If not, nothing may be decided. */
   readonly known: boolean;
-  service(namespace: string, name: string): SourceService | undefined;
-  slices(namespace: string, name: string): readonly SourceSlice[];
+  readonly service: SourceService | undefined;
+  readonly slices: readonly SourceSlice[];
+  /** What is skipped of its slices, unless it is reported elsewhere. */
+  readonly skipped: readonly Diagnostic[];
 };
 
 /** What is in the mirror namespace. */

@@ -14,7 +14,6 @@ const sliceWith = (addresses: readonly string[], zone?: string) =>
     endpoints: addresses.map((address) => ({
       addresses: [address],
       conditions: { ready: true },
-      targetRef: { kind: 'Pod', name: 'web-0' },
       ...(zone !== undefined && { hints: { forZones: [{ name: zone }] } }),
     })),
   });
@@ -33,6 +32,27 @@ describe('observedSlice', () => {
     { name: 'a hint', slice: sliceWith(['10.4.0.1', '10.4.0.2'], 'eu-west-1a') },
   ])('has its own endpoints if another program changed $name', ({ slice }) => {
     expect(observedSlice(slice, written)).toEqual(observedSlice(slice));
+  });
+
+  it.each([
+    {
+      name: 'and its Pod, for a headless Service',
+      labels: { 'service.kubernetes.io/headless': '' },
+      hostname: 'web-0',
+    },
+    { name: 'for a Service with an address', labels: {}, hostname: undefined },
+  ])('says that an older build wrote a targetRef, $name', ({ labels, hostname }) => {
+    const read = observedSlice(
+      new Codec(endpointSliceKind).objectFromJson({
+        apiVersion: 'discovery.k8s.io/v1',
+        kind: 'EndpointSlice',
+        metadata: { name: 'a', labels },
+        addressType: 'IPv4',
+        endpoints: [{ addresses: ['10.4.0.1'], targetRef: { kind: 'Pod', name: 'web-0' } }],
+      }),
+    );
+    expect(read).toMatchObject({ hasTargets: true, endpoints: [{ hostname }] });
+    expect(observedSlice(sliceWith(['10.4.0.1']))).not.toHaveProperty('hasTargets');
   });
 
   it('is what was written, with all addresses of each endpoint', () => {

@@ -1,10 +1,11 @@
 import type { Endpoints, EndpointSlice, Service } from '@kube-semaphore/kube-objects';
-import { othersOf, type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../desired/compact.ts';
+import { othersOf, podOf, type Shared, sharedConditions, sharedTexts, tight } from '../desired/compact.ts';
 import { familiesOf, isFamily } from '../desired/families.ts';
 import { sharedEndpoints } from '../desired/objects.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../desired/observed.ts';
 import { servicePortOf, slicePortOf } from '../desired/ports.ts';
 import type { Endpoint } from '../desired/source.ts';
+import { headlessLabel } from '../names.ts';
 
 /** A Service in the mirror namespace, ours or not. */
 export function observedService({ metadata, spec }: Service): ObservedService {
@@ -57,7 +58,11 @@ export function observedSlice(
   if (!isFamily(addressType)) return undefined;
   const { name, uid, resourceVersion, labels, annotations, ownerReferences, finalizers } = metadata;
   const shared = sharedTexts();
-  const endpoints = raw.map((endpoint) => observedEndpoint(endpoint, shared));
+  // CoreDNS named the endpoints of older builds by their targets.
+  const hostnameOf = labels[headlessLabel] === undefined ? () => '' : podOf;
+  const endpoints = raw.map((each) =>
+    observedEndpoint({ ...each, hostname: each.hostname || hostnameOf(each) }, shared),
+  );
   return {
     name,
     uid,
@@ -69,6 +74,9 @@ export function observedSlice(
     family: addressType,
     ports: tight(ports.map(slicePortOf).filter((port) => port !== undefined)),
     endpoints: sharedEndpoints(written, endpoints),
+    ...(raw.some(({ targetRef: { kind, namespace: of, name: pod } }) => kind + of + pod !== '') && {
+      hasTargets: true,
+    }),
   };
 }
 
@@ -84,7 +92,7 @@ export function observedEndpoints({ metadata, subsets }: Endpoints): ObservedEnd
 }
 
 function observedEndpoint(
-  { addresses, conditions, hostname, targetRef, nodeName, zone, hints }: EndpointSlice['endpoints'][number],
+  { addresses, conditions, hostname, nodeName, zone, hints }: EndpointSlice['endpoints'][number],
   shared: Shared,
 ): Endpoint {
   const { forZones } = hints;
@@ -93,7 +101,6 @@ function observedEndpoint(
     otherAddresses: othersOf(addresses),
     conditions: sharedConditions(conditions),
     hostname: hostname || undefined,
-    target: sharedTarget(targetRef, shared),
     nodeName: nodeName === '' ? undefined : shared(nodeName),
     zone: zone === '' ? undefined : shared(zone),
     zones: forZones.length === 0 ? undefined : forZones.map(({ name }) => name),

@@ -69,18 +69,13 @@ export function writtenSlice(
 
 /** The API server refuses empty texts. */
 function writtenEndpoint(endpoint: Endpoint): WrittenEndpoint {
-  const { conditions, hostname, target, nodeName, zone, zones } = endpoint;
+  const { conditions, hostname, nodeName, zone, zones } = endpoint;
   return {
     addresses: addressesOf(endpoint),
     conditions,
     hostname,
     nodeName,
     zone,
-    targetRef: target && {
-      kind: target.kind || undefined,
-      namespace: target.namespace || undefined,
-      name: target.name,
-    },
     hints: zones && { forZones: zones.map((name) => ({ name })) },
   };
 }

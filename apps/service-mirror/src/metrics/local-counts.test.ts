@@ -5,7 +5,7 @@ import { metrics as table } from './metrics.ts';
 
 async function run(steps: (counts: LocalCounts) => void) {
   const { metrics, registry } = createMetrics(table, { remote: [] });
-  steps(new LocalCounts({ metrics, prefixes: new Map([['c2', 'p2']]), local: 'c1' }));
+  steps(new LocalCounts({ metrics, prefixes: new Map([['c2', 'p2']]), local: 'c1', hasGlobals: true }));
   const text = await registry.metrics();
   return (name: string, ...labels: readonly string[]) => {
     const line = text

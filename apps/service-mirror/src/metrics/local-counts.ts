@@ -1,4 +1,4 @@
-import { mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
+import { GLOBAL, mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
 import { mirrorsWithoutReadyEndpoints } from '../desired/ready-mirrors.ts';
 import type { LocalKind } from '../local/objects.ts';
 import type { MirrorMetrics } from './metrics.ts';
@@ -21,6 +21,7 @@ export type LocalCountsOptions = {
   readonly prefixes: ReadonlyMap<string, string>;
   /** The local cluster's name. */
   readonly local: string;
+  readonly hasGlobals: boolean;
 };
 
 /** The start of the count keys of orphans. */
@@ -59,12 +60,13 @@ export class LocalCounts {
       for (const cluster of clusters) if (cluster !== '' && !this.#isKnown(cluster)) this.#countOrphan(cluster, step);
   }
 
-  /** Counts the mirrors without ready endpoints. An idle process does no work. */
+  /** Counts the mirrors and global Services without ready endpoints. An idle process does no work. */
   sample(local: Parameters<typeof mirrorsWithoutReadyEndpoints>[0]): void {
     if (this.#isSampled) return;
     this.#isSampled = true;
-    for (const [remote, count] of mirrorsWithoutReadyEndpoints(local, this.#options.prefixes))
-      this.#options.metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
+    const { metrics, prefixes, hasGlobals } = this.#options;
+    for (const [remote, count] of mirrorsWithoutReadyEndpoints(local, prefixes))
+      if (hasGlobals || remote !== GLOBAL) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
   /** Clusters that aren't in the config, with how many objects there are of each; sorted. */

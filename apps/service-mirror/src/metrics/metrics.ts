@@ -34,8 +34,8 @@ export const metrics = {
   mirrorsWithoutReadyEndpoints: {
     name: 'semaphore_service_mirror_mirrors_without_ready_endpoints',
     type: 'gauge',
-    help: 'Mirrors without a ready endpoint: connections fail. Services scaled to 0 count.',
-    labels: { remote },
+    help: 'Mirrors, or global Services, without a ready endpoint: connections fail. Services scaled to 0 count.',
+    labels: { remote: { help: 'or `global` for global Services' } },
   },
   repairs: {
     name: 'semaphore_service_mirror_repairs_total',

@@ -189,7 +189,7 @@ export class SourceCluster {
       rules: { addresses, isLocal: remote === undefined, isLocalFirst },
       options,
       budget,
-      hooks: (watch) => this.#hooks(watch),
+      hooks: (watch, until) => this.#hooks(watch, until),
       onFirstService: () => this.#firstService(selector),
       onService: (service, { isRemoved }) => {
         const since = performance.now();
@@ -207,14 +207,18 @@ export class SourceCluster {
     });
   }
 
-  #hooks(watch: 'services' | 'slices'): ReflectorHooks {
+  #hooks(watch: 'services' | 'slices', until: AbortSignal | undefined): ReflectorHooks {
     const isLocal = this.#options.remote === undefined;
-    const hooks = this.#state.watches.hooks(isLocal ? { whenForbidden: FORBIDDEN[watch] } : {});
+    const hooks = this.#state.watches.hooks({
+      ...(isLocal && { whenForbidden: FORBIDDEN[watch] }),
+      ...(until && { until }),
+    });
     return {
       ...hooks,
       onSynced: () => {
         hooks.onSynced?.();
         this.#countHeld();
+        if (this.synced) this.#firstSync.resolve();
       },
       onConfirmed: () => {
         hooks.onConfirmed?.();
@@ -233,7 +237,6 @@ export class SourceCluster {
     for (const { selector, source } of this.#watches)
       if (source.unconfirmed > 0)
         this.#state.skipped.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
-    this.#firstSync.resolve();
     this.#settle();
     this.#options.onAll(performance.now());
   }
@@ -241,7 +244,7 @@ export class SourceCluster {
   /** The selector finds a Service, so what was held for lack of one can be decided. */
   #firstService(selector: string): void {
     this.#state.skipped.replace(subjectOf(selector), []);
-    if (this.synced) this.#options.onAll(performance.now());
+    if (this.#watches.every(({ source }) => source.listed)) this.#options.onAll(performance.now());
   }
 
   #settle(): void {

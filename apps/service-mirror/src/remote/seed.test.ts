@@ -79,7 +79,15 @@ describe('seedGlobals', () => {
 
   it('makes the Service the youngest of its name, in the clusters that it lists', () => {
     expect(remembered([]).services).toEqual([
-      { uid: '', namespace: 'shop', name: 'web', createdAt: YOUNGEST, definition, localFirst: false },
+      {
+        uid: '',
+        namespace: 'shop',
+        name: 'web',
+        createdAt: YOUNGEST,
+        hasSelector: false,
+        definition,
+        localFirst: false,
+      },
     ]);
     expect(remembered([slice('gl-web-b', 'c4')], 'c4')).toEqual({ services: [], slices: [] });
   });

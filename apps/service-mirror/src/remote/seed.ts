@@ -87,6 +87,7 @@ const seedService = ({ definition }: ObservedService, { namespace, name }: Sourc
   name,
   createdAt: YOUNGEST,
   definition,
+  hasSelector: false,
   localFirst: false,
 });
 

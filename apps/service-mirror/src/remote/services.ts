@@ -1,32 +1,27 @@
 import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
+import { type Change, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { serviceKind } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
 import { readService, type ServiceRules } from './read/service.ts';
-import { readSlice, type SliceRules } from './read/slice.ts';
-import type { MirrorOptions } from '../config/options.ts';
-import { SliceIndex } from '../desired/slice-index.ts';
+import type { SliceRules } from './read/slice.ts';
 import { type SourceService, type SourceSlice } from '../desired/source.ts';
-import { asYoungest, heldSlices, readTooLarge, type Stored } from './stored.ts';
+import type { ServiceView } from '../desired/target.ts';
+import { skippedIn, SliceSource, type SliceSourceOptions, type StoredSlice } from './slices.ts';
+import { asYoungest, readTooLarge, type Stored } from './stored.ts';
+import { UnlabelledSlices } from './unlabelled-slices.ts';
 
 /** What a cluster had before the process started, as our local objects show. */
 export type Seed = { readonly services: readonly SourceService[]; readonly slices: readonly SourceSlice[] };
 
 type WatchName = 'services' | 'slices';
 
-export type ServiceSourceOptions = {
-  readonly client: KubeClient;
-  /** Of Services, and of EndpointSlices, which carry their Service's labels. */
+export type ServiceSourceOptions = Pick<SliceSourceOptions, 'client' | 'options' | 'budget'> & {
+  /** Of Services, and of EndpointSlices: Kubernetes copies the labels of a Service to its slices, if it has a selector. */
   readonly selector: string;
   readonly rules: ServiceRules & SliceRules;
-  readonly options: Pick<
-    MirrorOptions,
-    'watchIdleTimeoutMs' | 'deletionGuardHoldMs' | 'deletionGuardMin' | 'deletionGuardPercent'
-  >;
-  /** Undefined for the local cluster. */
-  readonly budget: RemoteBudget | undefined;
-  readonly hooks: (watch: WatchName) => ReflectorHooks;
+  /** @param until ends a watch that begins after the others; undefined: it never ends */
+  readonly hooks: (watch: WatchName, until?: AbortSignal) => ReflectorHooks;
   /** The first Service was listed: the selector is right, and so is the cluster. */
   readonly onFirstService: () => void;
   /** A Service was added, changed or removed. */
@@ -43,25 +38,29 @@ export type ServiceSourceOptions = {
   readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
 
+/** A Service, by its names. */
+type Name = { readonly namespace: string; readonly name: string };
+
 /** The Services of one cluster that a selector finds, with their EndpointSlices. */
 export class ServiceSource {
   readonly #options: ServiceSourceOptions;
   readonly #services: Store<Stored<SourceService>>;
-  readonly #slices: Store<Stored<SourceSlice>>;
+  readonly #reflector: Reflector<typeof serviceKind, Stored<SourceService>>;
+  /** Those that the selector finds. */
+  readonly #slices: SliceSource;
+  /** Those of Services without a selector, whatever their labels are. */
+  readonly #unlabelled: UnlabelledSlices;
+  /** The keys of these Services. */
+  readonly #withoutSelector = new Set<string>();
   /** How many Services the cluster had before the process started. */
   #seeded = 0;
+  /** The slices that it had then, until Services are listed. */
+  #seededSlices: readonly SourceSlice[] = [];
   /** Whether a list showed a Service. */
   #seen = false;
-  readonly #slicesByService = new SliceIndex<SourceSlice>(({ namespace, service }) => `${namespace}/${service}`);
-  readonly #reflectors: readonly [
-    Reflector<typeof serviceKind, Stored<SourceService>>,
-    Reflector<typeof endpointSliceKind, Stored<SourceSlice>>,
-  ];
 
   constructor(source: ServiceSourceOptions) {
-    const { rules, onSkipped, onObject, onService, onSlices } = source;
-    const { deletionGuardPercent: percent, deletionGuardMin: min } = source.options;
-    const guard = { percent, min };
+    const { client, selector, rules, options, budget, onSkipped, onObject, onService, onSlices } = source;
     this.#options = source;
     this.#services = new Store<Stored<SourceService>>({
       equal: isSame,
@@ -69,51 +68,66 @@ export class ServiceSource {
         onSkipped(`service ${key}`, current?.skipped ?? []);
         onObject('services', { previous, current }, this.#services.size);
         this.#see(current);
+        if (current?.value?.hasSelector === false) this.#withoutSelector.add(key);
+        else this.#withoutSelector.delete(key);
+        this.#adjust();
         const service = current?.value ?? previous?.value;
         if (service !== undefined) onService(service, { isRemoved: current?.value === undefined });
       },
-      holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
+      holding: {
+        guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+        hold: asYoungest,
+        claims: () => [],
+        withoutClaim: () => undefined,
+      },
     });
-    this.#slices = new Store<Stored<SourceSlice>>({
-      equal: isSame,
-      onChange: ({ key, previous, current }) => {
+    const common = { client, rules, options, budget };
+    const hooks = source.hooks('services');
+    this.#reflector = new Reflector({
+      client,
+      kind: serviceKind,
+      labelSelector: selector,
+      watchList: 'auto',
+      project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
+      projectTooLarge: readTooLarge,
+      store: this.#services,
+      ...(budget !== undefined && { budget }),
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      holdMs: options.deletionGuardHoldMs,
+      hooks: {
+        ...hooks,
+        onSynced: () => {
+          this.#adjust();
+          hooks.onSynced?.();
+        },
+      },
+    });
+    this.#slices = new SliceSource({
+      ...common,
+      labelSelector: selector,
+      hooks: source.hooks('slices'),
+      onChange: ({ key, previous, current }, services) => {
         onSkipped(`slice ${key}`, current?.skipped ?? []);
         onObject('slices', { previous, current }, this.#slices.size);
-        const moved = this.#slicesByService.move({ key, previous: previous?.value, current: current?.value });
-        for (const service of moved) {
-          const [namespace = '', name = ''] = service.split('/');
-          onSlices({ namespace, name });
-        }
+        for (const service of services) onSlices(service);
       },
-      holding: { guard, ...heldSlices },
     });
-    this.#reflectors = [
-      new Reflector({
-        ...this.#common('services'),
-        kind: serviceKind,
-        store: this.#services,
-        project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
-      }),
-      new Reflector({
-        ...this.#common('slices'),
-        kind: endpointSliceKind,
-        store: this.#slices,
-        project: (slice, known) => ({
-          uid: slice.metadata.uid,
-          ...readSlice(slice, rules, known?.value?.endpoints),
-        }),
-      }),
-    ];
+    this.#unlabelled = new UnlabelledSlices({
+      ...common,
+      hooks: (until) => this.#hooksOfUnlabelled(until),
+      onChange: (change, services) => this.#unlabelledChanged(change, services),
+    });
   }
 
-  /** Whether Services and slices are both listed. */
+  /** Whether Services, and the slices that the selector finds, are listed. */
+  get listed(): boolean {
+    return this.#services.view.synced && this.#slices.synced;
+  }
+
+  /** Whether everything is listed, also slices of Services without a selector. */
   get synced(): boolean {
-    return this.#services.view.synced && this.#slices.view.synced;
-  }
-
-  /** Whether its objects can be decided about: both are listed, and a Service confirms the selector. */
-  get known(): boolean {
-    return this.synced && this.unconfirmed === 0;
+    return this.listed && (this.#withoutSelector.size === 0 || this.#unlabelled.synced);
   }
 
   /**
@@ -130,14 +144,30 @@ export class ServiceSource {
     return this.#seen ? this.#services.size - this.#services.held : 0;
   }
 
-  /** Milliseconds since the more silent of the two watches was active. */
+  /** Milliseconds since the most silent of its watches was active. */
   get silentMs(): number {
-    return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
+    return Math.max(this.#reflector.silentMs, this.#slices.silentMs, this.#unlabelled.silentMs);
   }
 
   /** How many Services and slices are held. */
   get held(): number {
-    return this.#services.held + this.#slices.held;
+    return this.#services.held + this.#slices.held + this.#unlabelled.held;
+  }
+
+  /** What is known of a Service now. It can be decided about if all its slices are listed, and a Service confirms the selector. */
+  view(namespace: string, name: string): ServiceView {
+    const service = this.service(namespace, name);
+    const known = this.listed && this.unconfirmed === 0;
+    const ofSelector = this.#slices.slices(namespace, name);
+    if (service?.hasSelector !== false) return { known, service, slices: valuesOf(ofSelector), skipped: [] };
+    // One that gets other labels is in both watches, or for a moment in one.
+    const others = this.#unlabelled.slices(namespace, name).filter((slice) => !this.#slices.has(slice));
+    return {
+      known: known && this.#unlabelled.synced,
+      service,
+      slices: valuesOf([...ofSelector, ...others]),
+      skipped: others.flatMap(skippedIn),
+    };
   }
 
   service(namespace: string, name: string): SourceService | undefined {
@@ -151,22 +181,18 @@ export class ServiceSource {
     return view.synced ? [...view.objects.values()].flatMap(({ value }) => value ?? []) : [];
   }
 
-  /** The slices of a Service, in no order. */
-  slices(namespace: string, service: string): readonly SourceSlice[] {
-    return this.#slicesByService.slices(`${namespace}/${service}`);
-  }
-
-  /** Measures the first lists against a seed. */
+  /** Measures the first lists against a seed, for each use. */
   seed({ services, slices }: Seed): void {
-    this.#seeded = services.length;
-    const stored = <T>(value: T): Stored<T> => ({ uid: '', value, skipped: [] });
-    for (const value of services) this.#services.seed(`${value.namespace}/${value.name}`, stored(value));
-    for (const value of slices) this.#slices.seed(`${value.namespace}/${value.name}`, stored(value));
+    this.#seeded += services.length;
+    this.#seededSlices = [...this.#seededSlices, ...slices];
+    for (const value of services)
+      this.#services.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+    this.#slices.seed(slices);
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.run({ signal })));
+    await Promise.all([this.#unlabelled, this.#reflector, this.#slices].map((watch) => watch.run({ signal })));
   }
 
   /** A seeded Service has no UID, and wasn't seen. */
@@ -176,20 +202,48 @@ export class ServiceSource {
     this.#options.onFirstService();
   }
 
-  #common(watch: WatchName) {
-    const { client, selector, options, budget, hooks } = this.#options;
-    return {
-      client,
-      labelSelector: selector,
-      watchList: 'auto',
-      projectTooLarge: readTooLarge,
-      ...(budget !== undefined && { budget }),
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      holdMs: options.deletionGuardHoldMs,
-      hooks: hooks(watch),
-    } as const;
+  /** Watches unlabelled slices while a Service needs them. Before the first list, nothing is known of seeded Services. */
+  #adjust(): void {
+    if (!this.#services.view.synced) return;
+    const moved = this.#seededSlices.filter(({ namespace, service }) => this.#lacksSelector(namespace, service));
+    this.#seededSlices = [];
+    this.#slices.unseed(moved);
+    this.#unlabelled.setNeeded(this.#withoutSelector.size > 0, moved);
   }
+
+  /** Whether a list showed that a Service has no selector. */
+  #lacksSelector(namespace: string, name: string): boolean {
+    const service = this.service(namespace, name);
+    return service?.hasSelector === false && service.uid !== '';
+  }
+
+  #hooksOfUnlabelled(until: AbortSignal): ReflectorHooks {
+    const hooks = this.#options.hooks('slices', until);
+    let isFirst = true;
+    return {
+      ...hooks,
+      onSynced: () => {
+        if (isFirst) for (const key of this.#withoutSelector) this.#options.onSlices(nameOf(key));
+        isFirst = false;
+        hooks.onSynced?.();
+      },
+    };
+  }
+
+  #unlabelledChanged({ key, current }: Change<StoredSlice>, services: readonly Name[]): void {
+    const { onSkipped, onSlices } = this.#options;
+    // Others are in the view of their Service.
+    onSkipped(`unlabelled slice ${key}`, current?.service === '' ? current.skipped : []);
+    for (const service of services)
+      if (this.service(service.namespace, service.name)?.hasSelector === false) onSlices(service);
+  }
+}
+
+const valuesOf = (slices: readonly StoredSlice[]): readonly SourceSlice[] => slices.flatMap(({ value }) => value ?? []);
+
+function nameOf(key: string): Name {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
 }
 
 /** A mirror doesn't depend on UIDs and versions. */

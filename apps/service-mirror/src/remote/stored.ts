@@ -20,7 +20,9 @@ export const heldSlices = {
   claims: ({ value }: Reading<SourceSlice>): readonly string[] => value?.endpoints.flatMap(addressesOf) ?? [],
   withoutClaim: <S extends Reading<SourceSlice>>(stored: S, address: string): S | undefined => {
     if (stored.value === undefined) return undefined;
-    const endpoints = stored.value.endpoints.filter((endpoint) => !addressesOf(endpoint).includes(address));
-    return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints } };
+    const isKept = stored.value.endpoints.map((endpoint) => !addressesOf(endpoint).includes(address));
+    const endpoints = stored.value.endpoints.filter((_, i) => isKept[i]);
+    const pods = stored.value.pods?.filter((_, i) => isKept[i]);
+    return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints, pods } };
   },
 };

@@ -1,6 +1,6 @@
 import { type GlobalSource, globalTarget } from '../desired/global/target.ts';
 import { mirrorTarget } from '../desired/mirror-target.ts';
-import type { Services, Target } from '../desired/target.ts';
+import type { ServiceView, Target } from '../desired/target.ts';
 import type { LocalObjects } from '../local/objects.ts';
 import type { LocalZones } from '../local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
@@ -8,10 +8,11 @@ import { prefixesOf, type Settings } from '../config/settings.ts';
 import type { SourceCluster } from './cluster.ts';
 import type { SourceClusters } from './clusters.ts';
 import type { ServiceKeys, Use } from './service-keys.ts';
+import type { ServiceSource } from './services.ts';
 
 /** What is known about a cluster. */
 type Source = Pick<SourceCluster, 'cluster' | 'settled' | 'stale'> & {
-  source(use: Use): Services | undefined;
+  source(use: Use): Pick<ServiceSource, 'view'> | undefined;
 };
 
 export type TargetsOptions = {
@@ -26,7 +27,7 @@ export type TargetsOptions = {
 };
 
 /** A cluster whose part in a key is skipped: known to have nothing of it. */
-const withoutPart = ({ known }: Services): Services => ({ known, service: () => undefined, slices: () => [] });
+const withoutPart = ({ known }: ServiceView): ServiceView => ({ known, service: undefined, slices: [], skipped: [] });
 
 /** From a key to what it wants, by what is known about the clusters. */
 export class Targets {
@@ -58,7 +59,7 @@ export class Targets {
         prefix,
         mirrorNamespace: settings.mirrorNamespace,
         families: clusters.families,
-        source,
+        source: source.view(namespace, name),
         prefixes: [...this.#prefixes.values()],
         retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
         retainsEndpoints: !remote.settled,
@@ -75,7 +76,7 @@ export class Targets {
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
     const sources = clusters.all.flatMap((each): GlobalSource[] => {
       const { cluster, stale } = each;
-      const source = each.source('global');
+      const source = each.source('global')?.view(namespace, name);
       if (source === undefined) return [];
       const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
       const isLocal = cluster === settings.local.name;

@@ -36,7 +36,6 @@ export const sliceOf = (name: string, more: Partial<SourceSlice> = {}): SourceSl
       otherAddresses: undefined,
       conditions: { ready: true, serving: true, terminating: false },
       hostname: undefined,
-      target: undefined,
       nodeName: undefined,
       zone: undefined,
       zones: undefined,

@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
 import type { Network, Place } from '@kube-semaphore/testnet';
-import { describe } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { deployedCorefile, documentedCorefile } from '../support/net/corefile.ts';
 import type { RecordType } from '../support/net/dns-message.ts';
 import { globalLabels, it as itOnNetwork } from '../support/net/it.ts';
@@ -130,6 +130,46 @@ describe('a mirrored Service', () => {
       `db-0.${name} AAAA fd04::1`,
       `db-1.${name} A 10.4.0.2`,
     ]);
+  });
+});
+
+describe('a Pod without a hostname', () => {
+  /** Answers with the names of Pods only where slices have them. */
+  const plainDns = documentedCorefile().replace(/^ *endpoint_pod_names\n/m, '');
+
+  it('resolves by its name in a headless Service, also without endpoint_pod_names', async ({
+    realClusters,
+    network,
+    dns,
+    sources,
+    mirrors,
+    start,
+  }) => {
+    expect(plainDns).not.toContain('endpoint_pod_names');
+    const { node, coreDns } = await startDns({
+      cluster: realClusters.local,
+      network,
+      name: 'plain',
+      corefile: plainDns,
+    });
+    onTestFinished(() => coreDns.stop());
+    await sources.add({ name: 'cache', headless: true });
+    const targetRef = { kind: 'Pod', namespace: 'default', name: 'cache-7d4b9' };
+    const endpoints = [{ addresses: ['10.4.0.1'], targetRef, conditions: { ready: true } }];
+    await sources.addSlice({ name: 'cache-a', service: 'cache', endpoints });
+    await start();
+    await mirrors.become({ 'c2-default-73736d-cache': ['10.4.0.1'] });
+    const name = 'cache.default.svc.cluster.c2';
+    for (const server of [dns, node]) {
+      await resolves(server, `cache-7d4b9.${name}`, 'A', [`cache-7d4b9.${name} A 10.4.0.1`]);
+      await resolves(
+        server,
+        `_http._tcp.${name}`,
+        'SRV',
+        [`_http._tcp.${name} SRV 8080 cache-7d4b9.${name}`],
+        [`cache-7d4b9.${name} A 10.4.0.1`],
+      );
+    }
   });
 });
 

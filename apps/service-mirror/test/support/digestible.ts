@@ -25,26 +25,24 @@ export function indigestible(change: Change, namespace: string): readonly string
       ];
     }
     case 'create-slice': {
-      const { name, family, ports, endpoints } = change.to;
+      const { name, labels, family, ports, endpoints } = change.to;
+      const isHeadless = labels['service.kubernetes.io/headless'] !== undefined;
       return [
         ...unless(name.length <= 253, 'a long name'),
         ...unless(new Set(ports.map((port) => port.name)).size === ports.length, 'two ports of one name'),
         ...unless(endpoints.length <= 1_000 && endpoints.length * ports.length <= 100_000, 'so many endpoints'),
         ...ports.flatMap((port) => [
-          ...unless(port.port === undefined || isPort(port.port), `port ${port.port}`),
+          ...unless(port.port === undefined ? isHeadless : isPort(port.port), `port ${port.port}`),
           ...unless(port.name === '' || LABEL.test(port.name), `the port name ${port.name}`),
           ...unless(['TCP', 'UDP', 'SCTP'].includes(port.protocol), `the protocol ${port.protocol}`),
         ]),
-        ...endpoints.flatMap(({ hostname, target, nodeName, zone, ...endpoint }) => [
+        ...endpoints.flatMap(({ hostname, conditions, nodeName, zone, ...endpoint }) => [
           ...addressesOf(endpoint).flatMap((address) =>
             unless(isIP(address) === (family === 'IPv6' ? 6 : 4), `the address ${address}`),
           ),
           ...unless(hostname === undefined || LABEL.test(hostname), `the hostname ${hostname}`),
-          // CoreDNS' endpoint_pod_names makes a label of it.
-          ...unless(
-            target === undefined || (target.kind === 'Pod' && target.namespace === '' && LABEL.test(target.name)),
-            `the target ${target?.name}`,
-          ),
+          // ingress-nginx and Traefik dereference them.
+          ...unless(!Object.values(conditions).includes(undefined), 'an unset condition'),
           ...unless(nodeName === undefined && zone === undefined, 'a node or zone of another cluster'),
         ]),
       ];

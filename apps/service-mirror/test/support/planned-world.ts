@@ -23,10 +23,11 @@ import {
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
 import { ServiceReconciler } from '../../src/reconciler.ts';
-import { readExportedService, readExportedSlice } from '../../src/remote/read/export.ts';
+import { readExportedService } from '../../src/remote/read/export.ts';
 import { readService } from '../../src/remote/read/service.ts';
 import { readSlice } from '../../src/remote/read/slice.ts';
 import { ServiceKeys } from '../../src/remote/service-keys.ts';
+import { skippedIn } from '../../src/remote/slices.ts';
 import { heldSlices } from '../../src/remote/stored.ts';
 import { Targets } from '../../src/remote/targets.ts';
 
@@ -140,23 +141,26 @@ function sourceOf(cluster: string, of: PlannedCluster, { namespace, name }: Plan
   const raw = of.service && codecs.service.objectFromJson(of.service);
   const service = raw && readService(raw, { isLocalFirst: () => false });
   const slices = of.slices.map((slice) => codecs.slice.objectFromJson(slice));
-  const [read, exportedSlices] = [readSlice, readExportedSlice].map((reader) =>
+  const readings = (isAnonymous: boolean) =>
     withoutClaims(
-      slices.map((slice) => ({ slice: slice.metadata.name, ...reader(slice, rules) })),
+      slices.map((slice) => ({ slice: slice.metadata.name, ...readSlice(slice, { ...rules, isAnonymous }) })),
       of.held,
-    ),
-  );
+    );
+  const read = readings(false);
   return {
     cluster,
     of,
     isLocal,
     service: service?.value,
-    slices: read!.flatMap(({ value }) => value ?? []),
+    slices: read.flatMap(({ value }) => value ?? []),
     exported: readExportedService(raw),
-    exportedSlices: exportedSlices!,
+    exportedSlices: readings(true).map(({ slice, value, skipped }) => ({
+      value,
+      skipped: skippedIn({ namespace, name: slice, skipped }),
+    })),
     skipped: [
       ...(service?.skipped ?? []).map((each) => ({ cluster, subject: `service ${namespace}/${name}`, ...each })),
-      ...read!.flatMap(({ slice, skipped }) =>
+      ...read.flatMap(({ slice, skipped }) =>
         skipped.map((each) => ({ cluster, subject: `slice ${namespace}/${slice}`, ...each })),
       ),
     ],
@@ -198,7 +202,8 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnosti
     metrics: { remoteOverBudget: { set: () => {} } } as never,
   });
   const clusters = sources.map(({ cluster, of, isLocal, service, slices }) => {
-    const found = { known: of.isKnown, service: () => (of.isKnown ? service : undefined), slices: () => slices };
+    const view = { known: of.isKnown, service: of.isKnown ? service : undefined, slices, skipped: [] };
+    const found = { view: () => view };
     const uses = isLocal ? (['global'] as const) : (['mirror', 'global'] as const);
     if (service !== undefined && of.isKnown)
       for (const use of uses) keys.changed(service, { cluster, use, isRemoved: false });

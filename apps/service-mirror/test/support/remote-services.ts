@@ -11,19 +11,29 @@ const labels = { mirror: 'true' };
 /** Services of a cluster, with the slices that its own controllers would create; removed after a test. */
 export class RemoteServices {
   readonly #cluster: TestCluster;
+  readonly #defaults: Pick<ServiceOptions, 'selector'>;
   readonly #paths = new Set<string>();
 
-  constructor(cluster: TestCluster) {
+  /** @param defaults without a selector where Kubernetes' own controller runs, which would delete our slices */
+  constructor(cluster: TestCluster, defaults: Pick<ServiceOptions, 'selector'> = {}) {
     this.#cluster = cluster;
+    this.#defaults = defaults;
   }
 
-  /** Adds a Service to mirror, without a selector. */
+  /** Adds a Service to mirror. */
   async add(options: ServiceOptions): Promise<void> {
-    const object = service({ selector: null, ...options, labels: { ...labels, ...options.labels } });
+    const object = service({ ...this.#defaults, ...options, labels: { ...labels, ...options.labels } });
     await this.#create(`/api/v1/namespaces/${object.metadata.namespace}/services`, object);
   }
 
-  /** Adds a slice of a Service. */
+  /** Adds a slice that another client than Kubernetes' controller wrote: without the labels of its Service. */
+  async addHandMadeSlice(options: EndpointSliceOptions): Promise<void> {
+    const managedBy = { 'endpointslice.kubernetes.io/managed-by': 'staff.example.com' };
+    const object = endpointSlice({ ...options, labels: { ...managedBy, ...options.labels } });
+    await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);
+  }
+
+  /** Adds a slice of a Service, as Kubernetes' controller does. */
   async addSlice(options: EndpointSliceOptions): Promise<void> {
     const object = endpointSlice({ ...options, labels: { ...labels, ...options.labels } });
     await this.#create(`/apis/discovery.k8s.io/v1/namespaces/${object.metadata.namespace}/endpointslices`, object);

@@ -19,7 +19,7 @@ export const it = itBehindProxy
   .extend('seed', 1)
   .extend('accounts', ({ clusters }) => createGlobalAccounts(clusters))
   .extend('localSources', ({ local }, { onCleanup }) => {
-    const sources = new RemoteServices(local);
+    const sources = new RemoteServices(local, { selector: null });
     onCleanup(() => sources.clear());
     return sources;
   })

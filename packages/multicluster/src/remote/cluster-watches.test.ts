@@ -95,6 +95,27 @@ describe('the watches of a cluster', () => {
     expect([up.at(-1), lines.at(-1)]).toEqual([1, 'info API server recovered']);
   });
 
+  it('may get another one later, which counts from then until its end, and delays no first list', () => {
+    vi.useFakeTimers({ now: 0 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { watches, up, synced } = clusterWatches();
+    const services = watches.hooks();
+    services.onUp?.();
+    services.onConfirmed?.();
+    vi.advanceTimersByTime(1_000);
+    const ended = new AbortController();
+    const slices = watches.hooks({ until: ended.signal });
+    services.onConfirmed?.();
+    services.onSynced?.();
+    expect([synced, watches.unseenMs]).toEqual([['synced'], 0]);
+    slices.onRestart?.(broke);
+    vi.advanceTimersByTime(1_000);
+    services.onConfirmed?.();
+    expect([up.at(-1), watches.unseenMs]).toEqual([0, 1_000]);
+    ended.abort();
+    expect([up.at(-1), watches.unseenMs]).toEqual([1, 0]);
+  });
+
   it('know the last error, also after an answer that no list followed', () => {
     const { watches } = clusterWatches();
     const hooks = watches.hooks();

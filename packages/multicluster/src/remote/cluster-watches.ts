@@ -98,16 +98,21 @@ export class ClusterWatches {
    * For one more watch; call it for all of them before the first begins.
    *
    * @param whenForbidden of an optional watch: the log message if it is forbidden (403), in place of a failure
+   * @param until of a watch that begins later, and ends with this signal: `firstSync` doesn't wait for it
    */
-  hooks({ whenForbidden }: { readonly whenForbidden?: string } = {}): ReflectorHooks {
+  hooks({
+    whenForbidden,
+    until,
+  }: { readonly whenForbidden?: string; readonly until?: AbortSignal } = {}): ReflectorHooks {
     const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
     const remote = { remote: cluster };
     const watch: WatchState = {
       up: 'new',
       forbidden: false,
-      synced: false,
+      synced: until !== undefined,
       overBudget: undefined,
-      confirmedAtMs: -Infinity,
+      // A cluster that is lost before the first list of a later watch was seen until then.
+      confirmedAtMs: until === undefined ? -Infinity : performance.now(),
     };
     this.#watches.push(watch);
     const hooks: ReflectorHooks = {
@@ -160,6 +165,7 @@ export class ClusterWatches {
       },
     };
     this.#byHooks.set(hooks, watch);
+    until?.addEventListener('abort', () => this.drop(hooks), { once: true });
     return hooks;
   }
 

@@ -155,6 +155,7 @@ describe('diffSlices', () => {
           namespace: 'shop',
           name: 'web',
           createdAt: 0,
+          hasSelector: true,
           localFirst: false,
           definition: {
             headless: false,
@@ -192,6 +193,7 @@ describe('desiredMirror', () => {
       namespace: 'shop',
       name: 'web',
       createdAt: 0,
+      hasSelector: true,
       localFirst: false,
       definition: {
         headless: false,

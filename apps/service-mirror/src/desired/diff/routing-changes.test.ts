@@ -16,7 +16,6 @@ const slice = (service: string, zones: readonly string[] | undefined, name = `${
       otherAddresses: undefined,
       conditions: { ready: true, serving: undefined, terminating: undefined },
       hostname: undefined,
-      target: undefined,
       nodeName: undefined,
       zone: undefined,
       zones,

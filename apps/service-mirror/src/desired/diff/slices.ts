@@ -49,6 +49,7 @@ function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner): boolean {
   return (
     from.owners.length === 1 &&
     from.owners[0] === owner.uid &&
+    from.hasTargets === undefined &&
     hasMarks(from, to) &&
     isDeepStrictEqual(from.ports, to.ports) &&
     isSameEndpoints(from.endpoints, to.endpoints)

@@ -5,9 +5,10 @@ import {
   topologyHintsAnnotation,
   topologyModeAnnotation,
 } from '../../names.ts';
+import { explicitConditions } from '../compact.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
-import type { Definition, Family } from '../source.ts';
+import type { Definition, Endpoint, Family } from '../source.ts';
 
 /** An unknown cluster, with its slices in the local cluster. */
 type RetainedCluster = {
@@ -50,7 +51,7 @@ export function retainedOf(
   const clusters = unknown
     .map((each): RetainedCluster => ({
       ...each,
-      slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(asDesired),
+      slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(retainedSlice),
     }))
     .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
   if (clusters.length === 0) return NOTHING_RETAINED;
@@ -100,8 +101,13 @@ export function retainedDefinition({
   return { ...definition, families };
 }
 
-function asDesired({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice {
-  return { name, labels, annotations, family, ports, endpoints };
+/** A slice that leaves an existing one as it is, except for what older builds wrote and consumers can't process. */
+export function retainedSlice({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice {
+  const explicit = endpoints.map((endpoint): Endpoint => ({
+    ...endpoint,
+    conditions: explicitConditions(endpoint.conditions),
+  }));
+  return { name, labels, annotations, family, ports, endpoints: explicit };
 }
 
 /** The clusters in an annotation of a global Service. */

@@ -10,6 +10,7 @@ import {
   sliceManager,
   sourceAnnotation,
 } from '../../names.ts';
+import { localSlices } from '../local-slices.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { PortNames } from './merge-ports.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
@@ -55,7 +56,7 @@ export function globalSlices(sources: SliceSources, frame: GlobalFrame): MergedS
 export type MergedFrame = Pick<GlobalFrame, 'portNames'> & {
   /** What the names of its slices begin with. */
   readonly name: string;
-  readonly definition: Pick<Definition, 'ports'>;
+  readonly definition: Pick<Definition, 'ports' | 'headless'>;
   readonly labels: DesiredSlice['labels'];
   readonly endpointOf: (endpoint: Endpoint) => Endpoint;
 };
@@ -64,8 +65,9 @@ export type MergedFrame = Pick<GlobalFrame, 'portNames'> & {
 export function mergedSlices({ cluster, slices }: Omit<SliceSources, 'isLocal'>, frame: MergedFrame): MergedSlices {
   const { name: service, labels, endpointOf } = frame;
   const desired: DesiredSlice[] = [];
-  const diagnostics: ClusterDiagnostic[] = [];
-  for (const { namespace, name, family, ports: sources, endpoints } of slices) {
+  const local = localSlices(slices, frame.definition);
+  const diagnostics = local.skipped.map((each): ClusterDiagnostic => ({ cluster, ...each }));
+  for (const { namespace, name, family, ports: sources, endpoints } of local.slices) {
     const ports = portsIn(sources, frame);
     if (ports.length === 0 && sources.length > 0) {
       const detail = `its slice ${namespace}/${name} has no port of the Service`;

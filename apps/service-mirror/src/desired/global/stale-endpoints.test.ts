@@ -26,7 +26,6 @@ function slice({ name, ready = true, ports = ['http'], family = 'IPv4' }: SliceP
         otherAddresses: undefined,
         conditions,
         hostname: undefined,
-        target: undefined,
         nodeName: undefined,
         zone: undefined,
         zones: undefined,

@@ -3,15 +3,15 @@ import { desiredGlobal, type GlobalInput } from './service.ts';
 import { retainedForOthers, retainedOf } from './retained.ts';
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { localForm, type Place } from '../local-form.ts';
-import type { LocalServices, Services, Target } from '../target.ts';
+import type { LocalServices, ServiceView, Target } from '../target.ts';
 import type { Stale } from './stale-endpoints.ts';
 
-/** A cluster whose Services may be global. */
+/** A cluster whose Service may have a part in a global one. */
 export type GlobalSource = {
   readonly cluster: string;
   readonly isLocal: boolean;
   readonly stale: Stale;
-  readonly source: Services;
+  readonly source: ServiceView;
 };
 
 export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
@@ -32,11 +32,11 @@ export function globalTarget(
   const localName = globalServiceName(namespace, name);
   const skippedParts: ClusterDiagnostic[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
-    const found = source.service(namespace, name);
-    if (found === undefined) return [];
-    const { value: service, skipped } = localForm(found, { namespace: mirrorNamespace, name: localName, families });
-    skippedParts.push(...skipped.map((each) => ({ cluster: cluster.cluster, ...each })));
-    return service === undefined ? [] : [{ ...cluster, service, slices: source.slices(namespace, name) }];
+    if (source.service === undefined) return [];
+    const place = { namespace: mirrorNamespace, name: localName, families };
+    const { value: service, skipped } = localForm(source.service, place);
+    skippedParts.push(...[...skipped, ...source.skipped].map((each) => ({ cluster: cluster.cluster, ...each })));
+    return service === undefined ? [] : [{ ...cluster, service, slices: source.slices }];
   });
   const names = new Set(clusters.map(({ cluster }) => cluster));
   const unknown = clusters.filter(({ source }) => !source.known);

@@ -1,5 +1,6 @@
 import { importClusterLabel } from '../../names.ts';
 import { exportedMarks } from '../diff/marks.ts';
+import { retainedSlice } from '../global/retained.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
 import type { ExistingImport } from './merge-exports.ts';
@@ -32,7 +33,7 @@ export function retainedExports({ observed, slices }: Present, unknown: readonly
   if (clusters.length === 0) return NOTHING_RETAINED;
   return {
     clusters,
-    slices: slices.filter((slice) => clusters.includes(clusterOf(slice))).map(asDesired),
+    slices: slices.filter((slice) => clusters.includes(clusterOf(slice))).map(retainedSlice),
     existing: observed && existingImport(observed),
   };
 }
@@ -47,7 +48,7 @@ export function orphanParts({ observed, slices }: Present, configured: ReadonlyS
   const isOrphan = (cluster: string): boolean => cluster !== '' && !configured.has(cluster);
   const own = slices.filter((slice) => isOrphan(clusterOf(slice)));
   const clusters = new Set([...(observed?.clusters ?? []).filter(isOrphan), ...own.map(clusterOf)]);
-  return clusters.size === 0 ? NO_ORPHANS : { clusters: [...clusters], slices: own.map(asDesired) };
+  return clusters.size === 0 ? NO_ORPHANS : { clusters: [...clusters], slices: own.map(retainedSlice) };
 }
 
 /** What a ServiceImport says of its exports. */
@@ -64,12 +65,3 @@ export function existingImport(observed: ObservedImport): ExistingImport {
 
 /** The cluster of a slice's endpoints; `''` if it isn't known. */
 export const clusterOf = ({ labels }: Pick<ObservedSlice, 'labels'>): string => labels[importClusterLabel] ?? '';
-
-const asDesired = ({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice => ({
-  name,
-  labels,
-  annotations,
-  family,
-  ports,
-  endpoints,
-});

@@ -8,7 +8,6 @@ const endpoint: Endpoint = {
   otherAddresses: undefined,
   conditions: { ready: false, serving: true, terminating: true },
   hostname: 'web-0',
-  target: undefined,
   nodeName: 'node-1',
   zone: 'zone-a',
   zones: undefined,

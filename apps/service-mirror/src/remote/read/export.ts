@@ -1,11 +1,10 @@
-import type { EndpointSlice, Service, ServiceExport } from '@kube-semaphore/kube-objects';
+import type { Service, ServiceExport } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
 import type { OwnExport } from '../../desired/mcs/conditions.ts';
 import type { Export, ExportedDefinition } from '../../desired/mcs/export.ts';
 import type { StringMap } from '../../desired/objects.ts';
-import type { Endpoint, Reading, SourceSlice } from '../../desired/source.ts';
+import type { Reading } from '../../desired/source.ts';
 import { readService, skip } from './service.ts';
-import { readSlice, type SliceRules } from './slice.ts';
 
 /** A ServiceExport, as stored. */
 export type SourceExport = Pick<Export, 'createdAt' | 'labels' | 'annotations'> & {
@@ -52,18 +51,6 @@ export function readExportedService(service: Service | undefined): ExportedServi
       trafficDistribution: trafficDistribution || undefined,
     },
   };
-}
-
-/** Reads a slice of an exported Service. What is skipped is reported for the import, so it names the slice. */
-export function readExportedSlice(
-  slice: EndpointSlice,
-  rules: SliceRules,
-  known?: readonly Endpoint[],
-): Reading<SourceSlice> {
-  const { value, skipped } = readSlice(slice, { ...rules, isAnonymous: true }, known);
-  if (skipped.length === 0) return { value, skipped };
-  const { namespace, name } = slice.metadata;
-  return { value, skipped: skipped.map((each) => ({ ...each, detail: `slice ${namespace}/${name}: ${each.detail}` })) };
 }
 
 /** @param why undefined for a Service of ours */

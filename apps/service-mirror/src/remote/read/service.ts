@@ -36,8 +36,10 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
     affinitySeconds: affinityOf(spec),
     publishNotReadyAddresses: spec.publishNotReadyAddresses,
   };
+  const hasSelector = Object.keys(spec.selector).length > 0;
+  const localFirst = isLocalFirst(labels);
   return {
-    value: { uid, namespace, name, createdAt: creationTimestamp, definition, localFirst: isLocalFirst(labels) },
+    value: { uid, namespace, name, createdAt: creationTimestamp, definition, hasSelector, localFirst },
     skipped: NOTHING_SKIPPED,
   };
 }

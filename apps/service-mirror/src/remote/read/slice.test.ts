@@ -115,49 +115,48 @@ describe('an endpoint of a remote slice', () => {
   });
 });
 
-describe('the targetRef of an endpoint', () => {
-  const targetOf = (targetRef: object, isLocal = false) => {
-    const reading = readSlice(sliceOf({ endpoints: [{ addresses: ['10.4.0.1'], targetRef }] }), { ...rules, isLocal });
-    return reading.value!.endpoints[0]!.target;
-  };
+describe('the Pod of an endpoint', () => {
+  const podsOf = (endpoint: object, how: { readonly isLocal?: boolean; readonly isAnonymous?: boolean } = {}) =>
+    readSlice(sliceOf({ endpoints: [{ addresses: ['10.4.0.1'], ...endpoint }] }), { ...rules, ...how }).value!.pods;
 
   it.each([
-    {
-      name: 'of a remote Pod has no namespace',
-      targetRef: { kind: 'Pod', namespace: 'kube-system', name: 'etcd-n1' },
-      want: { kind: 'Pod', namespace: '', name: 'etcd-n1' },
-    },
-    {
-      name: 'of a local Pod has its namespace',
-      isLocal: true,
-      targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
-      want: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
-    },
-    { name: 'is skipped if it is not a Pod', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
-    {
-      name: 'is skipped if its name is not a DNS label',
-      targetRef: { kind: 'Pod', name: 'a..b' },
-      want: undefined,
-    },
-    {
-      name: 'is skipped if its name is too long for a DNS label',
-      targetRef: { kind: 'Pod', name: 'x'.repeat(64) },
-      want: undefined,
-    },
-    {
-      name: 'is skipped for a local Pod with such a name',
-      isLocal: true,
-      targetRef: { kind: 'Pod', namespace: 'shop', name: 'a.b' },
-      want: undefined,
-    },
-  ])('$name', ({ targetRef, isLocal, want }) => {
-    expect(targetOf(targetRef, isLocal)).toEqual(want);
+    { name: 'has its name', targetRef: { kind: 'Pod', namespace: 'shop', name: 'web-1' }, want: ['web-1'] },
+    { name: 'is not a Node', targetRef: { kind: 'Node', name: 'n1' }, want: undefined },
+    { name: 'has no name of several labels', targetRef: { kind: 'Pod', name: 'db-0.db' }, want: undefined },
+    { name: 'has no name that is too long', targetRef: { kind: 'Pod', name: 'x'.repeat(64) }, want: undefined },
+  ])('$name, in a remote cluster and in the local one', ({ targetRef, want }) => {
+    expect([podsOf({ targetRef }), podsOf({ targetRef }, { isLocal: true })]).toEqual([want, want]);
   });
 
-  it('is not read for ServiceImports', () => {
-    const endpoints = [{ addresses: ['10.4.0.1'], targetRef: { kind: 'Pod', name: 'web-1' } }];
-    const reading = readSlice(sliceOf({ endpoints }), { ...rules, isAnonymous: true });
-    expect(reading.value!.endpoints).toMatchObject([{ address: '10.4.0.1', target: undefined }]);
+  it('does not matter beside a hostname, or for ServiceImports', () => {
+    const targetRef = { kind: 'Pod', name: 'web-1' };
+    expect(podsOf({ targetRef, hostname: 'db-0' })).toBeUndefined();
+    expect(podsOf({ targetRef }, { isAnonymous: true })).toBeUndefined();
+  });
+
+  it('is in the place of its endpoint', () => {
+    const endpoints = ['10.4.0.3', '127.0.0.1', '10.4.0.1', '10.4.0.2'].map((address, i) => ({
+      addresses: [address],
+      ...(address !== '10.4.0.1' && { targetRef: { kind: 'Pod', name: `web-${i}` } }),
+    }));
+    const { value } = readSlice(sliceOf({ endpoints }), rules);
+    expect(value!.endpoints.map(({ address }) => address)).toEqual(['10.4.0.1', '10.4.0.2', '10.4.0.3']);
+    expect(value!.pods).toEqual(['', 'web-3', 'web-0']);
+  });
+});
+
+describe('the conditions of an endpoint', () => {
+  it.each([
+    { conditions: undefined, want: { ready: true, serving: true, terminating: false } },
+    { conditions: {}, want: { ready: true, serving: true, terminating: false } },
+    { conditions: { ready: false }, want: { ready: false, serving: false, terminating: false } },
+    {
+      conditions: { ready: false, serving: true, terminating: true },
+      want: { ready: false, serving: true, terminating: true },
+    },
+  ])('are explicit: $conditions', ({ conditions, want }) => {
+    const { value } = readSlice(sliceOf({ endpoints: [{ addresses: ['10.4.0.1'], conditions }] }), rules);
+    expect(value!.endpoints.map((endpoint) => endpoint.conditions)).toEqual([want]);
   });
 });
 

@@ -3,7 +3,7 @@ import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { compareText, isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import { serviceNameLabel } from '../../names.ts';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
-import { othersOf, type Shared, sharedConditions, sharedTarget, sharedTexts, tight } from '../../desired/compact.ts';
+import { explicitConditions, othersOf, podOf, type Shared, sharedTexts, tight } from '../../desired/compact.ts';
 import { isFamily } from '../../desired/families.ts';
 import { skip } from './service.ts';
 import { isOwnProduct } from '../../desired/own-product.ts';
@@ -16,7 +16,7 @@ export type SliceRules = {
   readonly addresses: AddressRules;
   /** Local slices may have any address, and keep their nodes and zones. */
   readonly isLocal: boolean;
-  /** Endpoints have no targets: of those of a ServiceImport, CoreDNS would name the ones of other clusters after local Pods. */
+  /** Pods aren't named: a ServiceImport has only the hostnames that its exporters chose. */
   readonly isAnonymous?: boolean;
 };
 
@@ -55,12 +55,20 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules, known?: reado
   // A slice without ports would mean something else: for example, all ports of a headless Service.
   if (ports.length === 0 && slice.ports.length > 0) return { value: undefined, skipped };
   const context = { ...rules, family, skipped, shared: sharedTexts() };
-  const endpoints = slice.endpoints
-    .map((endpoint) => readEndpoint(endpoint, context))
-    .filter((endpoint) => endpoint !== undefined)
-    .toSorted(byAddress);
-  const value = { uid, namespace, name, service, family, ports, endpoints: sharedEndpoints(known, endpoints) };
-  return { value, skipped };
+  const read = slice.endpoints
+    .flatMap((raw) => {
+      const endpoint = readEndpoint(raw, context);
+      if (endpoint === undefined) return [];
+      const isNamed = rules.isAnonymous === true || endpoint.hostname !== undefined;
+      return [{ endpoint, pod: isNamed ? '' : podOf(raw) }];
+    })
+    .toSorted((a, b) => compareText(a.endpoint.address, b.endpoint.address));
+  const endpoints = sharedEndpoints(
+    known,
+    read.map(({ endpoint }) => endpoint),
+  );
+  const pods = read.some(({ pod }) => pod !== '') ? read.map(({ pod }) => pod) : undefined;
+  return { value: { uid, namespace, name, service, family, ports, endpoints, pods }, skipped };
 }
 
 /** Which limit a slice exceeds; undefined if none. The codec refuses more than 1,000 endpoints. */
@@ -102,7 +110,7 @@ type EndpointRules = SliceRules & { readonly family: Family; readonly skipped: D
 
 function readEndpoint(
   endpoint: EndpointSlice['endpoints'][number],
-  { isLocal, isAnonymous = false, skipped, shared, ...rules }: EndpointRules,
+  { isLocal, skipped, shared, ...rules }: EndpointRules,
 ): Endpoint | undefined {
   const addresses: string[] = [];
   for (const raw of endpoint.addresses) {
@@ -112,13 +120,12 @@ function readEndpoint(
   }
   const [address] = addresses;
   if (address === undefined) return undefined;
-  const { targetRef, nodeName, zone, conditions } = endpoint;
+  const { nodeName, zone, conditions } = endpoint;
   return {
     address,
     otherAddresses: othersOf(addresses),
-    conditions: sharedConditions(conditions),
+    conditions: explicitConditions(conditions),
     hostname: readHostname(endpoint.hostname, { addresses, skipped }),
-    target: isAnonymous ? undefined : targetOf(targetRef, { isLocal, shared }),
     nodeName: isLocal && nodeName !== '' ? shared(nodeName) : undefined,
     zone: isLocal && zone !== '' ? shared(zone) : undefined,
     zones: undefined,
@@ -135,21 +142,6 @@ function readHostname(
   return undefined;
 }
 
-type TargetRef = EndpointSlice['endpoints'][number]['targetRef'];
-
-/**
- * The target of an endpoint. CoreDNS makes a label of its name (`endpoint_pod_names`); with an invalid label, the whole
- * Service has no SRV records. A Pod of another cluster has no namespace here, as it would name a local Pod.
- */
-function targetOf(
-  target: TargetRef,
-  { isLocal, shared }: Pick<EndpointRules, 'isLocal' | 'shared'>,
-): Endpoint['target'] {
-  if (!isDnsLabel(target.name)) return undefined;
-  if (isLocal) return sharedTarget(target, shared);
-  return target.kind === 'Pod' ? { kind: shared(target.kind), namespace: '', name: target.name } : undefined;
-}
-
 function readAddress(
   raw: string,
   { family, isLocal, addresses }: Pick<EndpointRules, 'family' | 'isLocal' | 'addresses'>,
@@ -163,5 +155,3 @@ function readAddress(
 }
 
 const problem = (reason: string, detail: string): Diagnostic => ({ kind: 'problem', reason, detail });
-
-const byAddress = (a: Endpoint, b: Endpoint): number => compareText(a.address, b.address);

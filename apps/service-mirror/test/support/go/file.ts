@@ -33,7 +33,7 @@ type StartOptions = {
  */
 export const it = itMigrating
   .extend('localSources', ({ local }, { onCleanup }) => {
-    const sources = new RemoteServices(local);
+    const sources = new RemoteServices(local, { selector: null });
     onCleanup(() => sources.clear());
     return sources;
   })

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { createGlobalAccounts } from '../accounts.ts';
@@ -17,6 +18,13 @@ export const globalLabels = { global: 'true', mirror: 'false' };
 export const localFirst = { 'local-first': 'true' };
 
 type Lab = { readonly clusters: Record<'local' | 'remote', RealCluster>; readonly network: Network };
+
+/** Services without a selector: Kubernetes' controller would delete our slices of others. */
+function withoutSelector(cluster: TestCluster, onCleanup: (clean: () => Promise<void>) => void): RemoteServices {
+  const sources = new RemoteServices(cluster, { selector: null });
+  onCleanup(() => sources.clear());
+  return sources;
+}
 
 /** A test with two real clusters, whose own controllers make EndpointSlices, and with a network, which has no nodes yet. */
 export const it = itOnClusters
@@ -41,11 +49,8 @@ export const it = itOnClusters
   .extend('realClusters', { scope: 'file' }, ({ lab }) => lab.clusters)
   .extend('clusters', { scope: 'file' }, ({ lab }) => lab.clusters)
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
-  .extend('localSources', ({ local }, { onCleanup }) => {
-    const sources = new RemoteServices(local);
-    onCleanup(() => sources.clear());
-    return sources;
-  })
+  .extend('sources', ({ remote }, { onCleanup }) => withoutSelector(remote, onCleanup))
+  .extend('localSources', ({ local }, { onCleanup }) => withoutSelector(local, onCleanup))
   .extend('startGlobal', ({ local, accounts, startWith, localSources: _goAfterIt }) => async () => {
     const file = {
       global: {
