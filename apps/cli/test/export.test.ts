@@ -1,8 +1,7 @@
 import { createServer } from 'node:https';
 import { expect, it } from 'vitest';
 import { certificate, kubeconfigOf, startApiServer, startListening } from './support/api-server.ts';
-import { runHere } from './support/run.ts';
-import { runProgram } from '../src/program.ts';
+import { afterContexts, runHere } from './support/run.ts';
 
 const SERVICES = '/api/v1/namespaces/shop/services';
 const serviceOf = (name: string, type: string) => ({
@@ -72,17 +71,8 @@ it.each<{
   },
 ])('export refuses $name in one sentence', async ({ words, served = cluster, code = 2, want }) => {
   const kubeconfig = await kubeconfigOf({ c1: await startApiServer(served) }, 'c1');
-  const written: string[] = [];
-  const terminal = {
-    print: (text: string) => void written.push(`stdout: ${text}`),
-    complain: (text: string) => void written.push(text),
-    isInteractive: false,
-    paint: (_: string, text: string) => text,
-    whileWaiting: async <T>(_: string, work: Promise<T>) => work,
-  };
-  const argv = ['export', ...words, '--kubeconfig', kubeconfig];
-  const ended = await runProgram(argv, { name: 'semaphore', terminal, signal: new AbortController().signal });
-  expect([ended, written]).toEqual([code, [`semaphore: ${want}\n`]]);
+  const ended = afterContexts(await runHere({}, 'export', ...words, '--kubeconfig', kubeconfig));
+  expect(ended).toEqual({ code, stdout: '', stderr: `semaphore: ${want}\n` });
 });
 
 it('export shows what it wrote beside a cluster that allows a dry run only', async () => {
@@ -98,7 +88,8 @@ it('export shows what it wrote beside a cluster that allows a dry run only', asy
   };
   const kubeconfig = await kubeconfigOf({ c1: await server(/./), c2: await server(/dryRun=All/) });
   const contexts = ['--context=c1', '--context=c2', '--wait=0s'];
-  const { code, stdout } = await runHere({}, 'export', 'web', '-n', 'shop', '--kubeconfig', kubeconfig, ...contexts);
+  const words = ['web', '-n', 'shop', '--kubeconfig', kubeconfig, ...contexts];
+  const { code, stdout } = afterContexts(await runHere({}, 'export', ...words));
   const lines = stdout.split('\n').map((line) => line.replaceAll(/ +/g, ' '));
   expect([code, lines.slice(1, 3)]).toEqual([1, ['shop/web c1 created - - -', 'shop/web c2 - - - -']]);
   expect(lines).toContain('✗ c2: shop/web: c2: the API server refuses ServiceExport shop/web: the disk is full (500)');

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { contextsOf } from '../src/clusters/contexts.ts';
 import { LinkApi } from '../src/link/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
-import { runHere, runWith } from './support/run.ts';
+import { afterContexts, runHere, runWith } from './support/run.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const example = join(deploy, 'overlays/example');
@@ -49,10 +49,10 @@ const server = (name: Name): string => `--server=${name}=https://api.${name}.exa
 const range = (name: Name): string => `--service-cidr=${name}=${services[name]}`;
 
 /** Links clusters, with the answers that a cluster without kubeadm needs. */
-function link(folder: string, linked: readonly Name[], ...flags: readonly string[]) {
+async function link(folder: string, linked: readonly Name[], ...flags: readonly string[]) {
   const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const answers = linked.flatMap((name) => [`--context=${name}`, server(name), range(name)]);
-  return runHere({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags);
+  return afterContexts(await runHere({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags));
 }
 
 async function newFolder(): Promise<string> {
@@ -231,9 +231,11 @@ describe('link', () => {
       '--pod-cidr=c2=10.8.0.0/16',
       '--ipam=c2=calico-blocks',
     );
-    const again = (...flags: readonly string[]) => {
+    const again = async (...flags: readonly string[]) => {
       const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
-      return runHere({ KUBECONFIG }, 'link', '--context=c1', '--context=c2', '-o', folder, ...flags);
+      return afterContexts(
+        await runHere({ KUBECONFIG }, 'link', '--context=c1', '--context=c2', '-o', folder, ...flags),
+      );
     };
     const { stdout } = await again();
     const lines = stdout.split('\n');
@@ -387,16 +389,8 @@ describe('link', () => {
       async () => void (await admin.create(cidrs, { apiVersion, kind, spec, metadata: { name: 'kubernetes' } })),
     );
     const KUBECONFIG = [clusters.c1.adminKubeconfig, clusters.c2.adminKubeconfig].join(delimiter);
-    const { code, stderr } = await runWith(
-      { KUBECONFIG },
-      'link',
-      '--context=c1',
-      '--context=c2',
-      server('c2'),
-      range('c2'),
-      `--deploy=${deploy}`,
-      `--output=${await newFolder()}`,
-    );
+    const words = ['--context=c1', '--context=c2', server('c2'), range('c2'), `--output=${await newFolder()}`];
+    const { code, stderr } = afterContexts(await runWith({ KUBECONFIG }, 'link', ...words, `--deploy=${deploy}`));
     expect([code, stderr.split('\n')]).toEqual([
       1,
       [
@@ -456,7 +450,8 @@ describe('link', () => {
       c1: await startApiServer({ refusal: 401, message: 'Unauthorized' }),
       c2: 'https://127.0.0.1:1',
     });
-    expect(await runHere({}, 'link', '--kubeconfig', kubeconfig, '-o', await newFolder(), ...flags)).toMatchObject({
+    const ended = await runHere({}, 'link', '--kubeconfig', kubeconfig, '-o', await newFolder(), ...flags);
+    expect(afterContexts(ended)).toMatchObject({
       code,
       stderr: `semaphore: ${want}\n`,
     });
@@ -465,8 +460,8 @@ describe('link', () => {
 
 describe('unlink', () => {
   const KUBECONFIG = (): string => names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
-  const unlink = (folder: string, ...flags: readonly string[]) =>
-    runHere({ KUBECONFIG: KUBECONFIG() }, 'unlink', '-o', folder, ...flags);
+  const unlink = async (folder: string, ...flags: readonly string[]) =>
+    afterContexts(await runHere({ KUBECONFIG: KUBECONFIG() }, 'unlink', '-o', folder, ...flags));
 
   it('removes a cluster from the files of the others, and shows the lines', async () => {
     const folder = await newFolder();
@@ -513,7 +508,7 @@ it.each([
   },
 ])('quotes no words of an API server on a Secret: $refusal', async ({ refusal, want }) => {
   const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ refusal, message: 'the token is abc' }) }, 'c1');
-  const api = new LinkApi(contextsOf({ kubeconfig })[0]!, { signal: new AbortController().signal });
+  const api = new LinkApi((await contextsOf({ kubeconfig }))[0]!, { signal: new AbortController().signal });
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a', namespace: 'kube-system' } };
   await expect(api.apply(secret)).rejects.toThrow(new Error(want));
   await expect(api.credentialsOf('a')).rejects.toThrow(new Error(want));

@@ -9,7 +9,7 @@ it('a deletion names the object that was seen, and its body ends before the next
   onTestFinished(() => cluster.stop());
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
   const { metadata } = await cluster.admin.create('/api/v1/namespaces', namespace);
-  const [context] = contextsOf({ kubeconfig: cluster.adminKubeconfig });
+  const [context] = await contextsOf({ kubeconfig: cluster.adminKubeconfig });
   const { signal } = new AbortController();
   const shown = { kind: 'Namespace', namespace: undefined, isOurs: true, hasOtherManager: false, goes: false };
   const stored = { ...shown, name: 'Namespace shop', path: '/api/v1/namespaces/shop' };

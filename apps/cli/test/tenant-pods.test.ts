@@ -7,7 +7,7 @@ import { contextsOf } from '../src/clusters/contexts.ts';
 import { awaitApps } from '../src/unlink/apps.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { policyPage } from './support/pages.ts';
-import { runHere } from './support/run.ts';
+import { afterContexts, runHere } from './support/run.ts';
 
 const labels = { app: 'semaphore-policy' };
 
@@ -169,7 +169,7 @@ it.each([
 
 it('test takes no image from them', async () => {
   const words = ['--kubeconfig', await clusters({ own: [] }), '--context=c1', '--context=c2'];
-  expect(await runHere({}, 'test', ...words)).toEqual({
+  expect(afterContexts(await runHere({}, 'test', ...words))).toEqual({
     code: 2,
     stdout: '',
     stderr:
@@ -204,7 +204,7 @@ it('gather takes neither logs nor objects of them', async () => {
 });
 
 it('unlink does not wait for them', async ({ signal }) => {
-  const [context] = contextsOf({ kubeconfig: await clusters({ own: [] }) });
+  const [context] = await contextsOf({ kubeconfig: await clusters({ own: [] }) });
   const said: string[] = [];
   await awaitApps(
     {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { kubeconfigOf } from './support/api-server.ts';
 import { startPodsCluster } from './support/pods-cluster.ts';
 import { appPod, remoteStatus } from './support/reports.ts';
-import { run, start } from './support/run.ts';
+import { afterContexts, run, start } from './support/run.ts';
 
 /** The words of `test` with two clusters. */
 async function wordsFor(c1: { url: string }, c2: { url: string }): Promise<readonly string[]> {
@@ -17,7 +17,7 @@ const left = (name: string, phase: string) =>
 it('calls each cluster from the other, prints what came through, and leaves only the Pods of other runs', async () => {
   const [c1, c2] = [await startPodsCluster('127.13.1.1'), await startPodsCluster('127.13.1.2')];
   for (const pod of [left('killed', 'Failed'), left('elsewhere', 'Running')]) c1.pods.set(...pod);
-  const { code, stdout, stderr } = await run(...(await wordsFor(c1, c2)));
+  const { code, stdout, stderr } = afterContexts(await run(...(await wordsFor(c1, c2))));
   expect([code, stderr]).toEqual([0, '']);
   const rows = stdout
     .replaceAll(/[\d.]+ (ms|MB\/s)/g, '9 $1')
@@ -41,7 +41,8 @@ it('calls all clusters that answer, and names those that do not', async () => {
   ];
   const kubeconfig = await kubeconfigOf({ c1: c1.url, c2: c2.url, c3: away.url, c4: 'https://127.0.0.1:1' });
   const contexts = ['c1', 'c2', 'c3', 'c4'].map((name) => `--context=${name}`);
-  const { code, stdout, stderr } = await run('test', '--kubeconfig', kubeconfig, '--image=node:24', ...contexts);
+  const words = ['test', '--kubeconfig', kubeconfig, '--image=node:24', ...contexts];
+  const { code, stdout, stderr } = afterContexts(await run(...words));
   const rows = stdout
     .trimEnd()
     .split('\n')

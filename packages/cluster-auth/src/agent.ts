@@ -21,7 +21,7 @@ type AgentOptions = {
   /** Default: no proxy. */
   readonly tunnel?: Tunnel | undefined;
   /** Accepts any certificate. Default: no, whatever NODE_TLS_REJECT_UNAUTHORIZED says. */
-  readonly insecure?: boolean;
+  readonly insecure?: boolean | undefined;
 };
 
 /** What a request can tell our agents. */

@@ -6,11 +6,11 @@ import { type Clock, type Dependencies, type Environment, type Logger, systemClo
 import { loginOf, parseServer } from './endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
-import { openKubeconfig } from './kubeconfig/access.ts';
+import { accessOf, openKubeconfig } from './kubeconfig/access.ts';
 import { type Access, isSameServer, LiveConnection, type Route } from './live-connection.ts';
 import { proxyFor } from './proxy/environment.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
-import type { ClusterReference } from './reference.ts';
+import type { ClusterReference, ContextReference } from './reference.ts';
 import { fixed } from './rotating.ts';
 import { openCaUrl } from './trust/certificate-authority.ts';
 import { openProxyRoots } from './trust/system-roots.ts';
@@ -42,7 +42,10 @@ export type ConnectOptions = {
  *
  * @throws {ClusterAuthError} with the name of the file, URL or field that is wrong
  */
-export async function connect(reference: ClusterReference, options: ConnectOptions): Promise<Connection> {
+export async function connect(
+  reference: ClusterReference | ContextReference,
+  options: ConnectOptions,
+): Promise<Connection> {
   const { env, log, secrets = new Secrets(), clock = systemClock, serviceAccountDir = SERVICE_ACCOUNT_DIR } = options;
   const lifetime = new AbortController();
   const deps: Dependencies = { env, log, clock, secrets, lifetime: lifetime.signal };
@@ -71,13 +74,15 @@ export async function connect(reference: ClusterReference, options: ConnectOptio
 }
 
 async function open(
-  reference: Exclude<ClusterReference, { kind: 'kubeconfig' }>,
+  reference: Exclude<ClusterReference, { kind: 'kubeconfig' }> | ContextReference,
   serviceAccountDir: string,
   deps: Dependencies,
 ): Promise<Access> {
   switch (reference.kind) {
     case 'in-cluster':
       return inCluster(serviceAccountDir, deps);
+    case 'context':
+      return accessOf(reference.context, deps);
     case 'api-server': {
       const { apiUrl, caUrl, caHashes, token } = reference;
       return {

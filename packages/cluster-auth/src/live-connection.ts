@@ -14,6 +14,8 @@ export type Access = {
   readonly ca: Rotating<string | undefined>;
   readonly credentials: Rotating<Credentials>;
   readonly tlsServerName?: string | undefined;
+  /** Whether no certificate is verified. Default: each is. */
+  readonly insecure?: boolean;
   /** Overrides the proxy of the environment. */
   readonly proxy?: URL;
   /** Sent with every request, for example for impersonation. */
@@ -162,9 +164,9 @@ export class LiveConnection implements Connection {
   }
 
   #replaceAgent(ca: string | undefined, { keyPair }: Credentials): Agent {
-    const { server, tlsServerName, tunnel } = this.#route;
+    const { server, tlsServerName, tunnel, insecure } = this.#route;
     const agent =
-      server.protocol === 'http:' ? createPlainAgent() : createAgent({ ca, keyPair, tlsServerName, tunnel });
+      server.protocol === 'http:' ? createPlainAgent() : createAgent({ ca, keyPair, tlsServerName, tunnel, insecure });
     if (this.#agent !== undefined) {
       retire(this.#agent);
       this.#retired = [...this.#retired.filter(isBusy), this.#agent];

@@ -1,3 +1,5 @@
+import type { KubeconfigContext } from './kubeconfig/context.ts';
+
 /** How flags and config files refer to a cluster. Paths are absolute, or relative to the working directory. */
 export type ClusterReference =
   /** The Pod's own ServiceAccount. */
@@ -15,3 +17,6 @@ export type ClusterReference =
       /** A ServiceAccount's token. A file is read again when it changes. */
       readonly token: { readonly path: string } | { readonly value: string };
     };
+
+/** A context that `loadKubeconfigs` and `contextOf` found. Its files of tokens and certificates are read again, itself not. */
+export type ContextReference = { readonly kind: 'context'; readonly context: KubeconfigContext };

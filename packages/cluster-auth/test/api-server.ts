@@ -35,16 +35,21 @@ export class ApiServer implements AsyncDisposable {
   locations: Readonly<Record<string, string>> = {};
   readonly #watches: ServerResponse[] = [];
   readonly #clientCa: string | undefined;
+  readonly #isOptional: boolean;
   #server: Server;
 
-  private constructor(certificate: Certificate, clientCa: string | undefined) {
+  private constructor(certificate: Certificate, clientCa: string | undefined, isOptional: boolean) {
     this.#clientCa = clientCa;
+    this.#isOptional = isOptional;
     this.#server = this.#make(certificate);
   }
 
-  /** @param clientCa PEM that verifies client certificates; without it the server requests none */
-  static async start(certificate: Certificate, clientCa?: string): Promise<ApiServer> {
-    const api = new ApiServer(certificate, clientCa);
+  /**
+   * @param clientCa PEM that verifies client certificates; without it the server requests none
+   * @param isOptional whether a client may have none
+   */
+  static async start(certificate: Certificate, clientCa?: string, isOptional = false): Promise<ApiServer> {
+    const api = new ApiServer(certificate, clientCa, isOptional);
     await api.#listen(0);
     return api;
   }
@@ -86,7 +91,11 @@ export class ApiServer implements AsyncDisposable {
   }
 
   #make({ certPem: cert, keyPem: key }: Certificate): Server {
-    const verify = this.#clientCa !== undefined && { ca: this.#clientCa, requestCert: true };
+    const verify = this.#clientCa !== undefined && {
+      ca: this.#clientCa,
+      requestCert: true,
+      rejectUnauthorized: !this.#isOptional,
+    };
     return createServer({ cert, key, ...verify }, (request, response) => {
       this.#answer(request, response).catch(() => response.destroy());
     });

@@ -207,7 +207,7 @@ describe('connect by a kubeconfig', () => {
     },
     {
       name: 'insecure-skip-tls-verify',
-      cluster: { ...east, 'insecure-skip-tls-verify': true },
+      cluster: { server: east.server, 'insecure-skip-tls-verify': true },
       code: 'CLUSTER_KUBECONFIG',
       want: `${atEast} has insecure-skip-tls-verify, which is not allowed: use certificate-authority(-data) instead`,
     },

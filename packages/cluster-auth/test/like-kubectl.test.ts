@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
-import https from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { type Authority, type Certificate, createAuthority } from '@kube-semaphore/embedded-apiserver';
 import { goesWithoutKubectl } from '@kube-semaphore/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Environment, openClientAgent } from '../src/index.ts';
+import { contextOf, loadKubeconfigs } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { askByKubectl, type Outcome, outcomeOf } from './kubectl.ts';
 import { startConnectProxy, startSocksProxy } from './proxies.ts';
@@ -54,15 +53,9 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-type ClusterFields = {
-  readonly server: string;
-  readonly 'certificate-authority-data'?: string;
-  readonly 'proxy-url'?: string;
-};
-
-/** Asks a server by kubectl, by a connection of ours with the same kubeconfig, and by the agent of `semaphore`. */
+/** Asks a server by kubectl, and with the same kubeconfig as an app and as `semaphore`. */
 async function askByAll(
-  cluster: ClusterFields,
+  cluster: object,
   { user = { token: 't' }, env = {} }: { readonly user?: object; readonly env?: Readonly<Record<string, string>> } = {},
 ) {
   const path = await writeConfig(await temporaryFolder(), cluster, user);
@@ -71,21 +64,13 @@ async function askByAll(
     kubectl: outcome,
     words,
     app: await outcomeOf(connected({ kind: 'kubeconfig', path }, { env }).then(({ connection }) => send(connection))),
-    cli: await outcomeOf(askByCli(cluster, env)),
+    cli: await outcomeOf(askAsSemaphore(path, env)),
   };
 }
 
-async function askByCli(cluster: ClusterFields, env: Environment) {
-  const data = cluster['certificate-authority-data'];
-  const ca = data === undefined ? undefined : Buffer.from(data, 'base64').toString();
-  const agent = await openClientAgent(
-    { server: new URL(cluster.server), ca, proxyUrl: cluster['proxy-url'], insecure: false },
-    env,
-  );
-  onTestFinished(() => agent.destroy());
-  const request = https.get(cluster.server, { agent });
-  await once(request, 'response');
-  request.destroy();
+async function askAsSemaphore(path: string, env: Readonly<Record<string, string>>): Promise<number> {
+  const context = contextOf(await loadKubeconfigs(path, env));
+  return send((await connected({ kind: 'context', context }, { env })).connection);
 }
 
 const all = (outcome: Outcome) => ({ kubectl: outcome, app: outcome, cli: outcome });

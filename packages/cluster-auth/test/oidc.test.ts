@@ -71,6 +71,16 @@ describe('the oidc auth provider', () => {
     ]);
   });
 
+  it.each(['', null])('keeps its refresh-token if the answer has no other one: %j', async (empty) => {
+    const { connection, clock } = await connectedBy({ 'id-token': '', 'refresh-token': 'r1' });
+    issuer.answers = { ...issuer.answers, '/token': { id_token: idToken(60), refresh_token: empty } };
+    await send(connection);
+    clock.advance(60_000);
+    await send(connection);
+    const grants = issuer.seen.filter(({ path }) => path === '/token').map(({ body }) => body);
+    expect(grants).toEqual(Array(2).fill('grant_type=refresh_token&refresh_token=r1&client_id=kube'));
+  });
+
   it.each([
     {
       name: 'in the header, encoded, by default',

@@ -8,7 +8,13 @@ import { inspect } from 'node:util';
 import { Secrets } from '@kube-semaphore/text';
 import { onTestFinished } from 'vitest';
 import type { ConnectOptions } from '../src/connect.ts';
-import { type Authorization, type ClusterReference, connect, type Connection } from '../src/index.ts';
+import {
+  type Authorization,
+  type ClusterReference,
+  connect,
+  type Connection,
+  type ContextReference,
+} from '../src/index.ts';
 
 /** A clock that a test advances. */
 export class FakeClock {
@@ -57,7 +63,7 @@ export const configOf = (cluster: object, user: object): string =>
 
 /** A connection with its clock, its log and its secrets. It is closed after the test. */
 export async function connected(
-  reference: ClusterReference,
+  reference: ClusterReference | ContextReference,
   {
     env = {},
     serviceAccountDir = '/nonexistent',

@@ -497,10 +497,18 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     ['packages/multicluster/src/remote/same-cluster.test.ts', 'takes another server of $name for $want'],
   ],
-  'A kubeconfig or exec plugin that anyone may write': [
+  'A kubeconfig that anyone may write is refused by the apps': [
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is refused if anyone may write it: %o'],
     ['packages/cluster-auth/test/kubeconfig.test.ts', 'is used with a warning if its group may write it'],
     ['packages/cluster-auth/test/exec.test.ts', 'does not run while anyone may write it'],
+  ],
+  'impersonates](kubeconfig.md#each-field) whom the kubeconfig says': [
+    ['packages/cluster-auth/test/kubeconfig.test.ts', 'may act as another user, with a header line per group'],
+    ['packages/cluster-auth/test/kubeconfig-oracle.test.ts', 'a user is sent, or refused'],
+    [
+      'apps/cli/test/contexts.test.ts',
+      'each request impersonates, as the kubeconfig says, and its password is not repeated',
+    ],
   ],
   'Core dumps contain no memory': [
     ['tools/manifests/test/processes.test.ts', 'writes no memory to a core dump'],

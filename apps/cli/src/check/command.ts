@@ -18,7 +18,7 @@ const RETRY_MS = 2_000;
 
 /** Checks the clusters, and prints what it found. @returns the exit code */
 export async function runCheck(options: CheckOptions, { terminal, signal }: Surroundings): Promise<number> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const names = contexts.map(({ name }) => name).join(', ');
   const results = async () => {
     const until = performance.now() + options.wait;

@@ -144,9 +144,9 @@ async function readServer(context: Context, { signal }: Run): Promise<Server> {
   };
 }
 
-function ownExpiry({ kube, user }: Context): Server['expiries'] {
-  const data = kube.getCurrentUser()?.certData;
-  if (data === undefined) return [];
+function ownExpiry({ reference, user }: Context): Server['expiries'] {
+  const data = reference.kind === 'context' && reference.context.user['client-certificate-data'];
+  if (!data) return [];
   const certificate = new X509Certificate(Buffer.from(data, 'base64'));
   return [{ what: `the certificate of the user "${user}"`, untilMs: certificate.validToDate.getTime() }];
 }

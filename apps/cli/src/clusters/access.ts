@@ -1,41 +1,32 @@
-import type { Agent, RequestOptions } from 'node:https';
-import { openClientAgent } from '@kube-semaphore/cluster-auth';
-import type { KubeConfig } from '@kubernetes/client-node';
+import { connect, type Connection } from '@kube-semaphore/cluster-auth';
+import { Secrets } from '@kube-semaphore/text';
 import type { Context } from './contexts.ts';
 
-/** What a request to a context's API server is sent with. */
-export type Access = { readonly agent: Agent; readonly headers: Readonly<Record<string, string>> };
+/** Of each context that was asked for something. */
+const opened = new WeakMap<Context['reference'], { readonly secrets: Secrets; connection?: Promise<Connection> }>();
 
-/** The last agent of each context, and what it was made of: a plugin may give another certificate. */
-const agents = new WeakMap<KubeConfig, { readonly made: string; readonly agent: Promise<Agent> }>();
-
-/**
- * The credentials of a context, by client-node, which knows exec plugins and OIDC. Connections are ours, as client-node's
- * reach fewer servers than kubectl.
- *
- * @throws {Error} if a plugin fails, or a certificate or a proxy can't be used
- */
-export async function accessOf({ kube, server }: Pick<Context, 'kube' | 'server'>): Promise<Access> {
-  const options: RequestOptions = {};
-  await kube.applyToHTTPSOptions(options);
-  const { ca, cert, key, servername, auth, headers, rejectUnauthorized } = options;
-  const keyPair = cert === undefined || key === undefined ? undefined : { certPem: textOf(cert), keyPem: textOf(key) };
-  const wanted = {
-    ca: ca === undefined ? undefined : textOf(ca),
-    keyPair,
-    tlsServerName: servername,
-    proxyUrl: kube.getCurrentCluster()?.proxyUrl,
-    insecure: rejectUnauthorized === false,
-  };
-  const made = JSON.stringify(wanted);
-  let last = agents.get(kube);
-  if (last?.made !== made) {
-    last = { made, agent: openClientAgent({ server: new URL(server), ...wanted }, process.env) };
-    agents.set(kube, last);
-  }
-  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {};
-  return { agent: await last.agent, headers: { ...(headers as Record<string, string>), ...basic } };
+function openedOf({ reference }: Pick<Context, 'reference'>) {
+  const known = opened.get(reference) ?? { secrets: new Secrets() };
+  opened.set(reference, known);
+  return known;
 }
 
-/** client-node gives Buffers of PEM, or texts. */
-const textOf = (pem: unknown): string => String(pem as Buffer | string);
+/**
+ * The connection of a context, the same for all requests. A file that it needs may come later, so a failure isn't kept.
+ *
+ * @throws {ClusterAuthError} if a certificate, a token's file or a proxy can't be used
+ */
+export async function connectionOf(context: Pick<Context, 'reference'>): Promise<Connection> {
+  const own = openedOf(context);
+  const options = { env: process.env, log: { info: () => {}, warn: () => {} }, secrets: own.secrets };
+  own.connection ??= connect(context.reference, options);
+  try {
+    return await own.connection;
+  } catch (error) {
+    delete own.connection;
+    throw error;
+  }
+}
+
+/** The credentials that were sent to a context, to strip them from what it answers. */
+export const secretsOf = (context: Pick<Context, 'reference'>): Secrets => openedOf(context).secrets;

@@ -1,5 +1,12 @@
-import { KubeConfig } from '@kubernetes/client-node';
+import {
+  type ClusterReference,
+  contextOf,
+  type ContextReference,
+  loadKubeconfigs,
+  type MergedKubeconfig,
+} from '@kube-semaphore/cluster-auth';
 import { printable } from '@kube-semaphore/text';
+import type { Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** A context of the kubeconfig. */
@@ -7,7 +14,7 @@ export type Context = {
   readonly name: string;
   readonly server: string;
   readonly user: string;
-  readonly kube: KubeConfig;
+  readonly reference: ContextReference | Extract<ClusterReference, { kind: 'in-cluster' }>;
   /** When nothing more is asked of it; monotonic ms. Default: never. */
   readonly untilMs?: number;
 };
@@ -28,44 +35,49 @@ export type ContextChoice = {
   readonly context?: readonly string[] | undefined;
 };
 
-/** The chosen contexts, each once, in their order. @throws {UsageError} if one is missing, or the kubeconfig */
-export function contextsOf({ kubeconfig, context: names = [] }: ContextChoice): readonly Context[] {
-  const loaded = load(kubeconfig);
-  const chosen = names.length > 0 ? [...new Set(names)] : [loaded.getCurrentContext()];
-  return chosen.map((name) => contextOf(loaded, name));
-}
-
-function load(path: string | undefined): KubeConfig {
-  const kube = new KubeConfig();
-  try {
-    if (path === undefined) kube.loadFromDefault();
-    else kube.loadFromFile(path);
-  } catch (error) {
-    // Only the code: the message of a YAML error quotes the file, which has credentials.
-    const reason = (error as NodeJS.ErrnoException).code ?? 'it is not valid';
-    throw new UsageError(`the kubeconfig can't be read (${reason}): set --kubeconfig or KUBECONFIG to another file`);
+/**
+ * The chosen contexts, each once, in their order. As with kubectl, a Pod without a kubeconfig has its own cluster.
+ *
+ * @throws {UsageError} if one is missing or can't be used, or the kubeconfig
+ */
+export async function contextsOf({ kubeconfig, context: names = [] }: ContextChoice): Promise<readonly Context[]> {
+  const config = await loadKubeconfigs(kubeconfig, process.env).catch((error: Error) => {
+    throw new UsageError(printable(`${error.message}: set --kubeconfig or KUBECONFIG to another file`));
+  });
+  if (config.path === undefined) {
+    const own = ownCluster();
+    if (own === undefined) throw new UsageError('no kubeconfig was found: set --kubeconfig or KUBECONFIG');
+    if (names.every((name) => name === own.name)) return [own];
   }
-  // Without a file, the library makes up a cluster on this machine.
-  if (kube.getCurrentCluster()?.server === 'http://localhost:8080')
-    throw new UsageError('no kubeconfig was found: set --kubeconfig or KUBECONFIG');
-  return kube;
+  const chosen = names.length > 0 ? [...new Set(names)] : [config.currentContext];
+  return chosen.map((name) => chosenOf(config, name));
 }
 
-function contextOf(loaded: KubeConfig, name: string): Context {
-  const known = loaded.getContexts().map((context) => context.name);
+function chosenOf(config: MergedKubeconfig, name: string | undefined): Context {
+  const known = [...config.contexts.keys()];
   const advice = known.length === 0 ? 'it has none' : `use --context with one of ${known.join(', ')}`;
   if (!name) throw new UsageError(printable(`the kubeconfig has no current context: ${advice}`));
-  const context = loaded.getContextObject(name);
-  if (context === null) throw new UsageError(printable(`there is no context "${name}" in the kubeconfig: ${advice}`));
-  const kube = new KubeConfig();
-  const { clusters, users, contexts } = loaded;
-  kube.loadFromOptions({ clusters, users, contexts, currentContext: name });
-  const server = kube.getCurrentCluster()?.server;
-  if (server === undefined)
-    throw new UsageError(
-      printable(
-        `the context "${name}" names the cluster "${context.cluster}", which the kubeconfig doesn't have: add it there`,
-      ),
-    );
-  return { name, server, user: context.user, kube };
+  if (!config.contexts.has(name))
+    throw new UsageError(printable(`there is no context "${name}" in the kubeconfig: ${advice}`));
+  try {
+    const context = contextOf(config, name);
+    const { cluster, from } = context;
+    return { name, server: cluster.server, user: from.user.name, reference: { kind: 'context', context } };
+  } catch (error) {
+    throw new UsageError(printable((error as Error).message));
+  }
+}
+
+/** The cluster of this Pod; undefined elsewhere. */
+function ownCluster(): Context | undefined {
+  const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port = '' } = process.env;
+  if (host === '' || port === '') return undefined;
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return { name: 'inClusterContext', server, user: 'inClusterUser', reference: { kind: 'in-cluster' } };
+}
+
+/** Names what a command is going to change, before it does. What it prints as JSON stays JSON. */
+export function nameContexts(contexts: readonly Context[], { complain }: Pick<Terminal, 'complain'>): void {
+  for (const { name, server, user } of contexts)
+    complain(`${printable(`context ${name}: ${server}, as the user "${user}"`)}\n`);
 }

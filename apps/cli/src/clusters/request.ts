@@ -1,8 +1,8 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import type { TLSSocket } from 'node:tls';
-import type { AgentRequestOptions } from '@kube-semaphore/cluster-auth';
-import { type Access, accessOf } from './access.ts';
+import { TLSSocket } from 'node:tls';
+import type { AgentRequestOptions, Authorization } from '@kube-semaphore/cluster-auth';
+import { connectionOf } from './access.ts';
 import type { Context } from './contexts.ts';
 
 /** An API server didn't answer, or refused. */
@@ -39,7 +39,7 @@ export type Answer = {
   readonly body: string;
   /** Its clock, in whole seconds. */
   readonly dateMs: number;
-  /** When its certificate expires. */
+  /** When its certificate expires; NaN without TLS. */
   readonly certificateUntilMs: number;
 };
 
@@ -72,12 +72,12 @@ export async function ask(context: Context, sent: Sent, limits: RequestLimits): 
 async function answered(context: Context, sent: Sent, limits: RequestLimits, late: AbortController): Promise<Answer> {
   const { path, body, method = body === undefined ? 'GET' : 'POST', contentType = 'application/json', accept } = sent;
   const { signal, timeoutMs } = limits;
-  const { agent, headers } = await credentialsOf(context);
   const ended = AbortSignal.any([signal, late.signal]);
+  const { server, agent, headers } = await authorizationOf(context, { signal: ended });
   const options: AgentRequestOptions = { agent, method, headers, signal: ended, connectSignal: ended };
-  const url = new URL(`${context.server.replace(/\/+$/, '')}${path}`);
+  const url = new URL(`${server.href.replace(/\/$/, '')}${path}`);
   const silent = new RequestError(`no answer within ${timeoutMs / 1_000} s`);
-  const request = https.request(url, options);
+  const request = (url.protocol === 'http:' ? http : https).request(url, options);
   let timer: NodeJS.Timeout | undefined;
   let response: IncomingMessage | undefined;
   try {
@@ -92,14 +92,15 @@ async function answered(context: Context, sent: Sent, limits: RequestLimits, lat
     const head = answerTo(request);
     request.end(content);
     response = await head;
-    const certificate = (response.socket as TLSSocket).getPeerCertificate();
+    const { socket } = response;
+    const until = socket instanceof TLSSocket ? socket.getPeerCertificate().valid_to : undefined;
     const text = await bodyOf(response);
     const status = response.statusCode ?? 0;
     if (![200, 201, 202].includes(status)) throw new RequestError(messageIn(text) ?? `HTTP ${status}`, { status });
     return {
       body: text,
       dateMs: Date.parse(response.headers.date ?? ''),
-      certificateUntilMs: Date.parse(certificate.valid_to),
+      certificateUntilMs: Date.parse(until ?? ''),
     };
   } catch (error) {
     if (ended.aborted || response !== undefined || !isStale(request, error)) throw error;
@@ -113,10 +114,11 @@ async function answered(context: Context, sent: Sent, limits: RequestLimits, lat
 const isStale = ({ reusedSocket }: ClientRequest, error: unknown): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-async function credentialsOf(context: Context): Promise<Access> {
+async function authorizationOf(context: Context, { signal }: { signal: AbortSignal }): Promise<Authorization> {
   try {
-    return await accessOf(context);
+    return await (await connectionOf(context)).authorize({ signal });
   } catch (cause) {
+    signal.throwIfAborted();
     throw new RequestError(`no credentials: ${wordsOf(cause)}`, { cause });
   }
 }

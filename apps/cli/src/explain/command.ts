@@ -18,7 +18,7 @@ export type ExplainOptions = Pick<ContextChoice, 'kubeconfig'> & {
 export async function runExplain(options: ExplainOptions, { terminal, signal }: Surroundings): Promise<number> {
   const from = parseSource(options.from);
   const to = parseDestination(options.to, options.toContext);
-  const [here, there] = contextsOf({ kubeconfig: options.kubeconfig, context: [from.context, to.context] });
+  const [here, there] = await contextsOf({ kubeconfig: options.kubeconfig, context: [from.context, to.context] });
   if (here === undefined || there === undefined)
     throw new UsageError('--from and --to are in one cluster: name two contexts');
   const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });

@@ -7,7 +7,7 @@ import {
   serviceKind,
 } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
-import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
 import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
@@ -56,10 +56,11 @@ export async function runExport(
     exportedLabels: pairsOf('--exported-label', options.exportedLabel),
     exportedAnnotations: pairsOf('--exported-annotation', options.exportedAnnotation),
   };
-  const timed = (choice: ContextChoice): readonly Context[] =>
-    contextsOf(choice).map((context) => inTime(context, EXPORTING_MS + options.wait));
-  const contexts = timed(options);
-  const importers = options.importer === undefined ? [] : timed({ ...options, context: options.importer });
+  const timed = async (choice: ContextChoice): Promise<readonly Context[]> =>
+    (await contextsOf(choice)).map((context) => inTime(context, EXPORTING_MS + options.wait));
+  const contexts = await timed(options);
+  const importers = options.importer === undefined ? [] : await timed({ ...options, context: options.importer });
+  nameContexts(contexts, terminal);
   const names = new Set(contexts.map(({ name }) => name));
   const clusters = [...contexts, ...importers.filter(({ name }) => !names.has(name))];
   const work = Promise.all(

@@ -18,7 +18,7 @@ const GATHERING_MS = 600_000;
 /** Writes an archive for a bug report. @returns the exit code */
 export async function runGather(options: GatherOptions, { terminal, signal }: Surroundings): Promise<number> {
   const { output } = options;
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const failures: string[] = [];
   const warnings: string[] = [];
   // Only the user may read it, and an existing file stays.

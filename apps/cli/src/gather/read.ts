@@ -15,7 +15,8 @@ import {
   sliceManagedByLabel,
   sliceManager,
 } from '@kube-semaphore/service-mirror/names';
-import { cut, jsonPage, pageOf, printable, Secrets } from '@kube-semaphore/text';
+import { cut, jsonPage, pageOf, printable } from '@kube-semaphore/text';
+import { secretsOf } from '../clusters/access.ts';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
 import { listObjects, mapRead, type Read, request, type Run } from '../clusters/objects.ts';
@@ -57,12 +58,7 @@ type Asked = { readonly what: string; readonly timeoutMs: number; readonly conte
 
 /** Reads the versions, objects, statuses and logs of one cluster, without credentials. @param folder of its files */
 export async function* gatherCluster(context: Context, folder: string, run: Run): AsyncGenerator<Gathered> {
-  const secrets = new Secrets();
-  const { token, password, keyData } = context.kube.getCurrentUser() ?? {};
-  secrets.hold(
-    {},
-    [token, password, keyData].flatMap((each) => each ?? []),
-  );
+  const secrets = secretsOf(context);
   const clean = (text: string): string => redact(secrets.strip(text));
   // A refusal may repeat the request.
   for await (const each of filesOf(context, { folder, clean }, run))

@@ -25,7 +25,7 @@ export const graphFormats = Object.keys(pages);
 
 /** Prints the mesh. What can't be read is missing in it, and is named on stderr. @returns the exit code */
 export async function runGraph(options: GraphOptions, { terminal, signal }: Surroundings): Promise<number> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const work = Promise.all(contexts.map((context) => read(inTime(context), { signal })));
   const all = await terminal.whileWaiting(`reading ${contexts.map(({ name }) => name).join(', ')}`, work);
   terminal.print(pages[options.output](graphOf(all)));

@@ -3,7 +3,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { printable } from '@kube-semaphore/text';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type ContextChoice, contextsOf, nameContexts } from '../clusters/contexts.ts';
 import { tableLines } from '../output/table.ts';
 import type { Surroundings, Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -35,7 +35,7 @@ const MIN_LIFETIME_MS = 600_000;
 
 /** Writes an overlay for each cluster, and applies it if asked to. @returns the exit code */
 export async function runLink(options: LinkOptions, { name, terminal, signal }: Surroundings): Promise<number> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const [first, second] = contexts;
   if (first === undefined || second === undefined) throw new UsageError('a link needs two clusters: repeat --context');
   const { deploy, registry, wireguard, userspace, networkPolicies, mcs, boundTokens, coredns } = options;
@@ -61,6 +61,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
     throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
   const deploys = chosen.map(deployOf);
 
+  nameContexts(contexts, terminal);
   const observed = await terminal.whileWaiting(
     `reading ${contexts.map((context) => context.name).join(', ')}`,
     Promise.allSettled(contexts.map((context) => observe(context, { signal }))),

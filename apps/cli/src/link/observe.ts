@@ -149,8 +149,10 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
   };
 }
 
-const isViaProxy = ({ kube, server }: Context): boolean =>
-  proxyOf({ server: new URL(server), proxyUrl: kube.getCurrentCluster()?.proxyUrl }, process.env) !== undefined;
+function isViaProxy({ server, reference }: Context): boolean {
+  const proxyUrl = reference.kind === 'context' ? reference.context.cluster['proxy-url'] : undefined;
+  return proxyOf({ server: new URL(server), proxyUrl }, process.env) !== undefined;
+}
 
 /** Others may have changed it since kubeadm wrote it; then it tells nothing. */
 function yamlIn<T extends z.ZodMiniType>(source: string | undefined, schema: T): z.output<T> | undefined {

@@ -13,7 +13,7 @@ const CLEAR = '\u001b[2J\u001b[H';
 
 /** Prints the status of the clusters, with `watch` again and again until it is interrupted. @returns the exit code */
 export async function runStatus(options: StatusOptions, { terminal, signal }: Surroundings): Promise<number> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const names = contexts.map(({ name }) => name).join(', ');
   for (;;) {
     const work = Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { readAs, request, type Run, valueOf } from '../clusters/objects.ts';
 import { type AppPod, readCluster, warnOfLeftOut } from '../clusters/report.ts';
 import type { Surroundings } from '../output/terminal.ts';
@@ -36,8 +36,9 @@ type Named = { readonly name: string; readonly namespace: string };
 
 /** Sends packets between all clusters, and prints what came through. @returns the exit code */
 export async function runTest(options: TestOptions, { terminal, signal }: Surroundings): Promise<number> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   if (contexts.length < 2) throw new UsageError('a test needs two clusters: use --context twice or more');
+  nameContexts(contexts, terminal);
   const named = { name: `semaphore-test-${randomBytes(4).toString('hex')}`, namespace: options.namespace };
   const reports = await Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
   warnOfLeftOut(terminal, reports);

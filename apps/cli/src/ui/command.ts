@@ -27,7 +27,7 @@ const CHECK_MS = 60_000;
 
 /** Serves a page with the mesh on this machine until it is interrupted. Rejects then. */
 export async function runUi(options: UiOptions, { terminal, signal }: Surroundings): Promise<never> {
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   const run = { signal };
   const mesh = new Repeated(() => readMesh(contexts, run), { everyMs: READ_MS });
   const check = new Repeated(async () => readChecks(contexts, (await mesh.get()).reports, run), { everyMs: CHECK_MS });

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { type ContextChoice, contextsOf } from '../clusters/contexts.ts';
+import { type ContextChoice, contextsOf, nameContexts } from '../clusters/contexts.ts';
 import { readGroups, valueOf } from '../clusters/objects.ts';
 import { answersOf } from '../link/answers.ts';
 import { LinkApi } from '../link/api.ts';
@@ -30,7 +30,7 @@ export async function runUnlink(
 ): Promise<number> {
   const { output, leaving = [], apply = false, coredns } = options;
   const run = { signal };
-  const contexts = contextsOf(options);
+  const contexts = await contextsOf(options);
   if (contexts.length < 2 && leaving.length === 0)
     throw new UsageError('an unlink needs two clusters: repeat --context, or name one that leaves with --leaving');
   const answers = answersOf(
@@ -68,6 +68,7 @@ export async function runUnlink(
       .filter((other) => known.get(other)?.some((remote) => remote.name === name) === true)
       .map((other) => `${output}/${other} has the remote ${name}, which leaves: add the --context of ${other}`),
   );
+  nameContexts(contexts, terminal);
   const checked = await terminal.whileWaiting(
     `reading ${contexts.map(({ name }) => name).join(', ')}`,
     Promise.all(

@@ -20,7 +20,7 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { expect, test } from 'vitest';
-import { runHere } from '../support/run.ts';
+import { afterContexts, runHere } from '../support/run.ts';
 
 const launcher = fileURLToPath(new URL('../../../service-mirror/bin/semaphore-service-mirror.js', import.meta.url));
 const semaphore = fileURLToPath(new URL('../../bin/semaphore.js', import.meta.url));
@@ -87,8 +87,7 @@ const it = test
     [c1.adminKubeconfig, c2.adminKubeconfig].join(delimiter),
   )
   .extend('run', ({ kubeconfigs, mirrors: _mirrors }) => async (...argv: readonly string[]) => {
-    const { stdout, ...ended } = await runHere({ KUBECONFIG: kubeconfigs }, 'export', ...argv);
-    return { ...ended, stdout };
+    return afterContexts(await runHere({ KUBECONFIG: kubeconfigs }, 'export', ...argv));
   })
   /** Types commands, as a user who has both programs. */
   .extend('type', ({ clusters: { c1 }, kubeconfigs, mirrors: _mirrors }) => async (commands: string) => {

@@ -12,7 +12,7 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runHere } from '../support/run.ts';
+import { afterContexts, runHere } from '../support/run.ts';
 
 const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
 const services = { c1: '10.3.0.0/16', c2: '10.5.0.0/16', c3: '10.7.0.0/16' } as const;
@@ -88,10 +88,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function semaphore(...argv: readonly string[]) {
+async function semaphore(...argv: readonly string[]) {
   const KUBECONFIG = all.map((name) => clusters[name].adminKubeconfig).join(delimiter);
   const PATH = [kubectlFolder, process.env['PATH']].join(delimiter);
-  return runHere({ KUBECONFIG, PATH }, ...argv);
+  return afterContexts(await runHere({ KUBECONFIG, PATH }, ...argv));
 }
 
 const linkAll = (linked: readonly Name[], ...flags: readonly string[]) => {

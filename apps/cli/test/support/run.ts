@@ -43,3 +43,12 @@ export async function runHere(env: Readonly<Record<string, string>>, ...argv: re
   const code = await runProgram(argv, { name: 'semaphore', terminal, signal: new AbortController().signal });
   return { code, ...written };
 }
+
+/** What a command that writes did, without the contexts that it named first. Fails if it named none. */
+export function afterContexts<T extends { readonly code: number | null; readonly stderr: string }>(ended: T): T {
+  const [named = ''] = /^(?:context .*\n)*/.exec(ended.stderr) ?? [];
+  // Wrong usage may end it before.
+  if (ended.code !== 2 && !/^context \S+: https:\/\/\S+, as the user "/.test(named))
+    throw new Error(`it names no context: ${ended.stderr}`);
+  return { ...ended, stderr: ended.stderr.slice(named.length) };
+}

@@ -6,9 +6,11 @@ import type { Access, Route } from '../live-connection.ts';
 import { openFiles, type RotatingFiles } from '../rotating-files.ts';
 import { openCa } from '../trust/certificate-authority.ts';
 import { openSystemRoots } from '../trust/system-roots.ts';
+import { fixed } from '../rotating.ts';
 import { octal, writableByAnyone, writersOf } from '../writers.ts';
-import { currentContext, type KubeconfigContext } from './context.ts';
+import { contextOf, type KubeconfigContext } from './context.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { mergeKubeconfigs } from './merge.ts';
 import { pemSource, placeOf } from './place.ts';
 import { parseKubeconfig } from './schema.ts';
 import { openUser } from './user.ts';
@@ -35,9 +37,10 @@ export async function openKubeconfig(
       warnedOf = mode;
     },
     async parse([text = '']) {
-      const context = currentContext(parseKubeconfig(text, path), path);
+      const context = contextOf(mergeKubeconfigs([{ path, config: parseKubeconfig(text, path) }]));
+      refuseInsecure(context);
       if (!isDeepStrictEqual(context, last?.context)) {
-        const route = await routeOf(await accessOf(context, path, deps), last?.route);
+        const route = await routeOf(await accessOf(context, deps), last?.route);
         if (last !== undefined) log.info({ path, server: route.server.href }, 'changed kubeconfig in use');
         last = { context, route };
       }
@@ -48,22 +51,37 @@ export async function openKubeconfig(
   });
 }
 
-/** @throws {ClusterAuthError} with the name of the field */
-async function accessOf(context: KubeconfigContext, path: string, deps: Dependencies): Promise<Access> {
-  const { cluster, user } = context;
-  const place = placeOf(path, context);
+/** How a context reaches its cluster. @throws {ClusterAuthError} with the name of the field */
+export async function accessOf(context: KubeconfigContext, deps: Dependencies): Promise<Access> {
+  const { cluster, user, from } = context;
+  const place = placeOf('cluster', from.cluster);
+  const userPlace = placeOf('user', from.user);
   const authority = { file: cluster['certificate-authority'], data: cluster['certificate-authority-data'] };
-  const source = pemSource(place.cluster('certificate-authority'), authority, place);
+  const source = pemSource(place.where('certificate-authority'), authority, place);
   const ca = source === undefined ? await openSystemRoots(deps) : await openCa(source, deps);
   const proxy = cluster['proxy-url'];
+  const server = parseServer(cluster.server, place.where('server'));
   return {
-    server: parseServer(cluster.server, place.cluster('server')),
+    server,
     ca,
-    credentials: await openUser(context, place, source && ca, deps),
+    // As kubectl: without TLS, others could read them.
+    credentials: server.protocol === 'http:' ? fixed({}) : await openUser(context, userPlace, source && ca, deps),
     tlsServerName: cluster['tls-server-name'],
-    headers: impersonationHeaders(user, place.user),
-    ...(proxy !== undefined && { proxy: parseProxy(proxy, place.cluster('proxy-url')) }),
+    insecure: cluster['insecure-skip-tls-verify'],
+    headers: impersonationHeaders(user, userPlace.where),
+    ...(proxy !== undefined && { proxy: parseProxy(proxy, place.where('proxy-url')) }),
   };
+}
+
+/** An app runs for months; the person who runs `semaphore` may know that the network is safe. */
+function refuseInsecure({ cluster, from }: KubeconfigContext): void {
+  if (!cluster['insecure-skip-tls-verify']) return;
+  const { name, path } = from.cluster;
+  throw new ClusterAuthError(
+    'CLUSTER_KUBECONFIG',
+    `kubeconfig ${path}: cluster "${name}" has insecure-skip-tls-verify, which is not allowed: ` +
+      'use certificate-authority(-data) instead',
+  );
 }
 
 /**

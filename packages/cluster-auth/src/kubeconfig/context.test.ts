@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { currentContext } from './context.ts';
+import { contextOf } from './context.ts';
+import { mergeKubeconfigs } from './merge.ts';
 import { parseKubeconfig } from './schema.ts';
 
 const V1 = 'client.authentication.k8s.io/v1';
@@ -19,7 +20,7 @@ function kubeconfig({
   });
 }
 
-const read = (text: string) => currentContext(parseKubeconfig(text, 'k'), 'k');
+const read = (text: string) => contextOf(mergeKubeconfigs([{ path: 'k', config: parseKubeconfig(text, 'k') }]));
 
 describe('parseKubeconfig', () => {
   it('reads YAML, with anchors', () => {
@@ -48,7 +49,6 @@ describe('parseKubeconfig', () => {
   });
 
   it.each([
-    { name: 'an empty file', text: '', want: 'kubeconfig k: the file must be a map' },
     { name: 'a list', text: '[]', want: 'kubeconfig k: the file must be a map' },
     {
       name: 'broken YAML, with its line',
@@ -86,7 +86,8 @@ describe('parseKubeconfig', () => {
       text: 'clusters: [{name: a, cluster: secret}]',
       want: 'kubeconfig k: clusters[0].cluster must be a map',
     },
-    { name: 'an entry without a name', text: 'users: [{user: {}}]', want: /users\[0\]\.name must be text/ },
+    { name: 'another kind', text: 'kind: secret', want: 'kubeconfig k: kind must be Config' },
+    { name: 'another version', text: 'apiVersion: v2', want: 'kubeconfig k: apiVersion must be v1' },
   ])('refuses $name', ({ text, want }) => {
     expect(() => parseKubeconfig(text, 'k')).toThrow(expect.objectContaining({ code: 'CLUSTER_KUBECONFIG' }));
     expect(() => parseKubeconfig(text, 'k')).toThrow(want);
@@ -94,16 +95,15 @@ describe('parseKubeconfig', () => {
   });
 });
 
-describe('currentContext', () => {
+describe('contextOf', () => {
   it('resolves the cluster and the user of the context', () => {
     const contexts = [
       { name: 'other', context: { cluster: 'west', user: 'joe' } },
       { name: 'main', context: { cluster: 'east', user: 'jane' } },
     ];
     expect(read(kubeconfig({ contexts, user: { token: 't' } }))).toMatchObject({
-      clusterName: 'east',
       cluster: { server: 'https://east:6443' },
-      userName: 'jane',
+      from: { cluster: { name: 'east', path: 'k' }, user: { name: 'jane', path: 'k' } },
       user: { token: 't' },
     });
   });
@@ -113,7 +113,7 @@ describe('currentContext', () => {
       { name: 'east', cluster: { server: 'https://east' } },
       { name: 'lab', cluster: { server: 'https://lab', 'insecure-skip-tls-verify': true } },
     ];
-    expect(read(kubeconfig({ clusters })).clusterName).toBe('east');
+    expect(read(kubeconfig({ clusters })).from.cluster.name).toBe('east');
   });
 
   it.each([
@@ -138,9 +138,9 @@ describe('currentContext', () => {
     },
     { name: 'a cluster without a server', config: { cluster: { server: '' } }, want: 'cluster "east" has no server' },
     {
-      name: 'insecure-skip-tls-verify',
-      config: { cluster: { 'insecure-skip-tls-verify': true } },
-      want: 'cluster "east" has insecure-skip-tls-verify, which is not allowed',
+      name: 'a CA that is not used',
+      config: { cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority-data': 'a' } },
+      want: 'cluster "east" has both insecure-skip-tls-verify and certificate-authority-data',
     },
     {
       name: 'a CA twice',
@@ -167,6 +167,12 @@ describe('currentContext', () => {
       config: { user: { token: 't', username: 'u' } },
       want: 'both token and username',
     },
+    {
+      name: "a token's file and a password",
+      config: { user: { tokenFile: 't', username: 'u' } },
+      want: 'both tokenFile and username',
+    },
+    { name: 'a password alone', config: { user: { password: 'p' } }, want: 'a password without username' },
     {
       name: 'groups without a user',
       config: { user: { 'as-groups': ['g'] } },

@@ -1,95 +1,93 @@
 import { ClusterAuthError } from '../errors.ts';
-import type { Kubeconfig, KubeconfigCluster, KubeconfigUser } from './schema.ts';
+import type { Entry, MergedKubeconfig } from './merge.ts';
+import type { KubeconfigCluster, KubeconfigUser } from './schema.ts';
 
 const EXEC_V1 = 'client.authentication.k8s.io/v1';
 const EXEC_V1BETA1 = 'client.authentication.k8s.io/v1beta1';
 
-/** The cluster and the user of a kubeconfig's current context. */
+/** The cluster and the user of a context, each with its name and the file that has it. */
 export type KubeconfigContext = {
-  readonly clusterName: string;
   readonly cluster: KubeconfigCluster & { readonly server: string };
-  readonly userName: string;
   readonly user: KubeconfigUser;
+  readonly from: Readonly<Record<'cluster' | 'user', { readonly name: string; readonly path: string }>>;
 };
 
 /**
- * Resolves the current context. Refuses what kubectl refuses (k8s.io/client-go/tools/clientcmd/validation.go), and
- * connections that don't verify the server.
+ * Resolves a context. Refuses what kubectl refuses (k8s.io/client-go/tools/clientcmd/validation.go), and a user for whom
+ * kubectl would ask for a name and a password: without them, we would be anonymous.
  *
- * @param path of the file, for the error
- * @throws {ClusterAuthError} with the name of the entry and the field
+ * @param name default: the current context
+ * @throws {ClusterAuthError} with the name of the file, the entry and the field
  */
-export function currentContext(config: Kubeconfig, path: string): KubeconfigContext {
-  const fail = (message: string) => new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${message}`);
-  const contextName = config['current-context'];
-  if (contextName === undefined) throw fail('it has no current-context');
-  const { context } = one(config.contexts, contextName, 'context', fail);
-  if (context.cluster === undefined) throw fail(`context "${contextName}" has no cluster`);
-  if (context.user === undefined) throw fail(`context "${contextName}" has no user`);
-  const { name: clusterName, cluster } = one(config.clusters, context.cluster, 'cluster', fail);
-  const { name: userName, user } = one(config.users, context.user, 'user', fail);
+export function contextOf(config: MergedKubeconfig, name = config.currentContext): KubeconfigContext {
+  const fail = (message: string, path = config.path) =>
+    new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${message}`);
+  if (name === undefined) throw fail('it has no current-context');
+  const context = config.contexts.get(name);
+  if (context === undefined) throw fail(`there is no context "${name}"`);
+  const entryOf = <T>(kind: 'cluster' | 'user', entries: ReadonlyMap<string, Entry<T>>) => {
+    const named = context.value[kind];
+    if (named === undefined) throw fail(`context "${name}" has no ${kind}`, context.path);
+    const entry = entries.get(named);
+    if (entry === undefined) throw fail(`there is no ${kind} "${named}"`, context.path);
+    return { value: entry.value, from: { name: named, path: entry.path } };
+  };
+  const { value: cluster, from: clusterFrom } = entryOf('cluster', config.clusters);
+  const { value: user, from: userFrom } = entryOf('user', config.users);
   const { server } = cluster;
-  if (server === undefined) throw fail(`cluster "${clusterName}" has no server`);
+  if (server === undefined) throw fail(`cluster "${clusterFrom.name}" has no server`, clusterFrom.path);
 
-  const problem = problemOfCluster(cluster, `cluster "${clusterName}"`) ?? problemOfUser(user, `user "${userName}"`);
-  if (problem !== undefined) throw fail(problem);
-  return { clusterName, cluster: { ...cluster, server }, userName, user };
+  const problemOfIt = problemOfCluster(cluster);
+  if (problemOfIt !== undefined) throw fail(`cluster "${clusterFrom.name}" has ${problemOfIt}`, clusterFrom.path);
+  const problem = problemOfUser(user);
+  if (problem !== undefined) throw fail(`user "${userFrom.name}" has ${problem}`, userFrom.path);
+  return { cluster: { ...cluster, server }, user, from: { cluster: clusterFrom, user: userFrom } };
 }
 
-function one<T extends { name: string }>(
-  entries: readonly T[],
-  name: string,
-  kind: string,
-  fail: (message: string) => ClusterAuthError,
-): T {
-  const [entry, another] = entries.filter((candidate) => candidate.name === name);
-  if (entry === undefined) throw fail(`there is no ${kind} "${name}"`);
-  if (another !== undefined) throw fail(`there are two entries of ${kind} "${name}"`);
-  return entry;
-}
+const problemOfCluster = (cluster: KubeconfigCluster): string | undefined =>
+  bothOf(cluster, 'certificate-authority', 'certificate-authority-data') ??
+  // It would look verified.
+  (cluster['insecure-skip-tls-verify']
+    ? (bothOf(cluster, 'insecure-skip-tls-verify', 'certificate-authority') ??
+      bothOf(cluster, 'insecure-skip-tls-verify', 'certificate-authority-data'))
+    : undefined);
 
-function problemOfCluster(cluster: KubeconfigCluster, where: string): string | undefined {
-  if (cluster['insecure-skip-tls-verify']) {
-    return `${where} has insecure-skip-tls-verify, which is not allowed: use certificate-authority(-data) instead`;
-  }
-  return bothOf(cluster, 'certificate-authority', 'certificate-authority-data', where);
-}
-
-function problemOfUser(user: KubeconfigUser, where: string): string | undefined {
+function problemOfUser(user: KubeconfigUser): string | undefined {
   const hasCertificate = user['client-certificate'] ?? user['client-certificate-data'];
   const hasKey = user['client-key'] ?? user['client-key-data'];
-  if (hasCertificate !== undefined && hasKey === undefined) {
-    return `${where} has a client certificate without client-key or client-key-data`;
-  }
-  if (user.as === undefined && (user['as-uid'] ?? user['as-groups'][0] ?? user['as-user-extra']) !== undefined) {
-    return `${where} has as-uid, as-groups or as-user-extra without as`;
-  }
+  if (hasCertificate !== undefined && hasKey === undefined)
+    return 'a client certificate without client-key or client-key-data';
+  // kubectl asks for the name, unless it knows the user otherwise.
+  const isKnown = user.tokenFile ?? hasCertificate ?? user.exec ?? user['auth-provider'];
+  if (user.password !== undefined && user.username === undefined && isKnown == null)
+    return 'a password without username';
+  const isPartOf = user['as-uid'] ?? user['as-groups'][0] ?? Object.keys(user['as-user-extra'])[0];
+  if (user.as === undefined && isPartOf !== undefined) return 'as-uid, as-groups or as-user-extra without as';
   return (
-    bothOf(user, 'client-certificate', 'client-certificate-data', where) ??
-    bothOf(user, 'client-key', 'client-key-data', where) ??
-    bothOf(user, 'token', 'username', where) ??
-    bothOf(user, 'exec', 'auth-provider', where) ??
-    problemOfPlugin(user, where)
+    bothOf(user, 'client-certificate', 'client-certificate-data') ??
+    (hasCertificate === undefined ? undefined : bothOf(user, 'client-key', 'client-key-data')) ??
+    bothOf(user, 'token', 'username') ??
+    bothOf(user, 'token', 'password') ??
+    bothOf(user, 'tokenFile', 'username') ??
+    bothOf(user, 'exec', 'auth-provider') ??
+    problemOfPlugin(user)
   );
 }
 
-function problemOfPlugin({ exec, 'auth-provider': provider }: KubeconfigUser, where: string): string | undefined {
-  if (provider != null && provider.name !== 'oidc') {
-    return `${where} has the auth-provider "${provider.name}", which is not supported: use an exec plugin`;
-  }
+function problemOfPlugin({ exec, 'auth-provider': provider }: KubeconfigUser): string | undefined {
+  if (provider != null && provider.name !== 'oidc')
+    return `the auth-provider "${provider.name}", which is not supported: use an exec plugin`;
   if (exec == null) return undefined;
-  const { command, apiVersion, interactiveMode } = exec;
-  if (command === '') return `${where} has an exec without a command`;
-  if (apiVersion !== EXEC_V1 && apiVersion !== EXEC_V1BETA1) {
-    return `${where} has an exec whose apiVersion must be ${EXEC_V1} or ${EXEC_V1BETA1}`;
-  }
-  if (interactiveMode === 'Always')
-    return `${where} has an exec with the interactiveMode Always, but this program can't ask anyone`;
+  const { command, apiVersion, env, interactiveMode } = exec;
+  if (command === '') return 'an exec without a command';
+  if (apiVersion !== EXEC_V1 && apiVersion !== EXEC_V1BETA1)
+    return `an exec whose apiVersion must be ${EXEC_V1} or ${EXEC_V1BETA1}`;
+  if (env.some(({ name }) => name === '')) return 'an exec with an env without a name';
+  if (interactiveMode === 'Always') return "an exec with the interactiveMode Always, but this program can't ask anyone";
   if (interactiveMode === 'Never' || interactiveMode === 'IfAvailable') return undefined;
   const optional = interactiveMode === undefined && apiVersion === EXEC_V1BETA1;
-  return optional ? undefined : `${where} has an exec whose interactiveMode must be Never or IfAvailable`;
+  return optional ? undefined : 'an exec whose interactiveMode must be Never or IfAvailable';
 }
 
-function bothOf<T extends object>(entry: T, one: keyof T & string, other: keyof T & string, where: string) {
-  return entry[one] != null && entry[other] != null ? `${where} has both ${one} and ${other}: remove one` : undefined;
-}
+const bothOf = <T extends object>(entry: T, one: keyof T & string, other: keyof T & string): string | undefined =>
+  entry[one] != null && entry[other] != null ? `both ${one} and ${other}: remove one` : undefined;

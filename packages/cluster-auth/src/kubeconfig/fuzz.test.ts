@@ -1,8 +1,9 @@
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { ClusterAuthError } from '../errors.ts';
-import { currentContext } from './context.ts';
+import { contextOf } from './context.ts';
 import { impersonationHeaders } from './impersonation.ts';
+import { mergeKubeconfigs } from './merge.ts';
 import { parseKubeconfig } from './schema.ts';
 
 const config = {
@@ -43,7 +44,7 @@ users:
 `;
 
 function read(text: string): unknown {
-  const context = currentContext(parseKubeconfig(text, 'k'), 'k');
+  const context = contextOf(mergeKubeconfigs([{ path: 'k', config: parseKubeconfig(text, 'k') }]));
   return [context, impersonationHeaders(context.user, (field) => field)];
 }
 

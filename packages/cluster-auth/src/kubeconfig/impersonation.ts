@@ -19,7 +19,7 @@ export function impersonationHeaders(
   const headers: Record<string, string | string[]> = { 'Impersonate-User': encode('as')(as) };
   if (uid !== undefined) headers['Impersonate-Uid'] = encode('as-uid')(uid);
   if (groups.length > 0) headers['Impersonate-Group'] = groups.map(encode('as-groups'));
-  for (const [key, values] of Object.entries(extra ?? {})) {
+  for (const [key, values] of Object.entries(extra)) {
     headers[`Impersonate-Extra-${escapeKey(key)}`] = values.map(encode('as-user-extra'));
   }
   return headers;

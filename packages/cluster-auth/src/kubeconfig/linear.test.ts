@@ -1,7 +1,8 @@
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { ClusterAuthError } from '../errors.ts';
-import { currentContext } from './context.ts';
+import { contextOf } from './context.ts';
+import { mergeKubeconfigs } from './merge.ts';
 import { parseKubeconfig } from './schema.ts';
 
 const head = 'current-context: c\ncontexts: [{ name: c, context: { cluster: c, user: c } }]\n';
@@ -13,7 +14,7 @@ function lines(bytes: number, line: (i: string) => string): string {
 
 const read = (text: string): unknown => {
   try {
-    return currentContext(parseKubeconfig(text, 'k'), 'k');
+    return contextOf(mergeKubeconfigs([{ path: 'k', config: parseKubeconfig(text, 'k') }]));
   } catch (error) {
     if (error instanceof ClusterAuthError) return error;
     throw error;

@@ -1,21 +1,21 @@
 import { dirname, resolve } from 'node:path';
 import type { PemSource } from '../trust/pem.ts';
-import type { KubeconfigContext } from './context.ts';
 
-/** How errors name the fields of a kubeconfig's context, and where its files are. */
+/** How errors name the fields of a kubeconfig's entry, and where its files are. */
 export type Place = {
-  readonly cluster: (field: string) => string;
-  readonly user: (field: string) => string;
-  /** The path of a file; relative ones begin at the kubeconfig's folder. */
+  readonly where: (field: string) => string;
+  /** The path of a file; relative ones begin at the folder of the entry's kubeconfig. */
   readonly file: (name: string) => string;
 };
 
-/** @param path of the kubeconfig */
-export function placeOf(path: string, { clusterName, userName }: KubeconfigContext): Place {
+/** @param path of the kubeconfig that has the entry */
+export function placeOf(
+  kind: 'cluster' | 'user',
+  { name, path }: { readonly name: string; readonly path: string },
+): Place {
   return {
-    cluster: (field) => `kubeconfig ${path}: cluster "${clusterName}": ${field}`,
-    user: (field) => `kubeconfig ${path}: user "${userName}": ${field}`,
-    file: (name) => resolve(dirname(path), name),
+    where: (field) => `kubeconfig ${path}: ${kind} "${name}": ${field}`,
+    file: (file) => resolve(dirname(path), file),
   };
 }
 

@@ -2,22 +2,37 @@ import { parseYaml, type YamlProblem } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import { ClusterAuthError } from '../errors.ts';
 
-/** Go reads null, empty and missing values as the zero value; here they are undefined. */
+/** Go reads null, empty and missing values as the zero value; here, that of a text is undefined. */
 const text = z.pipe(
   z.nullish(z.string()),
   z.transform((value) => value || undefined),
+);
+const item = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value ?? ''),
 );
 const flag = z.pipe(
   z.nullish(z.boolean()),
   z.transform((value) => value ?? false),
 );
-function list<T extends z.ZodMiniType>(item: T) {
+function list<T extends z.ZodMiniType>(of: T) {
   return z.pipe(
-    z.nullish(z.array(item)),
+    z.nullish(z.array(of)),
     z.transform((value) => value ?? []),
   );
 }
-const name = z.string();
+function map<T extends z.ZodMiniType>(of: T) {
+  return z.pipe(
+    z.nullish(z.record(z.string(), of)),
+    z.transform((value) => value ?? {}),
+  );
+}
+function struct<T extends z.ZodMiniType>(of: T) {
+  return z.pipe(
+    z.nullish(of),
+    z.transform((value) => value ?? z.parse(of, {})),
+  );
+}
 
 const cluster = z.object({
   server: text,
@@ -26,14 +41,14 @@ const cluster = z.object({
   'insecure-skip-tls-verify': flag,
   'proxy-url': text,
   'tls-server-name': text,
-  extensions: list(z.object({ name, extension: z.unknown() })),
+  extensions: list(struct(z.object({ name: item, extension: z.unknown() }))),
 });
 
 const exec = z.object({
-  apiVersion: z.string(),
-  command: z.string(),
-  args: list(z.string()),
-  env: list(z.object({ name, value: z.string() })),
+  apiVersion: item,
+  command: item,
+  args: list(item),
+  env: list(struct(z.object({ name: item, value: item }))),
   installHint: text,
   interactiveMode: text,
   provideClusterInfo: flag,
@@ -50,27 +65,22 @@ const user = z.object({
   password: text,
   as: text,
   'as-uid': text,
-  'as-groups': list(z.string()),
-  'as-user-extra': z.nullish(z.record(z.string(), z.array(z.string()))),
+  'as-groups': list(item),
+  'as-user-extra': map(list(item)),
   exec: z.nullish(exec),
-  'auth-provider': z.nullish(z.object({ name: z.string(), config: z.nullish(z.record(z.string(), z.string())) })),
+  'auth-provider': z.nullish(z.object({ name: item, config: map(item) })),
 });
 
-/** The fields of a kubeconfig that we read; others are ignored, as in kubectl. */
+const context = z.object({ cluster: text, user: text });
+
+/** What we do with each field is in docs/kubeconfig.md; kubectl ignores unknown ones, too. */
 const kubeconfig = z.object({
+  apiVersion: z.nullish(z.literal(['', 'v1'])),
+  kind: z.nullish(z.literal(['', 'Config'])),
   'current-context': text,
-  contexts: list(z.object({ name, context: z.object({ cluster: text, user: text }) })),
-  clusters: list(z.object({ name, cluster })),
-  users: list(
-    z.object({
-      name,
-      // An anonymous user may have no value.
-      user: z.pipe(
-        z.nullish(user),
-        z.transform((value) => value ?? z.parse(user, {})),
-      ),
-    }),
-  ),
+  contexts: list(struct(z.object({ name: item, context: struct(context) }))),
+  clusters: list(struct(z.object({ name: item, cluster: struct(cluster) }))),
+  users: list(struct(z.object({ name: item, user: struct(user) }))),
 });
 
 /** A kubeconfig file, with the fields as in the file. */
@@ -89,13 +99,18 @@ export function parseKubeconfig(raw: string, path: string): Kubeconfig {
   const fail = (what: string) => new ClusterAuthError('CLUSTER_KUBECONFIG', `kubeconfig ${path}: ${what}`);
   const document = parseYaml(raw);
   if (!document.ok) throw fail(wordsOf(document.problem));
-  const result = kubeconfig.safeParse(document.value);
+  // kubectl skips an empty file of a list.
+  const result = kubeconfig.safeParse(document.value ?? {});
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const field = fieldOf(issue?.path ?? []);
   const wanted =
-    issue?.code === 'invalid_type' ? ` must be ${WANTED[issue.expected] ?? issue.expected}` : ' is not valid';
-  throw fail(`${field || 'the file'}${wanted}`);
+    issue?.code === 'invalid_type'
+      ? WANTED[issue.expected]
+      : issue?.code === 'invalid_value'
+        ? String(issue.values.at(-1))
+        : undefined;
+  throw fail(`${field || 'the file'} ${wanted === undefined ? 'is not valid' : `must be ${wanted}`}`);
 }
 
 const WANTED: Readonly<Record<string, string>> = {

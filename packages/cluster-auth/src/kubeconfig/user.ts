@@ -28,25 +28,46 @@ export async function openUser(
   const { user } = context;
   const header = await openHeader(context, place, ca, deps);
   const certificate = { file: user['client-certificate'], data: user['client-certificate-data'] };
-  const cert = pemSource(place.user('client-certificate'), certificate, place);
-  const key = pemSource(place.user('client-key'), { file: user['client-key'], data: user['client-key-data'] }, place);
+  const cert = pemSource(place.where('client-certificate'), certificate, place);
+  const key = pemSource(place.where('client-key'), { file: user['client-key'], data: user['client-key-data'] }, place);
   return cert === undefined || key === undefined ? header : withKeyPair(header, await openKeyPair(cert, key, deps));
 }
 
-/** The precedence is that of client-go: a token's file, a token, a password, a plugin. */
+/**
+ * The precedence is that of client-go: a token's file, a token, a password, a client certificate, a plugin. An auth-provider
+ * is used beside a client certificate.
+ */
 async function openHeader(
   context: KubeconfigContext,
   place: Place,
   ca: Rotating<string | undefined> | undefined,
   deps: Dependencies,
 ): Promise<Rotating<Credentials>> {
-  const { tokenFile, token, username, password, exec, 'auth-provider': provider } = context.user;
-  if (tokenFile !== undefined) return openToken(place.file(tokenFile), deps);
-  if (token !== undefined) return fixed(tokenCredentials(token, place.user('token')));
+  const { user } = context;
+  const { tokenFile, token, username, password, exec, 'auth-provider': provider } = user;
+  const hasCertificate = (user['client-certificate'] ?? user['client-certificate-data']) !== undefined;
+  if (tokenFile !== undefined) return openTokenFile(place.file(tokenFile), token, place, deps);
+  if (token !== undefined) return fixed(tokenCredentials(token, place.where('token')));
   if (username !== undefined) return fixed({ authorization: basic(username, password ?? '') });
-  if (exec != null) return execCredentials(pluginOf(exec, context, place, ca), deps);
-  if (provider != null) return openOidc(provider.config ?? {}, place, deps);
+  if (exec != null && !hasCertificate) return execCredentials(pluginOf(exec, context, place, ca), deps);
+  if (provider != null) return openOidc(provider.config, place, deps);
   return fixed({});
+}
+
+/** @param token used if the file has none now */
+async function openTokenFile(
+  path: string,
+  token: string | undefined,
+  place: Place,
+  deps: Dependencies,
+): Promise<Rotating<Credentials>> {
+  try {
+    return await openToken(path, deps);
+  } catch (error) {
+    if (token === undefined) throw error;
+    deps.log.warn({ file: path, error }, 'tokenFile can not be used; the token beside it is used');
+    return fixed(tokenCredentials(token, place.where('token')));
+  }
 }
 
 async function openOidc(
@@ -54,7 +75,7 @@ async function openOidc(
   place: Place,
   deps: Dependencies,
 ): Promise<Rotating<Credentials>> {
-  const where = place.user('auth-provider oidc');
+  const where = place.where('auth-provider oidc');
   const field = (name: string) => config[name] || undefined;
   const issuer = URL.parse(config['idp-issuer-url'] ?? '');
   const id = field('client-id');
@@ -83,6 +104,7 @@ function pluginOf(
     return {
       server: cluster.server,
       ...(cluster['tls-server-name'] && { 'tls-server-name': cluster['tls-server-name'] }),
+      ...(cluster['insecure-skip-tls-verify'] && { 'insecure-skip-tls-verify': true }),
       ...(cluster['proxy-url'] && { 'proxy-url': cluster['proxy-url'] }),
       ...(pem && { 'certificate-authority-data': Buffer.from(pem).toString('base64') }),
       config: cluster.extensions.find(({ name }) => name === EXEC_EXTENSION)?.extension,
@@ -96,6 +118,6 @@ function pluginOf(
     apiVersion,
     installHint,
     clusterInfo: provideClusterInfo ? clusterInfo : undefined,
-    where: place.user(`exec ${command}`),
+    where: place.where(`exec ${command}`),
   };
 }

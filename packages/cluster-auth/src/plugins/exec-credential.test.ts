@@ -20,6 +20,18 @@ describe('readExecCredential', () => {
     expect(read(printed({ token: 'abc', expirationTimestamp: null })).expiresMs).toBe(Infinity);
   });
 
+  it.each([
+    { clientCertificateData: '', clientKeyData: '', expirationTimestamp: '0001-01-01T00:00:00Z' },
+    { clientCertificateData: null, clientKeyData: null, expirationTimestamp: null },
+  ])('reads a zero value of Go as a missing one: %j', (zero) => {
+    expect(read(printed({ token: 'abc', ...zero }))).toEqual({
+      credentials: { authorization: 'Bearer abc' },
+      expiresMs: Infinity,
+    });
+    const { credentials } = read(printed({ token: '', clientCertificateData: certPem, clientKeyData: keyPem }));
+    expect(credentials.authorization).toBeUndefined();
+  });
+
   it('reads a certificate', () => {
     const { credentials } = read(printed({ clientCertificateData: certPem, clientKeyData: keyPem }));
     expect(credentials.keyPair?.keyPem).toBe(keyPem);

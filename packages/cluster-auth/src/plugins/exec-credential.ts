@@ -6,17 +6,26 @@ import { readKeyPair } from '../trust/pem.ts';
 /** Credentials from a plugin, and when they expire: milliseconds since 1970, or Infinity. */
 export type ExecCredential = { readonly credentials: Credentials; readonly expiresMs: number };
 
+/** Go programs write missing values as the zero value. */
+const text = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value || undefined),
+);
+
 /** https://kubernetes.io/docs/reference/config-api/client-authentication.v1/ */
 const execCredential = z.object({
   kind: z.literal('ExecCredential'),
   apiVersion: z.string(),
   status: z.object({
-    token: z.optional(z.string()),
-    clientCertificateData: z.optional(z.string()),
-    clientKeyData: z.optional(z.string()),
+    token: text,
+    clientCertificateData: text,
+    clientKeyData: text,
     expirationTimestamp: z.nullish(z.string()),
   }),
 });
+
+/** Go's zero value of a time. */
+const NO_TIME_MS = Date.parse('0001-01-01T00:00:00Z');
 
 /**
  * Parses the output of an exec plugin.
@@ -33,8 +42,8 @@ export function readExecCredential(text: string, apiVersion: string, where: stri
   if (printed !== apiVersion) throw fail(`did not print the apiVersion ${apiVersion} of the kubeconfig`);
 
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
-  const expiresMs = expirationTimestamp == null ? Infinity : Date.parse(expirationTimestamp);
-  if (Number.isNaN(expiresMs)) throw fail('printed an expirationTimestamp that is not a valid time');
+  const timeMs = expirationTimestamp == null ? NO_TIME_MS : Date.parse(expirationTimestamp);
+  if (Number.isNaN(timeMs)) throw fail('printed an expirationTimestamp that is not a valid time');
   if ((cert === undefined) !== (key === undefined)) throw fail('printed a certificate or a key without the other');
   if (token === undefined && cert === undefined) throw fail('printed neither a token nor a certificate');
   return {
@@ -48,7 +57,7 @@ export function readExecCredential(text: string, apiVersion: string, where: stri
           ),
         }),
     },
-    expiresMs,
+    expiresMs: timeMs === NO_TIME_MS ? Infinity : timeMs,
   };
 }
 

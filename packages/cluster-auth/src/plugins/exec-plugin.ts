@@ -39,8 +39,7 @@ const run = promisify(execFile);
 
 /**
  * Credentials from an exec plugin, which runs when they are first needed, have expired or were refused. Follows client-go
- * (plugin/pkg/client/auth/exec). client-node's ExecAuth has no KUBERNETES_EXEC_INFO, can't be cancelled, keeps a refused
- * token until it expires, and costs 40 MB.
+ * (plugin/pkg/client/auth/exec).
  */
 export function execCredentials(plugin: ExecPlugin, deps: Dependencies): Rotating<Credentials> {
   const { clock } = deps;

@@ -15,8 +15,7 @@ type Session = { readonly credentials: Credentials; readonly expiresMs: number }
  * Credentials of an OpenID Connect user: the id-token. After that expires, the refresh-token gets another one.
  *
  * Follows client-go (plugin/pkg/client/auth/oidc), except that new tokens stay in memory: we don't write kubeconfigs. If
- * an issuer accepts a refresh-token only once, a restart needs a new sign-in. client-node 2.0.1 can't refresh: it calls
- * openid-client with types that this refuses.
+ * an issuer accepts a refresh-token only once, a restart needs a new sign-in.
  *
  * @param where names the provider, for errors
  * @throws {ClusterAuthError} if the id-token is not valid

@@ -18,11 +18,11 @@ export type OidcClient = {
 /** OpenID Connect Discovery 1.0, section 3. */
 const metadata = z.object({
   token_endpoint: z.string(),
-  token_endpoint_auth_methods_supported: z.optional(z.array(z.string())),
+  token_endpoint_auth_methods_supported: z.nullish(z.array(z.string())),
 });
 
 /** OpenID Connect Core 1.0, section 12.2. An issuer may omit the id-token, but we need it. */
-const answer = z.object({ id_token: z.string(), refresh_token: z.optional(z.string()) });
+const answer = z.object({ id_token: z.string(), refresh_token: z.nullish(z.string()) });
 
 /**
  * Gets new tokens for a refresh-token (RFC 6749, section 6) from the endpoint that the issuer names.
@@ -64,11 +64,11 @@ export async function refreshTokens(
     );
   }
   const tokens = await ask(url, grant(client, refreshToken, methods), answer);
-  return { idToken: tokens.id_token, refreshToken: tokens.refresh_token };
+  return { idToken: tokens.id_token, refreshToken: tokens.refresh_token || undefined };
 }
 
 /** The client's secret is in the header, which is the default method, or in the form if the issuer lists only that. */
-function grant({ id, secret }: OidcClient, refreshToken: string, methods: readonly string[] | undefined) {
+function grant({ id, secret }: OidcClient, refreshToken: string, methods: readonly string[] | null | undefined) {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken });
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' };
   if (secret !== undefined && (methods?.includes('client_secret_basic') ?? true)) {
