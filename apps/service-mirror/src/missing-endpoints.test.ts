@@ -17,8 +17,8 @@ import { sourceAnnotation } from './names.ts';
 
 /**
  * The rule: an object whose endpoints differ from its source's has a reason, and `plan` prints it. What other objects than a
- * Service and its slices decide has no place here: a Service that waits for a finalizer (`isTerminating`), a mirror that
- * `serviceSync: false` keeps, and slices of a Service with a selector that lack its labels, which no watch sees.
+ * Service and its slices decide has no place here: a Service that waits for a finalizer (`isTerminating`), and slices of a
+ * Service with a selector that lack its labels, which no watch sees.
  */
 const namespace = 'default';
 /** The second one is too long for a mirror, and the third one for a global Service, too. */
@@ -97,7 +97,8 @@ const world: fc.Arbitrary<PlannedWorld> = fc
       prefixes: fc.constant(new Map(Object.entries({ c2: 'c2', c3: twin ? 'c2' : 'c3' }))),
       families: fc.constantFrom(undefined, ['IPv4'], ['IPv6'], ['IPv4', 'IPv6']),
       limit: fc.constantFrom(100, 100, 100, 0),
-      present: fc.constantFrom('nothing', 'nothing', 'foreign', 'global'),
+      present: fc.constantFrom('nothing', 'nothing', 'nothing', 'foreign', 'global', 'once'),
+      sync: fc.boolean(),
       mcs: fc.record({
         isAllowed: fc.constantFrom(true, true, false),
         hasNamespace: fc.constantFrom(true, true, false),
@@ -186,6 +187,7 @@ it('every endpoint of a source that a plan does not copy has a reason, which the
       const planned = planOf(given);
       const service = `${namespace}/${given.name}`;
       for (const address of addressesIn(given)) {
+        if (planned.dropped.has(`${address.cluster}/${address.slice}`)) continue;
         const keys: readonly (readonly [Kind, string])[] = [
           ...(address.cluster === LOCAL ? [] : [['mirror', `${address.cluster}/${service}`] as const]),
           ['global', `global/${service}`],
@@ -210,4 +212,34 @@ it('every endpoint of a source that a plan does not copy has a reason, which the
   // Neither is everything skipped, nor nothing.
   expect(copied).toBeGreaterThan(500);
   expect([...reasons].toSorted()).toEqual(expect.arrayContaining([...OF_ADDRESS, 'name-taken', 'slice-portless']));
+});
+
+it('a local Service whose source is gone stays only with a reason, which the plan prints', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(world, fc.subarray(['c1', 'c2', 'c3']), (given, gone) => {
+      const clusters = new Map(
+        Array.from(given.clusters, ([at, of]) => [at, gone.includes(at) ? { ...of, service: undefined } : of]),
+      );
+      const planWith = (sync: boolean): Planned => planOf({ ...given, clusters, present: 'once', sync });
+      const [retaining, synced] = [planWith(false), planWith(true)];
+      const leftIn = ({ skipped }: Planned): readonly Skipped[] =>
+        skipped.filter(({ reason }) => reason === 'left-behind');
+      const left = leftIn(retaining);
+      const names = [...synced.deleted].filter((name) => !retaining.deleted.has(name));
+      // Each once, and no other one.
+      const named = left.map(({ detail }) => / Service (\S+) stays/.exec(detail)?.[1] ?? detail);
+      expect(named.toSorted()).toEqual(names.toSorted());
+      expect(leftIn(synced)).toEqual([]);
+      for (const { subject, detail } of left) {
+        const [kind = ''] = subject.split('/');
+        kinds.add(kind);
+        expect(retaining.text).toContain(`${printable(subject)}: ${printable(detail)}\n`);
+        const sources = kind === 'global' ? [...clusters.values()] : [clusters.get(kind)];
+        expect(sources.every((source) => source?.isKnown)).toBe(true);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect([...kinds].toSorted()).toEqual(['c2', 'c3', 'global']);
 });

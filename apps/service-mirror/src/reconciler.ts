@@ -8,6 +8,7 @@ import { diffSlices, type Owner } from './desired/diff/slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
+import { leftBehind } from './desired/left-behind.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
 import { type ClusterDiagnostic, clusterOf, problemOf } from './desired/diagnostic.ts';
 import type { ServiceKeys } from './remote/service-keys.ts';
@@ -60,10 +61,9 @@ export class ServiceReconciler {
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Change[] {
-    const { diagnostics, service, slices, owner } = this.#phases(key);
-    this.#options.onDiagnostics(key, diagnostics);
-    const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? undefined : owner);
-    return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
+    const phases = this.#phases(key);
+    this.#options.onDiagnostics(key, phases.diagnostics);
+    return changesOf(phases);
   }
 
   async #carryOut({ owner: existing, service, ports, slices }: Phases, context: WriteContext): Promise<void> {
@@ -119,25 +119,31 @@ export class ServiceReconciler {
     const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
     const diagnostics = [...target.diagnostics, ...fitting.diagnostics];
     const observed = local.service(name);
+    const sources = observed === undefined ? [] : keys.sourcesOf(observed);
+    const claimants = keys.claimants(name);
     const ownership = nameOwnership({
       key,
       target,
-      claimants: keys.claimants(name),
+      claimants,
       observed,
-      sources: observed === undefined ? [] : keys.sourcesOf(observed),
+      sources,
       isUnknown: (other) => targets.target(other)?.wanted === 'unknown',
     });
     if (!ownership.ok) return noChange([...diagnostics, ...ownership.diagnostics]);
-    if (wanted === 'unknown' || (wanted === 'nothing' && target.retainsUnseen)) return noChange(diagnostics);
+    if (wanted === 'unknown') return noChange(diagnostics);
     // Another Service can't be created before this one is gone, which the watch reports.
     if (observed?.isTerminating === true) return noChange(diagnostics);
-    return {
+    const phases: Phases = {
       diagnostics,
       owner: observed && { name, uid: observed.uid },
       ports: observed?.definition.ports ?? [],
       service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service),
       slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
     };
+    if (!target.retainsUnseen) return phases;
+    // Several keys may have its name; only one of them reports it.
+    const [first = key] = [...claimants, ...sources.filter((source) => targets.target(source) !== undefined)];
+    return noChange([...diagnostics, ...(first === key ? leftBehind(key, changesOf(phases)) : [])]);
   }
 
   #slicePhases(
@@ -168,6 +174,12 @@ function problemsOf(key: string, { change, error }: Unwritten): readonly Cluster
   // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
   if (kind !== 'create-slice' || !isTaken(error)) return [];
   return [problemOf(key, 'name-taken', `the EndpointSlice ${to.name} exists, and isn't ours`)];
+}
+
+/** All changes, in the order in which they are made. */
+function changesOf({ service, slices, owner }: Phases): readonly Change[] {
+  const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? undefined : owner);
+  return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
 }
 
 const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({

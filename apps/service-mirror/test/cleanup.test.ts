@@ -129,6 +129,8 @@ describe('cleanup', () => {
         [served.own]: [],
         [served.ownGlobal]: [],
       });
+      // Orphans are reported as such.
+      expect(program.log().filter(({ reason }) => reason === 'left-behind')).toEqual([]);
       const written = program.log().filter(({ msg }) => /^(service|slice) /.test(msg)).length;
 
       expect(await (await cleanup({})).exited).toMatchObject({ code: 0 });

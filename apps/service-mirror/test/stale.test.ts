@@ -1,11 +1,17 @@
+import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itBehindProxy as it } from './support/it.ts';
+import type { MirrorProcess } from './support/mirror-process.ts';
 import { itWithTwoRemotes } from './support/remotes.ts';
 
 const mirrorOf = (name: string) => `c2-default-73736d-${name}`;
 const held = ['semaphore_service_mirror_held_deletions', { remote: 'c2' }] as const;
 const remoteUp = ['semaphore_service_mirror_remote_up', { remote: 'c2' }] as const;
+
+/** How much the diagnostics of a remote say is left behind. */
+const leftBehind = (program: MirrorProcess, remote: string) =>
+  program.metric('semaphore_service_mirror_skipped_objects', { remote, kind: 'problem', reason: 'left-behind' });
 
 const slices = /\/endpointslices/;
 const services = /\/services/;
@@ -51,6 +57,90 @@ describe('a mirror whose source was deleted before the start', () => {
       [...left, mirrorOf('stays')].toSorted(),
     );
   });
+
+  itWithTwoRemotes(
+    'is reported with the cure while it stays, and so is its part in a global Service',
+    async ({ local, sources, mirrors, startWithFile, startWith }) => {
+      const globals = { globalSvcLabelSelector: 'global=true' };
+      const [mirror, global] = [mirrorOf('gone'), 'gl-default-73736d-gone'];
+      const labels = { global: 'true' };
+      const addGone = async (): Promise<void> => {
+        await sources.add({ name: 'gone', labels });
+        await sources.addSlice({ name: 'gone-a', service: 'gone', labels, endpoints: ['10.4.0.1'] });
+      };
+      const removeGone = async (): Promise<void> => {
+        await sources.remove('endpointslices', { name: 'gone-a' });
+        await sources.remove('services', { name: 'gone' });
+      };
+      const stayed = { [mirrorOf('stays')]: [], 'gl-default-73736d-stays': [] };
+      await addGone();
+      await sources.add({ name: 'stays', labels });
+      const first = await startWithFile(globals);
+      await mirrors.become({ ...stayed, [mirror]: ['10.4.0.1'], [global]: ['10.4.0.1'] });
+      await first.stop();
+      await removeGone();
+
+      const second = await startWithFile(globals);
+      const used = 'stays, with 1 address that other Pods may have now';
+      const cure = (setting: string) => `${used}: set ${setting} to true, or delete it`;
+      const ofMirror = `c2 has no such Service to mirror, but Service ${mirror} ${cure('serviceSync (-svc-sync)')}`;
+      const ofGlobal = `no known cluster has such a Service to merge, but Service ${global} ${cure('endpointSliceSync')}`;
+      const reason = 'left-behind';
+      await second.logged('skipped', { cluster: 'c2', subject: 'c2/default/gone', reason, detail: ofMirror });
+      await second.logged('skipped', { cluster: 'c1', subject: 'global/default/gone', reason, detail: ofGlobal });
+      expect([await leftBehind(second, 'c2'), await leftBehind(second, 'c1')]).toEqual([1, 1]);
+      const skipped = (example: string) => [{ kind: 'problem', reason, count: 1, example }];
+      expect(await second.status()).toMatchObject({
+        remotes: [{ name: 'c2', skipped: skipped(`c2/default/gone: ${ofMirror}`) }, { name: 'c2-a' }],
+        localServices: { name: 'c1', skipped: skipped(`global/default/gone: ${ofGlobal}`) },
+      });
+      const plan = await startWith(['plan', `-config=${join(local.dir, 'service-mirror.json')}`], { ready: false });
+      expect(await plan.exited).toEqual({ code: 0, signal: null });
+      expect(plan.stdout()).toMatch(/^Nothing to change\.\n/);
+      expect(plan.stdout()).toContain(`\nskip!   c2/default/gone: ${ofMirror}\n`);
+      expect(plan.stdout()).toContain(`\nskip!   global/default/gone: ${ofGlobal}\n`);
+
+      // Either cure ends it, and so does the Service when it is back.
+      await mirrors.remove('services', global);
+      await eventually(() => leftBehind(second, 'c1'), 0);
+      await addGone();
+      await eventually(() => leftBehind(second, 'c2'), 0);
+      await mirrors.become({ ...stayed, [mirror]: ['10.4.0.1'], [global]: ['10.4.0.1'] });
+      await second.stop();
+      await removeGone();
+      await startWithFile({ ...globals, serviceSync: true, endpointSliceSync: true });
+      await mirrors.become(stayed);
+    },
+  );
+
+  itWithTwoRemotes(
+    'leaves only its slices to report, if a cluster that is not in the config has slices of the global Service',
+    async ({ sources, mirrors, startWithFile }) => {
+      const globals = { globalSvcLabelSelector: 'global=true' };
+      const labels = { global: 'true', mirror: 'false' };
+      const global = 'gl-default-73736d-gone';
+      await sources.add({ name: 'gone', labels });
+      await sources.addSlice({ name: 'gone-a', service: 'gone', labels, endpoints: ['10.4.0.1'] });
+      await sources.add({ name: 'stays', labels });
+      const first = await startWithFile(globals);
+      await mirrors.become({ [global]: ['10.4.0.1'], 'gl-default-73736d-stays': [] });
+      await first.stop();
+      await sources.remove('endpointslices', { name: 'gone-a' });
+      await sources.remove('services', { name: 'gone' });
+      const [own] = await mirrors.slices(global);
+      const others = { ...own!.metadata.labels, 'mirror-endpointslice-sync-name': 'c9' };
+      const theirs = { metadata: { name: `${global}-c9`, labels: others }, endpoints: [{ addresses: ['10.9.0.1'] }] };
+      await mirrors.create('endpointslices', { addressType: 'IPv4', ports: [], ...theirs });
+
+      const second = await startWithFile(globals);
+      await eventually(() => leftBehind(second, 'c1'), 1);
+      const [line] = second.log().filter(({ msg, reason }) => msg === 'skipped' && reason === 'left-behind');
+      expect(line?.['detail']).toContain(`, but EndpointSlice ${own!.metadata.name} stays, with 1 address`);
+      await mirrors.remove('endpointslices', own!.metadata.name);
+      await eventually(() => leftBehind(second, 'c1'), 0);
+      expect(await mirrors.endpoints()).toMatchObject({ [global]: ['10.9.0.1'] });
+    },
+  );
 });
 
 describe('a remote', () => {

@@ -155,6 +155,18 @@ describe('the checks', () => {
     expect(more).toBe('"…)');
   });
 
+  it('name what a deleted Service left behind, with the cure, also of global Services', () => {
+    const left = (example: string) => [{ kind: 'problem', reason: 'left-behind', count: 1, example }];
+    const [mirror, global] = ['set serviceSync (-svc-sync) to true', 'set endpointSliceSync to true'];
+    const localServices = { name: 'c1', skipped: left(`global/shop/web: ${global}`) };
+    const reports = broken(MIRROR, {}, { localServices }, { skipped: left(`c2/shop/web: ${mirror}`) });
+    const { findings } = resultsOf(checks, reports).find(({ name }) => name === 'nothing-skipped')!;
+    expect(findings.map(({ detail }) => detail.replace(/^.* skips /, ''))).toEqual([
+      `objects of c2: 1 left-behind (such as "c2/shop/web: ${mirror}")`,
+      `objects of c1: 1 left-behind (such as "global/shop/web: ${global}")`,
+    ]);
+  });
+
   it.each([
     { reports: [c1, { ...c2, failure: 'c2: not reached', pods: [] }], want: ['problem clusters-reached'] },
     { reports: [c1, { ...c2, pods: [] }], want: ['problem apps-found'] },

@@ -1,7 +1,7 @@
 import { quotedWords } from '@kube-semaphore/text';
 import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
-import type { RemoteStatus } from '../clusters/app-status.ts';
+import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
 import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes } from './check.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
@@ -109,11 +109,12 @@ const ofRemotes: readonly Check[] = [
   checkOfEach('nothing-skipped', {
     severity: 'warning',
     hint: 'the log of the Pod and plan name each object',
-    subjects: seenRemotes,
-    detailOf: (found) => {
-      const problems = found.remote.skipped.filter(({ kind }) => kind === 'problem');
+    subjects: (reports) =>
+      readPods(reports).flatMap((found) => sourcesOf(found.status).map((source) => ({ found, source }))),
+    detailOf: ({ found, source: { name, skipped } }) => {
+      const problems = skipped.filter(({ kind }) => kind === 'problem');
       const reasons = problems.map(skippedText).join(', ');
-      return problems.length === 0 ? undefined : `${placeOf(found)} skips objects of ${found.remote.name}: ${reasons}`;
+      return problems.length === 0 ? undefined : `${placeOf(found)} skips objects of ${name}: ${reasons}`;
     },
   }),
   checkOfEach('addresses-restricted', {

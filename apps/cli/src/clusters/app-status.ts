@@ -21,6 +21,16 @@ const peer = z.object({
   allowedIps: z.array(z.string()),
 });
 
+const skipped = z.array(
+  z.object({
+    kind: z.enum(['expected', 'problem']),
+    reason: z.string(),
+    count,
+    /** Undefined: an older app doesn't tell. */
+    example: z.optional(z.string()),
+  }),
+);
+
 const remote = z.object({
   name: z.string(),
   ...connection,
@@ -28,15 +38,7 @@ const remote = z.object({
   credentials: z.nullish(z.object({ from: time, until: time })),
   objects: z.nullable(z.record(z.string(), count)),
   heldDeletions: count,
-  skipped: z.array(
-    z.object({
-      kind: z.enum(['expected', 'problem']),
-      reason: z.string(),
-      count,
-      /** Undefined: an older app doesn't tell. */
-      example: z.optional(z.string()),
-    }),
-  ),
+  skipped,
   stale: z.optional(z.boolean()),
   config: z.object({
     allowedPodCIDRs: cidrs,
@@ -75,10 +77,16 @@ const appStatus = z.object({
     localCIDRs: cidrs,
   }),
   remotes: z.array(remote),
+  /** The local cluster, as a source of global Services. */
+  localServices: z.optional(z.object({ name: z.string(), skipped })),
 });
 
 export type AppStatus = z.infer<typeof appStatus>;
 export type RemoteStatus = AppStatus['remotes'][number];
+
+/** The clusters that an app reads, with what it skips of each. */
+export const sourcesOf = ({ remotes, localServices }: AppStatus): readonly Pick<RemoteStatus, 'name' | 'skipped'>[] =>
+  localServices === undefined ? remotes : [...remotes, localServices];
 
 /** Reads the page `/status`. @throws Error that names the first wrong field */
 export function readAppStatus(page: string): AppStatus {

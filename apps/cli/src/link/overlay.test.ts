@@ -84,6 +84,12 @@ describe('an overlay', () => {
     ]);
   });
 
+  it('deletes mirrors and global Services whose source is gone, unlike a file without these fields', () => {
+    expect(JSON.parse(overlay(cluster('c1')).get('service-mirror.json')!)).toMatchObject({
+      global: { serviceSync: true, endpointSliceSync: true },
+    });
+  });
+
   it('reads and offers the blocks of Calico', () => {
     const blocks = cluster('c2', { ipam: 'calico-blocks' });
     expect(tunnelsOf(overlay(cluster('c1'), { remotes: [blocks] }))).toMatchObject([

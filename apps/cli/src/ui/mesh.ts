@@ -8,7 +8,8 @@ import {
   mirroredSliceLabel,
   serviceNameLabel,
 } from '@kube-semaphore/service-mirror/names';
-import { seenRemotes } from '../check/check.ts';
+import { readPods } from '../check/check.ts';
+import { sourcesOf } from '../clusters/app-status.ts';
 import type { ClusterReport } from '../clusters/report.ts';
 import {
   type Graph,
@@ -126,8 +127,10 @@ const readyIn = ({ endpoints }: EndpointSlice): number =>
 
 /** What replicas and the nodes of a cluster say is about the same objects. */
 function skippedIn(reports: readonly ClusterReport[]): readonly SkippedRow[] {
-  const rows = seenRemotes(reports).flatMap(({ cluster, pod, remote }) =>
-    remote.skipped.map((skipped): SkippedRow => ({ cluster, app: pod.app, remote: remote.name, ...skipped })),
+  const rows = readPods(reports).flatMap(({ cluster, pod, status }) =>
+    sourcesOf(status).flatMap(({ name, skipped }) =>
+      skipped.map((each): SkippedRow => ({ cluster, app: pod.app, remote: name, ...each })),
+    ),
   );
   const groups = Map.groupBy(rows, ({ cluster, app, remote, kind, reason }) =>
     JSON.stringify([cluster, app, remote, kind, reason]),

@@ -54,6 +54,7 @@ const c1: MeshCluster = {
         name: 'standby',
         leader: false,
         remotes: [remoteStatus({ skipped: [skip('name-too-long', 3)] })],
+        localServices: { name: 'c1', skipped: [skip('left-behind', 1)] },
       }),
     ],
   },
@@ -99,16 +100,11 @@ describe('the view of a mesh', () => {
     ]);
   });
 
-  it('has skipped objects once, although each replica counts them', () => {
+  it('has skipped objects once, although each replica counts them, also those of the local cluster', () => {
+    const inC1 = { cluster: 'c1', app: 'semaphore-service-mirror', kind: 'problem' };
     expect(view().skipped.rows).toEqual([
-      {
-        cluster: 'c1',
-        app: 'semaphore-service-mirror',
-        remote: 'c2',
-        kind: 'problem',
-        reason: 'name-too-long',
-        count: 3,
-      },
+      { ...inC1, remote: 'c2', reason: 'name-too-long', count: 3 },
+      { ...inC1, remote: 'c1', reason: 'left-behind', count: 1 },
     ]);
   });
 

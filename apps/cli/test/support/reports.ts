@@ -28,6 +28,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly leader?: boolean;
   readonly config?: AppStatus['config'];
   readonly remotes?: RemoteStatus[];
+  readonly localServices?: AppStatus['localServices'];
 };
 
 /** A Pod of an app, which is fine. */
@@ -40,6 +41,7 @@ export const appPod = ({
   leader = true,
   config = {},
   remotes = [],
+  localServices,
 }: PodOptions): AppPod & { readonly status: object } => ({
   app,
   namespace: 'kube-system',
@@ -55,5 +57,6 @@ export const appPod = ({
     local: reached,
     config,
     remotes,
+    localServices,
   },
 });

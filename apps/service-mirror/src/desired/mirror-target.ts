@@ -13,6 +13,7 @@ export type MirrorTargetInput = {
   readonly source: ServiceView;
   /** Of all remotes: an older source of another remote may take over a name. */
   readonly prefixes: readonly string[];
+  /** Its source wasn't seen since the start, and the config says to retain such mirrors if it is gone. */
   readonly retainsUnseen: boolean;
   readonly retainsEndpoints: boolean;
 };
@@ -28,15 +29,16 @@ export function mirrorTarget(
     ? localForm(source.service, { namespace: mirrorNamespace, name: localName, families })
     : {};
   const local = localSlices(source.slices, { headless: service?.definition.headless ?? false });
+  const wanted = !source.known
+    ? 'unknown'
+    : service === undefined
+      ? 'nothing'
+      : desiredMirror({ cluster, prefix, service, slices: local.slices });
   return {
     name: localName,
     isOurs: (labels) => labels[mirroredServiceLabel] === 'true' && prefixes.includes(labels[mirrorPrefixLabel] ?? ''),
-    wanted: !source.known
-      ? 'unknown'
-      : service === undefined
-        ? 'nothing'
-        : desiredMirror({ cluster, prefix, service, slices: local.slices }),
-    retainsUnseen,
+    wanted,
+    retainsUnseen: retainsUnseen && wanted === 'nothing',
     retainsEndpoints,
     diagnostics: [...skipped, ...source.skipped, ...(service === undefined ? [] : local.skipped)].map((each) => ({
       cluster,

@@ -28,7 +28,7 @@ export type Target = {
   readonly isOurs: (labels: Readonly<Record<string, string>>) => boolean;
   /** The desired objects. `unknown`: a source is unknown, so everything stays as it is. */
   readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
-  /** Nothing may be deleted: its source wasn't seen since the start, and the config says to retain such objects. */
+  /** No change is made: its source is gone, and wasn't seen since the start, and the config says to retain such objects. */
   readonly retainsUnseen: boolean;
   /** A Go program's Endpoints stay until a slice of ours has a ready endpoint, as the source's list may be incomplete. */
   readonly retainsEndpoints: boolean;

@@ -19,7 +19,12 @@ import {
   globalServiceName,
   IMPORT,
   importKey,
+  mirroredServiceLabel,
   mirrorKey,
+  mirrorPrefixLabel,
+  mirrorServiceName,
+  serviceNameProblem,
+  sourceAnnotation,
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
 import { ServiceReconciler } from '../../src/reconciler.ts';
@@ -53,8 +58,13 @@ export type PlannedWorld = {
   readonly families: readonly Family[] | undefined;
   /** How many Services and exports a remote may have. */
   readonly limit: number;
-  /** What has the local names: nothing, objects of others, or a global Service with a part of all unknown clusters. */
-  readonly present: 'nothing' | 'foreign' | 'global';
+  /**
+   * What has the local names: nothing, objects of others, a global Service with a part of all unknown clusters, or what was
+   * made of the Services that all clusters had once.
+   */
+  readonly present: 'nothing' | 'foreign' | 'global' | 'once';
+  /** `serviceSync` and `endpointSliceSync`. */
+  readonly sync: boolean;
   readonly mcs: { readonly isAllowed: boolean; readonly hasNamespace: boolean };
 };
 
@@ -77,6 +87,10 @@ export type Planned = {
   readonly skipped: readonly Skipped[];
   /** All that the local cluster would have. */
   readonly slices: { readonly [kind in 'mirror' | 'global' | 'import']: readonly DesiredSlice[] };
+  /** Held slices, as `c2/name`, that lost all usable addresses to listed ones: no store has them any more. */
+  readonly dropped: ReadonlySet<string>;
+  /** The names of Services that it would not have any more. */
+  readonly deleted: ReadonlySet<string>;
 };
 
 /** Plans by the code of the program, without its watches. */
@@ -118,6 +132,10 @@ export function planOf(world: PlannedWorld): Planned {
       global: written(globals),
       import: written(imports.map(({ change }) => change)),
     },
+    dropped: new Set(sources.flatMap((source) => source.dropped)),
+    deleted: new Set(
+      [...mirrors, ...globals].flatMap((change) => (change.kind === 'delete-service' ? change.from.name : [])),
+    ),
   };
 }
 
@@ -130,6 +148,7 @@ type Source = {
   readonly isLocal: boolean;
   readonly service: SourceService | undefined;
   readonly slices: readonly SourceSlice[];
+  readonly dropped: readonly string[];
   readonly exported: ReturnType<typeof readExportedService>;
   readonly exportedSlices: readonly Reading<SourceSlice>[];
   readonly skipped: readonly Skipped[];
@@ -138,7 +157,10 @@ type Source = {
 function sourceOf(cluster: string, of: PlannedCluster, { namespace, name }: PlannedWorld): Source {
   const isLocal = cluster === LOCAL;
   const rules = { addresses: isLocal ? anywhere : restricted, isLocal };
-  const raw = of.service && codecs.service.objectFromJson(of.service);
+  // Without a UID, it would be one that no list has shown.
+  const raw =
+    of.service &&
+    codecs.service.objectFromJson({ ...of.service, metadata: { ...of.service.metadata, uid: `${cluster}-${name}` } });
   const service = raw && readService(raw, { isLocalFirst: () => false });
   const slices = of.slices.map((slice) => codecs.slice.objectFromJson(slice));
   const readings = (isAnonymous: boolean) =>
@@ -153,6 +175,9 @@ function sourceOf(cluster: string, of: PlannedCluster, { namespace, name }: Plan
     isLocal,
     service: service?.value,
     slices: read.flatMap(({ value }) => value ?? []),
+    dropped: slices.flatMap(({ metadata }) =>
+      read.some(({ slice }) => slice === metadata.name) ? [] : `${cluster}/${metadata.name}`,
+    ),
     exported: readExportedService(raw),
     exportedSlices: readings(true).map(({ slice, value, skipped }) => ({
       value,
@@ -186,12 +211,12 @@ function withoutClaims<R extends Reading<SourceSlice> & { readonly slice: string
 type Diagnose = (subject: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 
 function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnostics: Diagnose): ServiceReconciler {
-  const { prefixes, families, limit } = world;
+  const { prefixes, families, limit, sync } = world;
   const settings = {
     mirrorNamespace,
     local: { name: LOCAL },
-    serviceSync: true,
-    global: { slicesSync: true, hints: 'labelled' },
+    serviceSync: sync,
+    global: { slicesSync: sync, hints: 'labelled' },
     remotes: Array.from(prefixes, ([name, prefix]) => ({ name, prefix })),
   } as unknown as ConstructorParameters<typeof Targets>[0]['settings'];
   const local = localOf(world);
@@ -230,32 +255,50 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnosti
   });
 }
 
-function localOf({ namespace, name, clusters, present }: PlannedWorld) {
+function localOf({ namespace, name, clusters, prefixes, present }: PlannedWorld) {
   const global = globalServiceName(namespace, name);
   const unknown = [...clusters].flatMap(([cluster, { isKnown }]) => (isKnown ? [] : [cluster]));
-  const service = (local: string): ObservedService | undefined => {
-    if (present === 'nothing' || (present === 'global' && local !== global)) return undefined;
-    const isOurs = present === 'global';
+  const globalOf = (parts: readonly string[]) => ({
+    labels: { [globalServiceLabel]: 'true' },
+    annotations: {
+      [sourceAnnotation]: globalKey(namespace, name),
+      [globalClustersAnnotation]: parts.join(','),
+    },
+  });
+  const marksOf = (local: string): Pick<ObservedService, 'labels' | 'annotations'> | undefined => {
+    if (present === 'nothing' || serviceNameProblem(local) !== undefined) return undefined;
+    if (present === 'foreign') return { labels: {}, annotations: {} };
+    if (local === global) return globalOf(present === 'global' ? unknown : [...clusters.keys()]);
+    const [cluster, prefix] = [...prefixes].find((of) => mirrorServiceName(of[1], namespace, name) === local) ?? [];
+    if (present === 'global' || cluster === undefined || prefix === undefined) return undefined;
     return {
-      name: local,
-      uid: 'u',
-      resourceVersion: '1',
-      createdAt: 0,
-      labels: isOurs ? { [globalServiceLabel]: 'true' } : {},
-      annotations: isOurs ? { [globalClustersAnnotation]: unknown.join(',') } : {},
-      definition: {
-        headless: false,
-        families: ['IPv4'],
-        ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: undefined }],
-        affinitySeconds: undefined,
-        publishNotReadyAddresses: false,
-      },
-      familyPolicy: 'SingleStack',
-      isPlain: true,
-      isTerminating: false,
-      ownerReferences: [],
-      finalizers: [],
+      labels: { [mirroredServiceLabel]: 'true', [mirrorPrefixLabel]: prefix },
+      annotations: { [sourceAnnotation]: mirrorKey(cluster, namespace, name) },
     };
+  };
+  const service = (local: string): ObservedService | undefined => {
+    const marks = marksOf(local);
+    return (
+      marks && {
+        name: local,
+        uid: 'u',
+        resourceVersion: '1',
+        createdAt: 0,
+        ...marks,
+        definition: {
+          headless: false,
+          families: ['IPv4'],
+          ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: undefined }],
+          affinitySeconds: undefined,
+          publishNotReadyAddresses: false,
+        },
+        familyPolicy: 'SingleStack',
+        isPlain: true,
+        isTerminating: false,
+        ownerReferences: [],
+        finalizers: [],
+      }
+    );
   };
   return { service, slices: () => [] };
 }

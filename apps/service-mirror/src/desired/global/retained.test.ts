@@ -112,7 +112,6 @@ describe('retainedForOthers', () => {
   it.each<{
     name: string;
     observed: Parameters<typeof retainedForOthers>[0];
-    retainsUnseen?: boolean;
     clusters: readonly object[];
     changes: boolean;
   }>([
@@ -141,20 +140,13 @@ describe('retainedForOthers', () => {
       changes: true,
     },
     {
-      name: 'a Service whose unseen sources are retained stays as it is',
-      observed: { service: shared, slices: [slice('a', 'c1')] },
-      retainsUnseen: true,
-      clusters: [c9],
-      changes: false,
-    },
-    {
       name: 'slices without a Service are not retained',
       observed: { service: undefined, slices: [slice('a', 'c9')] },
       clusters: [],
       changes: false,
     },
-  ])('$name', ({ observed, retainsUnseen = false, clusters, changes }) => {
-    const kept = retainedForOthers(observed, { configured, retainsUnseen });
+  ])('$name', ({ observed, clusters, changes }) => {
+    const kept = retainedForOthers(observed, configured);
     expect(kept.clusters).toEqual(clusters);
     expect(kept.service !== undefined).toBe(changes);
   });

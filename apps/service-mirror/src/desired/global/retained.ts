@@ -61,20 +61,15 @@ export function retainedOf(
 /**
  * What retains a global Service that no cluster of the config has any more: clusters that aren't in the config, because
  * another process may serve them and write their slices.
- *
- * @param retainsUnseen clusters of the config whose source wasn't seen since the start stay, too
  */
-export function retainedForOthers(
-  { service, slices }: Observed,
-  { configured, retainsUnseen }: { readonly configured: ReadonlySet<string>; readonly retainsUnseen: boolean },
-): Retained {
+export function retainedForOthers({ service, slices }: Observed, configured: ReadonlySet<string>): Retained {
   const present = [
     ...namesIn(service, globalClustersAnnotation),
     ...slices.map(({ labels }) => labels[mirrorClusterLabel] ?? ''),
   ].filter((name) => name !== '');
   const others = [...new Set(present)].filter((name) => !configured.has(name));
   if (service === undefined || others.length === 0) return NOTHING_RETAINED;
-  const loses = !retainsUnseen && present.some((name) => configured.has(name));
+  const loses = present.some((name) => configured.has(name));
   return {
     clusters: others.map((cluster) => ({ cluster, isLocal: false, slices: [] })),
     service: loses ? retainedService(service) : undefined,

@@ -20,6 +20,7 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
   /** The namespace of all global Services. */
   readonly mirrorNamespace: string;
   readonly families: Place['families'];
+  /** None of its sources was seen since the start, and the config says to retain such global Services if all are gone. */
   readonly retainsUnseen: boolean;
 };
 
@@ -43,7 +44,7 @@ export function globalTarget(
   const observed = { service: local.service(localName), slices: local.slices(localName) };
   const ofUnknown = retainedOf(observed, unknown);
   const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
-  const retained = isGone ? retainedForOthers(observed, { configured: names, retainsUnseen }) : ofUnknown;
+  const retained = isGone ? retainedForOthers(observed, names) : ofUnknown;
   const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, retained, hints, zones });
   return {
     name: localName,
@@ -52,7 +53,7 @@ export function globalTarget(
       labels[globalServiceLabel] === 'true' ||
       (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
     wanted,
-    retainsUnseen,
+    retainsUnseen: retainsUnseen && isGone,
     // For global Services, the Go programs wrote slices.
     retainsEndpoints: false,
     diagnostics: [...skippedParts, ...diagnostics],
