@@ -21,6 +21,7 @@ import { desiredImport, type ImportInput, type ImportTarget } from './desired/mc
 import type { ImportObjects } from './desired/mcs/objects.ts';
 import { plannedChanges } from './desired/mcs/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/mcs/retained.ts';
+import { terminating } from './desired/terminating.ts';
 import type { ImportAt, LocalImports } from './local/mcs/imports.ts';
 import type { ImportWrites } from './local/mcs/import-writes.ts';
 import { derivedServiceNames, isAllowedNamespace, parseImportKey } from './names.ts';
@@ -153,16 +154,19 @@ export class ImportReconciler {
     const own = clusters.local.exports.own(at.namespace, at.name);
     const to = own && conditions && conditionChange(own.conditions, conditions, time);
     const status = to && ({ kind: 'update-export-status', from: own!, conditions: to } as const);
-    const findings = { objects: undefined, status, diagnostics };
+    const isHeadless = typeof wanted === 'string' ? this.#isHeadless(at) : wanted.service === undefined;
+    const found = imports.observed(at, isHeadless);
+    const taken = importTaken(at, found);
+    const waiting = taken === undefined ? terminatingOf(key, at, found) : [];
+    const findings = { objects: undefined, status, diagnostics: [...diagnostics, ...waiting] };
     if (wanted === 'unknown') return findings;
     if (wanted !== 'nothing' && !imports.hasNamespace(at.namespace))
       return { ...findings, diagnostics: [...diagnostics, noNamespace(key, at)] };
-    const isHeadless = wanted === 'nothing' ? this.#isHeadless(at) : wanted.service === undefined;
-    const { misplaced, ...observed } = imports.observed(at, isHeadless);
-    const taken = importTaken(at, observed);
     if (taken !== undefined)
       return wanted === 'nothing' ? findings : { ...findings, diagnostics: [...diagnostics, taken] };
-    const deletions = misplaced.map((from): Due => ({
+    const { misplaced, ...observed } = found;
+    const present = misplaced.filter((each) => 'endpoints' in each || !each.isTerminating);
+    const deletions = present.map((from): Due => ({
       change: 'endpoints' in from ? { kind: 'delete-slice', from } : { kind: 'delete-derived', from },
       at: { ...at, namespace: from.namespace, derivedNamespace: from.namespace },
     }));
@@ -223,6 +227,18 @@ function nextOf(
 }
 
 const notAllowed = (namespace: string) => ({ service: 'skipped', detail: forbiddenNamespace(namespace) }) as const;
+
+/** Why objects of an import that were deleted still exist. */
+const terminatingOf = (
+  key: string,
+  { namespace, name }: Pick<ImportAt, 'namespace' | 'name'>,
+  { serviceImport, service, misplaced }: ReturnType<LocalImports['observed']>,
+): readonly ClusterDiagnostic[] => [
+  ...(serviceImport === undefined ? [] : terminating(key, `ServiceImport ${namespace}/${name}`, serviceImport)),
+  ...[service, ...misplaced].flatMap((each) =>
+    each === undefined || 'endpoints' in each ? [] : terminating(key, `Service ${each.name}`, each),
+  ),
+];
 
 /** An import is only in clusters that have its namespace (KEP-1645). */
 const noNamespace = (key: string, { namespace }: Pick<ImportAt, 'namespace'>): ClusterDiagnostic => ({

@@ -381,3 +381,98 @@ describe('the slices of several clusters', () => {
     expect(reasons).toEqual(['c2 name-taken']);
   });
 });
+
+describe('a Service that was deleted, and waits for its finalizers', () => {
+  const { service: to } = wantedWith([]);
+  const service: ObservedService = {
+    ...to,
+    uid: 's',
+    resourceVersion: '1',
+    createdAt: 0,
+    labels: { ours: 'true' },
+    familyPolicy: 'SingleStack',
+    isPlain: true,
+    isTerminating: true,
+    ownerReferences: [],
+    finalizers: ['example.com/wait'],
+  };
+  const slice = (owners: readonly string[]): ObservedSlice => ({
+    ...wantedWith([endpoint]).slices[0]!,
+    labels: { ours: 'true' },
+    uid: 'u',
+    resourceVersion: '1',
+    owners,
+  });
+  const moved = [{ ...endpoint, address: '10.4.0.2' }];
+
+  /** What a reconcile would write: each change, and the UID of the owner of a slice. */
+  function planned(
+    present: ObservedService | undefined,
+    slices: readonly ObservedSlice[],
+    wanted: Target['wanted'],
+  ): { readonly changes: readonly string[]; readonly reasons: readonly string[] } {
+    const reasons: string[] = [];
+    const reconciler = new ServiceReconciler({
+      local: { isSynced: () => true, service: () => present, slices: () => slices, endpoints: () => undefined },
+      targets: {
+        target: () => ({
+          name,
+          isOurs: (labels) => labels['ours'] === 'true',
+          wanted,
+          retainsUnseen: false,
+          retainsEndpoints: false,
+          diagnostics: [],
+        }),
+      },
+      keys: { claimants: () => [], sourcesOf: () => [] },
+      write: () => Promise.reject(new Error('a plan writes nothing')),
+      onDiagnostics: (_, diagnostics) => void reasons.push(...diagnostics.map(({ reason }) => reason)),
+    });
+    const changes = reconciler
+      .plan(key)
+      .map((change) => ('owner' in change ? `${change.kind} of ${change.owner?.uid ?? 'none'}` : change.kind));
+    return { changes, reasons };
+  }
+
+  const headless = { ...to, definition: { ...to.definition, headless: true } };
+
+  it.each([
+    { name: 'has its slices released', slices: ['s'], wanted: wantedWith([endpoint]), want: ['update-slice of none'] },
+    { name: 'keeps released slices', slices: [], wanted: wantedWith([endpoint]), want: [] },
+    {
+      name: 'has slices that follow the source',
+      slices: [],
+      wanted: wantedWith(moved),
+      want: ['update-slice of none'],
+    },
+    { name: 'loses its slices with its source', slices: ['s'], wanted: 'nothing' as const, want: ['delete-slice'] },
+    { name: 'keeps its slices while the source is unknown', slices: ['s'], wanted: 'unknown' as const, want: [] },
+    {
+      name: 'is updated',
+      slices: [],
+      wanted: { ...wantedWith([endpoint]), service: { ...to, annotations: { note: 'x' } } },
+      want: ['update-service'],
+    },
+    {
+      name: 'is not deleted again to become headless, and its slices follow',
+      slices: [],
+      wanted: { ...wantedWith(moved), service: headless },
+      want: ['update-slice of none'],
+    },
+  ])('$name', ({ slices, wanted, want }) => {
+    expect(planned(service, [slice(slices)], wanted)).toEqual({ changes: want, reasons: ['terminating'] });
+  });
+
+  it('leaves it to the garbage collector to release its slices, if that does so', () => {
+    const orphaning = { ...service, finalizers: ['orphan', ...service.finalizers] };
+    expect(planned(orphaning, [slice(['s'])], wantedWith([endpoint])).changes).toEqual([]);
+    expect(planned(orphaning, [slice(['s'])], wantedWith(moved)).changes).toEqual(['update-slice of none']);
+  });
+
+  it('has a successor that adopts its slices, and no reason any more', () => {
+    expect(planned(undefined, [slice([])], wantedWith([endpoint]))).toEqual({
+      changes: ['create-service', 'update-slice of '],
+      reasons: [],
+    });
+  });
+});

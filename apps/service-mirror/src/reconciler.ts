@@ -4,7 +4,7 @@ import { type KeyContext, refusalOf, type Unwritten } from '@kube-semaphore/mult
 import { type Change, objectOf } from './desired/diff/change.ts';
 import { type DesiredSlice, hasReady } from './desired/objects.ts';
 import { diffService, type ServiceChange } from './desired/diff/service.ts';
-import { diffSlices, type Owner } from './desired/diff/slices.ts';
+import { diffSlices, type Owner, ownerOf } from './desired/diff/slices.ts';
 import { fitSlices } from './desired/fit-slices.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
@@ -15,6 +15,7 @@ import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
 import { clusterOfWrite, deletesBeside, partsOf, type SlicePart, writesBeside } from './desired/diff/slice-parts.ts';
+import { inFormOf, released, terminating } from './desired/terminating.ts';
 
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
@@ -28,7 +29,7 @@ export type ServiceReconcilerOptions = {
 /** The changes of a key, in phases: each begins when the one before has ended. */
 type Phases = {
   readonly diagnostics: readonly ClusterDiagnostic[];
-  /** The existing Service, to which slices belong. */
+  /** The Service to which slices belong: without a UID if it is to be created, undefined while it is being deleted. */
   readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
   /** Of the existing Service. */
@@ -73,8 +74,8 @@ export class ServiceReconciler {
     if (service?.kind === 'replace-service' && isWritten) return;
     // Slices need a Service to belong to.
     if (service?.kind === 'create-service' && !isWritten) return;
-    const answer = written?.answer;
-    const owner = answer === undefined ? existing : { name: answer.metadata.name, uid: answer.metadata.uid };
+    const uid = written?.answer?.metadata.uid;
+    const owner = existing && uid !== undefined ? { ...existing, uid } : existing;
     const { isEmptied, ...all } = slices(owner);
     const writes = isWritten ? all.writes : writesBeside(all.writes, ports);
     await this.#writeParts(partsOf(all), { isEmptied, mayWrite: new Set(writes) }, context);
@@ -130,15 +131,18 @@ export class ServiceReconciler {
       isUnknown: (other) => targets.target(other)?.wanted === 'unknown',
     });
     if (!ownership.ok) return noChange([...diagnostics, ...ownership.diagnostics]);
+    if (observed !== undefined) diagnostics.push(...terminating(key, `Service ${name}`, observed));
     if (wanted === 'unknown') return noChange(diagnostics);
-    // Another Service can't be created before this one is gone, which the watch reports.
-    if (observed?.isTerminating === true) return noChange(diagnostics);
+    const isTerminating = observed?.isTerminating === true;
+    const fit = wanted === 'nothing' ? undefined : { service: wanted.service, slices: fitting.slices };
+    const objects = fit && isTerminating ? inFormOf(observed, fit) : fit;
     const phases: Phases = {
       diagnostics,
-      owner: observed && { name, uid: observed.uid },
+      owner: observed === undefined ? { name, uid: '' } : ownerOf(observed),
       ports: observed?.definition.ports ?? [],
-      service: diffService(observed, wanted === 'nothing' ? undefined : wanted.service),
-      slices: (owner) => this.#slicePhases(target, fitting.slices, owner),
+      // Another Service can't be created before this one is gone, which the watch reports.
+      service: isTerminating && objects === undefined ? undefined : diffService(observed, objects?.service),
+      slices: (owner) => this.#slicePhases(target, objects?.slices ?? [], owner),
     };
     if (!target.retainsUnseen) return phases;
     // Several keys may have its name; only one of them reports it.
@@ -149,10 +153,10 @@ export class ServiceReconciler {
   #slicePhases(
     { name, isOurs, wanted, retainsEndpoints }: Target,
     desired: readonly DesiredSlice[],
-    owner: Owner = { name, uid: '' },
+    owner: Owner | undefined,
   ): SlicePhasesOfAll {
     const { local } = this.#options;
-    const observed = local.slices(name);
+    const observed = released(local.service(name), local.slices(name));
     const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
     const from = local.endpoints(name);
     const isRetained =
@@ -178,7 +182,7 @@ function problemsOf(key: string, { change, error }: Unwritten): readonly Cluster
 
 /** All changes, in the order in which they are made. */
 function changesOf({ service, slices, owner }: Phases): readonly Change[] {
-  const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? undefined : owner);
+  const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? { ...owner!, uid: '' } : owner);
   return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
 }
 

@@ -74,7 +74,7 @@ class Local {
         return undefined;
       case 'create-slice':
         this.#expectNew(this.#slices, change.to.name);
-        this.#slices.set(change.to.name, { ...change.to, uid, resourceVersion: uid, owners: [change.owner.uid] });
+        this.#slices.set(change.to.name, { ...change.to, uid, resourceVersion: uid, owners: ownersOf(change) });
         return undefined;
       case 'update-slice':
         this.#expectSame(this.#slices, change.from);
@@ -82,7 +82,7 @@ class Local {
           ...change.to,
           uid: change.from.uid,
           resourceVersion: uid,
-          owners: [change.owner.uid],
+          owners: ownersOf(change),
         });
         return undefined;
       case 'delete-slice':
@@ -135,6 +135,9 @@ class Local {
     if (objects.get(name)?.resourceVersion !== resourceVersion) throw new Error(`${name} is another version`);
   }
 }
+
+const ownersOf = ({ owner }: Extract<Change, { kind: 'create-slice' | 'update-slice' }>): readonly string[] =>
+  owner === undefined ? [] : [owner.uid];
 
 /** Mirrors of three clusters, without a network: the clusters' objects, what is known about them, and the local objects. */
 export class Simulation {

@@ -76,20 +76,17 @@ export class ObjectWriter {
     return observedSlice(await this.#client.get(slices, { namespace: this.#namespace, name, signal }));
   }
 
-  createSlice(to: DesiredSlice, owner: Owner, options: WriteOptions): Promise<EndpointSlice> {
-    return this.#client.create(
-      slices,
-      writtenSlice(to, undefined, { ...SERVICE, ...owner, namespace: this.#namespace }),
-      options,
-    );
+  createSlice(to: DesiredSlice, owner: Owner | undefined, options: WriteOptions): Promise<EndpointSlice> {
+    return this.#client.create(slices, writtenSlice(to, undefined, this.#ownedBy(owner)), options);
   }
 
-  updateSlice(from: ObservedSlice, to: DesiredSlice, owner: Owner, options: WriteOptions): Promise<EndpointSlice> {
-    return this.#client.update(
-      slices,
-      writtenSlice(to, from, { ...SERVICE, ...owner, namespace: this.#namespace }),
-      options,
-    );
+  updateSlice(
+    from: ObservedSlice,
+    to: DesiredSlice,
+    owner: Owner | undefined,
+    options: WriteOptions,
+  ): Promise<EndpointSlice> {
+    return this.#client.update(slices, writtenSlice(to, from, this.#ownedBy(owner)), options);
   }
 
   /** A replaced Service leaves its slices behind: the next Service of its name adopts them. */
@@ -100,6 +97,10 @@ export class ObjectWriter {
     await this.#client.delete(codecs[kind], { ...options, ...seen, ...policy }).catch((error: unknown) => {
       if (!isStatus(error, 404)) throw error;
     });
+  }
+
+  #ownedBy(owner: Owner | undefined): Parameters<typeof writtenSlice>[2] {
+    return { namespace: this.#namespace, owner: owner && { ...SERVICE, ...owner } };
   }
 
   readonly #failed = (error: unknown): never => {

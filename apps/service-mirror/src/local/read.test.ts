@@ -57,14 +57,14 @@ describe('observedSlice', () => {
 
   it('is what was written, with all addresses of each endpoint', () => {
     const codec = new Codec(endpointSliceKind);
-    const owner = { namespace: 'mirrors', apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'u' };
+    const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'u' };
     fc.assert(
       fc.property(slice({ namespace: 'shop', service: 'web' }), ({ name, family, ports, endpoints }) => {
         const to = { name, labels: {}, annotations: {}, family, ports, endpoints };
         const written = {
           apiVersion: 'discovery.k8s.io/v1',
           kind: 'EndpointSlice',
-          ...writtenSlice(to, undefined, owner),
+          ...writtenSlice(to, undefined, { namespace: 'mirrors', owner }),
         };
         const read = observedSlice(codec.objectFromJson(JSON.parse(JSON.stringify(written))));
         expect(read).toMatchObject({ family, ports, endpoints });

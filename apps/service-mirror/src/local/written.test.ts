@@ -6,7 +6,7 @@ import { writtenSlice } from './written.ts';
 
 const where = { namespace: 'shop', service: 'web', name: 'web' };
 
-it('a slice keeps the labels, annotations and finalizers of others, and has one owner', () => {
+it('a slice keeps the labels, annotations and finalizers of others, and has one owner, or none', () => {
   fc.assert(
     fc.property(
       arbitrary.service(where),
@@ -17,11 +17,13 @@ it('a slice keeps the labels, annotations and finalizers of others, and has one 
         const [to] = desiredMirror({ cluster: 'c2', prefix: 'c2', service, slices: [slice] }).slices;
         const from = { ...to!, ...foreign, finalizers, uid: 'u', resourceVersion: '1', owners: ['another'] };
         const owner = { apiVersion: 'v1', kind: 'Service', name: 'web', uid: 'x' };
-        const { metadata } = writtenSlice(to!, from, { ...owner, namespace: 'mirrors' });
+        const { metadata } = writtenSlice(to!, from, { namespace: 'mirrors', owner });
         expect(metadata.labels).toEqual({ ...foreign.labels, ...to!.labels });
         expect(metadata.annotations).toEqual({ ...foreign.annotations, ...to!.annotations });
         expect(metadata.finalizers).toEqual(finalizers);
         expect(metadata.ownerReferences).toEqual([{ ...owner, controller: true }]);
+        const none = writtenSlice(to!, from, { namespace: 'mirrors', owner: undefined });
+        expect(none.metadata.ownerReferences).toEqual([]);
       },
     ),
   );

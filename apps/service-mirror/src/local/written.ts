@@ -35,21 +35,26 @@ export function writtenService(
 }
 
 /** The object that a slice belongs to, in the slice's namespace. */
-export type SliceOwner = {
-  readonly namespace: string;
+type SliceOwner = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
 };
 
-/** An EndpointSlice to write. @param from the existing one; undefined to create it */
+/**
+ * An EndpointSlice to write.
+ *
+ * @param from the existing one; undefined to create it
+ * @param at `owner`: undefined for none
+ */
 export function writtenSlice(
   to: DesiredSlice,
   from: ObservedSlice | undefined,
-  { namespace, ...owner }: SliceOwner,
+  at: { readonly namespace: string; readonly owner: SliceOwner | undefined },
 ): WrittenEndpointSlice {
   const { name, family, ports } = to;
+  const { namespace, owner } = at;
   return {
     metadata: {
       namespace,
@@ -57,7 +62,7 @@ export function writtenSlice(
       ...marksOf(from, to),
       // Without blockOwnerDeletion: OwnerReferencesPermissionEnforcement requires a right for it that the Go program's
       // Role doesn't have.
-      ownerReferences: [{ ...owner, controller: true }],
+      ownerReferences: owner === undefined ? [] : [{ ...owner, controller: true }],
       ...(from && { uid: from.uid, resourceVersion: from.resourceVersion }),
       ...(from?.finalizers && { finalizers: from.finalizers }),
     },

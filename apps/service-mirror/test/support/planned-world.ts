@@ -8,6 +8,7 @@ import type { Stale } from '../../src/desired/global/stale-endpoints.ts';
 import type { McsChange } from '../../src/desired/mcs/changes.ts';
 import { exportPart, NO_PART } from '../../src/desired/mcs/export-part.ts';
 import type { DesiredSlice } from '../../src/desired/objects.ts';
+import type { LocalDerived, LocalImport } from '../../src/desired/mcs/observed.ts';
 import type { ObservedService } from '../../src/desired/observed.ts';
 import type { Family, Reading, SourceService, SourceSlice } from '../../src/desired/source.ts';
 import { ImportReconciler } from '../../src/import-reconciler.ts';
@@ -19,12 +20,15 @@ import {
   globalServiceName,
   IMPORT,
   importKey,
+  importNameLabel,
+  managedByLabel,
   mirroredServiceLabel,
   mirrorKey,
   mirrorPrefixLabel,
   mirrorServiceName,
   serviceNameProblem,
   sourceAnnotation,
+  sliceManager,
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
 import { ServiceReconciler } from '../../src/reconciler.ts';
@@ -59,10 +63,10 @@ export type PlannedWorld = {
   /** How many Services and exports a remote may have. */
   readonly limit: number;
   /**
-   * What has the local names: nothing, objects of others, a global Service with a part of all unknown clusters, or what was
-   * made of the Services that all clusters had once.
+   * What has the local names: nothing, objects of others, a global Service with a part of all unknown clusters, what was made
+   * of the Services that all clusters had once, or all objects, without slices, deleted and waiting for a finalizer.
    */
-  readonly present: 'nothing' | 'foreign' | 'global' | 'once';
+  readonly present: 'nothing' | 'foreign' | 'global' | 'once' | 'terminating';
   /** `serviceSync` and `endpointSliceSync`. */
   readonly sync: boolean;
   readonly mcs: { readonly isAllowed: boolean; readonly hasNamespace: boolean };
@@ -268,7 +272,7 @@ function localOf({ namespace, name, clusters, prefixes, present }: PlannedWorld)
   const marksOf = (local: string): Pick<ObservedService, 'labels' | 'annotations'> | undefined => {
     if (present === 'nothing' || serviceNameProblem(local) !== undefined) return undefined;
     if (present === 'foreign') return { labels: {}, annotations: {} };
-    if (local === global) return globalOf(present === 'global' ? unknown : [...clusters.keys()]);
+    if (local === global) return globalOf(present === 'once' ? [...clusters.keys()] : unknown);
     const [cluster, prefix] = [...prefixes].find((of) => mirrorServiceName(of[1], namespace, name) === local) ?? [];
     if (present === 'global' || cluster === undefined || prefix === undefined) return undefined;
     return {
@@ -278,33 +282,35 @@ function localOf({ namespace, name, clusters, prefixes, present }: PlannedWorld)
   };
   const service = (local: string): ObservedService | undefined => {
     const marks = marksOf(local);
-    return (
-      marks && {
-        name: local,
-        uid: 'u',
-        resourceVersion: '1',
-        createdAt: 0,
-        ...marks,
-        definition: {
-          headless: false,
-          families: ['IPv4'],
-          ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: undefined }],
-          affinitySeconds: undefined,
-          publishNotReadyAddresses: false,
-        },
-        familyPolicy: 'SingleStack',
-        isPlain: true,
-        isTerminating: false,
-        ownerReferences: [],
-        finalizers: [],
-      }
-    );
+    return marks && { ...observedService(local, { isTerminating: present === 'terminating' }), ...marks };
   };
   return { service, slices: () => [] };
 }
 
+/** A Service with an address, which may wait for a finalizer. */
+const observedService = (name: string, { isTerminating }: { readonly isTerminating: boolean }): ObservedService => ({
+  name,
+  uid: 'u',
+  resourceVersion: '1',
+  createdAt: 0,
+  labels: {},
+  annotations: {},
+  definition: {
+    headless: false,
+    families: ['IPv4'],
+    ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 80, appProtocol: undefined }],
+    affinitySeconds: undefined,
+    publishNotReadyAddresses: false,
+  },
+  familyPolicy: 'SingleStack',
+  isPlain: true,
+  isTerminating,
+  ownerReferences: [],
+  finalizers: isTerminating ? ['example.com/wait'] : [],
+});
+
 function importsOf(
-  { families, limit, present, mcs }: PlannedWorld,
+  { namespace, name, families, limit, present, mcs }: PlannedWorld,
   sources: readonly Source[],
   diagnose: Diagnose,
 ): ImportReconciler {
@@ -319,18 +325,27 @@ function importsOf(
     },
   }));
   const local = sources.find(({ isLocal }) => isLocal)!;
-  const serviceImport =
-    present === 'foreign'
-      ? { name: 'web', labels: {}, annotations: {}, spec: { type: 'ClusterSetIP', ports: [] }, clusters: [] }
-      : undefined;
+  const isTerminating = present === 'terminating';
+  const labels = isTerminating ? { [managedByLabel]: sliceManager, [importNameLabel]: name } : {};
+  const derived: LocalDerived = {
+    ...observedService('derived', { isTerminating }),
+    labels,
+    namespace,
+    ips: ['10.96.0.1'],
+    internalTrafficPolicy: 'Cluster',
+  };
+  const spec = { ...derived.definition, type: 'ClusterSetIP', ips: derived.ips } as unknown as LocalImport['spec'];
+  const existing: LocalImport = { ...derived, name, spec, clusters: [], conditions: [], sliceObjects: '' };
+  const serviceImport = present === 'foreign' || isTerminating ? existing : undefined;
+  const service = isTerminating ? derived : undefined;
   return new ImportReconciler({
     settings: { mcs: mcsOf(mcs.isAllowed), mirrorNamespace },
     imports: {
       isSynced: () => true,
       hasNamespace: () => mcs.hasNamespace,
-      import: () => serviceImport as never,
-      service: () => undefined,
-      observed: () => ({ serviceImport: serviceImport as never, service: undefined, slices: [], misplaced: [] }),
+      import: () => serviceImport,
+      service: () => service,
+      observed: () => ({ serviceImport, service, slices: [], misplaced: [] }),
     },
     clusters: {
       all,

@@ -6,10 +6,18 @@ import { hasMarks } from './marks.ts';
 /** The Service that slices belong to. */
 export type Owner = { readonly name: string; readonly uid: string };
 
-/** `owner`: the Service that the slice belongs to. Its UID is `''` in a plan that creates the Service. */
+/**
+ * `owner`: the Service that the slice belongs to. Its UID is `''` in a plan that creates the Service. Undefined: none, see
+ * `ownerOf`.
+ */
 export type SliceChange =
-  | { readonly kind: 'create-slice'; readonly to: DesiredSlice; readonly owner: Owner }
-  | { readonly kind: 'update-slice'; readonly from: ObservedSlice; readonly to: DesiredSlice; readonly owner: Owner }
+  | { readonly kind: 'create-slice'; readonly to: DesiredSlice; readonly owner: Owner | undefined }
+  | {
+      readonly kind: 'update-slice';
+      readonly from: ObservedSlice;
+      readonly to: DesiredSlice;
+      readonly owner: Owner | undefined;
+    }
   | { readonly kind: 'delete-slice'; readonly from: ObservedSlice };
 
 /** Writes come before deletes, so that an address that moves between slices is never missing. */
@@ -20,6 +28,13 @@ type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
 type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 
 /**
+ * The owner of an object's slices. One that is being deleted has none: they would be deleted with it by the garbage collector,
+ * and the next object of its name adopts them.
+ */
+export const ownerOf = ({ name, uid, isTerminating }: Owner & { readonly isTerminating: boolean }): Owner | undefined =>
+  isTerminating ? undefined : { name, uid };
+
+/**
  * How the local slices of a Service differ from what they should be. As a slice's family is immutable, a slice that
  * needs another one is deleted now, and created by the next reconcile.
  *
@@ -28,7 +43,7 @@ type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 export function diffSlices(
   observed: readonly ObservedSlice[],
   desired: readonly DesiredSlice[],
-  owner: Owner,
+  owner: Owner | undefined,
 ): SlicePhases {
   const observedByName = new Map(observed.map((slice) => [slice.name, slice]));
   const wanted = new Set<string>();
@@ -45,10 +60,10 @@ export function diffSlices(
   return { writes, deletes };
 }
 
-function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner): boolean {
+function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner | undefined): boolean {
   return (
-    from.owners.length === 1 &&
-    from.owners[0] === owner.uid &&
+    from.owners.length === (owner === undefined ? 0 : 1) &&
+    from.owners[0] === owner?.uid &&
     from.hasTargets === undefined &&
     hasMarks(from, to) &&
     isDeepStrictEqual(from.ports, to.ports) &&

@@ -132,10 +132,67 @@ describe('nextChanges', () => {
     expect(carriedOut(from, to()).kinds).toEqual(want);
   });
 
-  it('are none while an object is being deleted', () => {
-    const gone = { ...exportedNow, service: { ...exportedNow.service!, isTerminating: true } };
-    expect(nextChanges(gone, 'nothing', AT)).toEqual([]);
-    expect(nextChanges(gone, wantedOf(importInput([headless])), AT)).toEqual([]);
+  describe('while an object waits for its finalizers', () => {
+    const moved = wantedOf(importInput([{ ...clusterIp, slices: [sliceOf('web-2')] }]));
+    const ending = <T>(object: T | undefined): T => ({ ...object!, isTerminating: true });
+    const withoutService = { ...exportedNow, service: ending(exportedNow.service) };
+    const withoutImport = { ...exportedNow, serviceImport: ending(exportedNow.serviceImport) };
+    const withoutHeadless = { ...headlessNow, serviceImport: ending(headlessNow.serviceImport) };
+
+    it.each([
+      {
+        what: 'a Service, its slices follow, and release it',
+        from: withoutService,
+        to: moved,
+        want: [['create-slice'], ['delete-slice']],
+      },
+      {
+        what: 'a Service, its slices go at once with the last export',
+        from: withoutService,
+        to: 'nothing' as const,
+        want: [['delete-import'], ['delete-slice']],
+      },
+      {
+        what: 'a Service, the import can become headless',
+        from: withoutService,
+        to: wantedOf(importInput([headless])),
+        want: [['update-import'], ['update-slice']],
+      },
+      {
+        what: 'an import, slices of its Service follow',
+        from: withoutImport,
+        to: moved,
+        want: [['create-slice'], ['delete-slice']],
+      },
+      {
+        what: 'an import, its slices go at once with the last export, and its address stays its own',
+        from: withoutImport,
+        to: 'nothing' as const,
+        want: [['delete-slice']],
+      },
+      {
+        what: 'a headless import, its slices go at once with the last export',
+        from: withoutHeadless,
+        to: 'nothing' as const,
+        want: [['delete-slice']],
+      },
+    ])('$what: $want', ({ from, to, want }) => {
+      expect(carriedOut(from, to).kinds).toEqual(want);
+    });
+
+    it.each([
+      { what: 'a Service', from: withoutService, to: wantedOf(importInput([clusterIp])) },
+      { what: 'a headless import', from: withoutHeadless, to: wantedOf(importInput([headless])) },
+    ])('slices lose $what as their owner, and the next one adopts them', ({ from, to }) => {
+      const { kinds, states } = carriedOut(from, to);
+      const released = states.at(-1)!;
+      expect(kinds).toEqual([['update-slice']]);
+      expect(released.slices.map(({ owners }) => owners)).toEqual([[]]);
+      const gone =
+        from === withoutService ? { ...released, service: undefined } : { ...released, serviceImport: undefined };
+      const { slices, service, serviceImport } = after(gone, to);
+      expect(slices.map(({ owners }) => owners)).toEqual([[(service ?? serviceImport)!.uid]]);
+    });
   });
 
   it('replace a derived Service that someone made headless', () => {

@@ -5,7 +5,7 @@ import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import { hasMarks } from '../diff/marks.ts';
 import { diffService } from '../diff/service.ts';
 import { deletesBeside, partsOf, writesBeside } from '../diff/slice-parts.ts';
-import { diffSlices, type Owner, type SliceChange, type SlicePhases } from '../diff/slices.ts';
+import { diffSlices, type Owner, ownerOf, type SliceChange, type SlicePhases } from '../diff/slices.ts';
 import { familySpec } from '../families.ts';
 import { hasReady } from '../objects.ts';
 import type { Identity, ObservedSlice } from '../observed.ts';
@@ -54,7 +54,7 @@ export type ObservedObjects = {
  *
  * @param at RFC 3339, for conditions whose status changes
  * @param waits whether a change can't be made now: then what doesn't need it goes on, most of all what a cluster withdraws
- * @returns empty if everything is as it should be, waits, or is still being deleted
+ * @returns empty if everything is as it should be, or waits
  */
 export function nextChanges(
   observed: ObservedObjects,
@@ -62,15 +62,17 @@ export function nextChanges(
   at: string,
   waits: Waits = () => false,
 ): readonly ImportChange[] {
-  const isTerminating = [observed.serviceImport, observed.service].some((object) => object?.isTerminating === true);
-  // What replaces such an object can't be created before it is gone, which the watch reports.
-  if (isTerminating) return [];
-  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, { at, waits })) {
-    const due = phase.filter((change) => !waits(change));
+  const waitsLonger: Waits = (change) => isDeleted(change) || waits(change);
+  for (const phase of wanted === 'nothing' ? removal(observed) : phases(observed, wanted, { at, waits: waitsLonger })) {
+    const due = phase.filter((change) => !waitsLonger(change));
     if (due.length > 0) return due;
   }
   return [];
 }
+
+/** Whether a change deletes an object that was deleted already, and exists until its finalizers are removed. */
+const isDeleted = (change: ImportChange): boolean =>
+  change.kind.startsWith('delete') && 'from' in change && 'isTerminating' in change.from && change.from.isTerminating;
 
 /** The namespaces of a ServiceImport, and of its derived Service. */
 export type ImportPlace = { readonly namespace: string; readonly derivedNamespace: string };
@@ -108,7 +110,8 @@ function* removal({ serviceImport: present, service, slices }: ObservedObjects):
   if (present !== undefined) yield [{ kind: 'delete-import', from: present }];
   yield [
     ...slices.map((from): ImportChange => ({ kind: 'delete-slice', from })),
-    ...(service === undefined ? [] : [{ kind: 'delete-derived', from: service } as const]),
+    // Another Service could get its address, and clients of an import that still exists would call that.
+    ...(service === undefined || present !== undefined ? [] : [{ kind: 'delete-derived', from: service } as const]),
   ];
 }
 
@@ -122,7 +125,7 @@ function* phases(
   const { serviceImport: present, service, slices } = observed;
   const isWaiting = (changes: readonly ImportChange[]): boolean => changes.some(waits);
   // The owner of slices: if it doesn't exist, none can be written.
-  let owner: Owner | undefined;
+  let owner: ObservedImport | ObservedDerived | undefined;
   let ports: DerivedService['definition']['ports'] | undefined;
   if (wanted.service !== undefined) {
     const change = derivedChange(service, wanted.service);
@@ -204,8 +207,6 @@ function statusChange(from: ObservedImport, to: DesiredImportStatus, at: string)
 
 /** What can't be written has no owner. */
 const NO_OWNER: Owner = { name: '', uid: '' };
-
-const ownerOf = ({ name, uid }: Owner): Owner => ({ name, uid });
 
 const isOurs = ({ labels }: Pick<ObservedImport, 'labels'>): boolean => labels[managedByLabel] === sliceManager;
 

@@ -53,7 +53,11 @@ export function afterChange(
     case 'create-slice':
     case 'update-slice': {
       const marks = marksOf('from' in change ? change.from : undefined, change.to);
-      const written = { ...sliceAfter(change.to), ...marks, owners: [change.owner.uid] };
+      const written = {
+        ...sliceAfter(change.to),
+        ...marks,
+        owners: change.owner === undefined ? [] : [change.owner.uid],
+      };
       return { ...objects, slices: [...slices.filter(({ name }) => name !== written.name), written] };
     }
     case 'delete-slice':
@@ -87,7 +91,7 @@ const identity = (name: string): Identity => ({ name, uid: newUid(name), resourc
 /** Whether a planned change needs an object that the plan creates. */
 export const needsPlanned = (change: McsChange | Change): boolean =>
   ('from' in change && change.from.resourceVersion === '') ||
-  ('owner' in change && ['', newUid(change.owner.name)].includes(change.owner.uid));
+  ('owner' in change && change.owner !== undefined && ['', newUid(change.owner.name)].includes(change.owner.uid));
 
 const newUid = (name: string): string => `new ${name}`;
 

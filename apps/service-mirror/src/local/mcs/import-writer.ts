@@ -66,11 +66,11 @@ export class ImportWriter {
         const kind = isOfHeadless(change.to)
           ? { apiVersion: apiVersion(serviceImportKind), kind: 'ServiceImport' }
           : SERVICE;
-        const owner = { ...kind, ...change.owner, namespace };
+        const owned = { namespace, owner: change.owner && { ...kind, ...change.owner } };
         const object =
           change.kind === 'create-slice'
-            ? await this.#client.create(slices, writtenSlice(change.to, undefined, owner), options)
-            : await this.#client.update(slices, writtenSlice(change.to, change.from, owner), options);
+            ? await this.#client.create(slices, writtenSlice(change.to, undefined, owned), options)
+            : await this.#client.update(slices, writtenSlice(change.to, change.from, owned), options);
         return { kind: 'slice', object };
       }
       case 'delete-derived':

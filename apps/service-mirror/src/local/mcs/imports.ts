@@ -216,12 +216,11 @@ export class LocalImports {
     else services.wrote(written.object);
   }
 
-  /** Removes a deleted object, before the watch reports it, unless it waits for finalizers. */
+  /** Removes a deleted object, before the watch reports it. */
   #deleted(change: ImportChange, { namespace, derivedNamespace }: ImportAt): void {
-    if (change.kind === 'delete-import' && change.from.finalizers.length === 0)
-      this.#imports.delete(`${namespace}/${change.from.name}`, change.from.uid);
-    if (change.kind === 'delete-derived' && change.from.finalizers.length === 0)
-      this.#services.delete(`${derivedNamespace}/${change.from.name}`, change.from.uid);
+    if (change.kind === 'delete-import') deleted(this.#imports, `${namespace}/${change.from.name}`, change.from);
+    if (change.kind === 'delete-derived')
+      deleted(this.#services, `${derivedNamespace}/${change.from.name}`, change.from);
     if (change.kind !== 'delete-slice') return;
     for (const place of new Set([namespace, derivedNamespace]))
       this.#slices.delete(`${place}/${change.from.name}`, change.from.uid);
@@ -265,6 +264,18 @@ export class LocalImports {
 /** Every version counts, as in `LocalObjects`. */
 const store = <V extends Identity>(onChange: (change: Change<V>) => void): Store<V> =>
   new Store<V>({ equal: (a, b) => a.resourceVersion === b.resourceVersion, onChange });
+
+/** Removes a deleted object from its store, unless it exists until its finalizers are removed. */
+function deleted<V extends LocalImport | LocalDerived>(
+  of: Store<V>,
+  key: string,
+  from: Identity & Pick<V, 'finalizers'>,
+) {
+  if (from.finalizers.length === 0) return of.delete(key, from.uid);
+  const last = of.last(key);
+  // The watch may have been quicker.
+  if (last?.resourceVersion === from.resourceVersion) of.set(key, { ...last, isTerminating: true });
+}
 
 /** @param key of the store */
 const importKeyOf = (key: string): string => importKey(...(key.split('/') as [string, string]));

@@ -167,6 +167,59 @@ describe('an import', () => {
     await patch('serviceimports/marked', { metadata: { finalizers: null } });
   });
 
+  it.for(['Service', 'ServiceImport'])(
+    'has the endpoints of its exports while its %s waits for a finalizer, and loses them with the last export',
+    async (kind, { c1, c2 }) => {
+      const name = `held-${kind.toLowerCase()}`;
+      const { admin } = c2.cluster;
+      await c1.export(name, ['10.4.1.12']);
+      await eventually(() => c2.importedFrom(name), ['c1']);
+      const derived = (await c2.derived()).find(({ metadata }) => metadata.labels?.[importNameLabel] === name)!;
+      const held = kind === 'Service' ? derived : (await c2.import(name))!;
+      const imports = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/shop/serviceimports';
+      const path =
+        kind === 'Service' ? `/api/v1/namespaces/shop/services/${derived.metadata.name}` : `${imports}/${name}`;
+      const hold = async (finalizers: readonly string[] | null) =>
+        expect((await admin.request('PATCH', path, { metadata: { finalizers } })).status).toBe(200);
+      await hold(['cloud.example/x']);
+      await admin.delete(path);
+      const object = kind === 'Service' ? `Service ${derived.metadata.name}` : `ServiceImport shop/${name}`;
+      await c2.mirror.logged('skipped', {
+        subject: `@import/shop/${name}`,
+        reason: 'terminating',
+        detail: `the ${object} was deleted, and exists until its finalizers are removed: "cloud.example/x"`,
+      });
+      await c1.setEndpoints(name, ['10.4.1.13']);
+      await eventually(() => c2.addresses(name), { c1: ['10.4.1.13'] });
+      expect((await admin.get(path)).metadata.uid).toBe(held.metadata.uid);
+
+      await hold(null);
+      const uids = async () => {
+        const { status, body } = await admin.request('GET', path);
+        return status === 200 && body['metadata'].uid !== held.metadata.uid;
+      };
+      await eventually(uids, true);
+      await eventually(() => c2.addresses(name), { c1: ['10.4.1.13'] });
+      await eventually(() => c2.importedFrom(name), ['c1']);
+
+      await hold(['cloud.example/x']);
+      await c1.unexport(name);
+      await eventually(() => c2.addresses(name), {});
+      await eventually(async () => (await admin.get(path)).metadata['deletionTimestamp'] !== undefined, true);
+      // An import that still exists has an address, which no other Service may get.
+      const left = (await c2.derived()).filter(({ metadata }) => metadata.labels?.[importNameLabel] === name);
+      expect(left).toHaveLength(1);
+      await hold(null);
+      await eventually(async () => (await admin.request('GET', path)).status, 404);
+      await eventually(
+        async () => (await c2.derived()).filter(({ metadata }) => metadata.labels?.[importNameLabel] === name),
+        [],
+      );
+      const failed = c2.mirror.log().filter(({ level, msg }) => level === 'warn' && msg !== 'skipped');
+      expect(failed).toEqual([]);
+    },
+  );
+
   it('keeps the Service of an older build, whose name has fewer digits, and its address', async ({ c1, c2 }) => {
     await c1.export('kept', ['10.4.1.11']);
     await eventually(() => c2.importedFrom('kept'), ['c1']);
