@@ -119,8 +119,8 @@ it('says how many packets the node of a Pod refused that was called in vain', as
   expect(code).toBe(1);
   expect(stdout.split('\n').slice(4)).toEqual([
     '✗ c1 to c2, http://127.13.7.2:8080/: no byte for 5 s',
-    '! c1 to c2: meanwhile, WireGuard on the node n1 refused 18 packets, as their source is none of the Pod addresses that it ' +
-      'knows of the sending node. If they are of these calls, something in c1 replaces the address of Pods, or c2 ' +
+    '! c1 to c2: meanwhile, WireGuard on the node n1 refused 18 packets, as it knows no Pod of the sending node with their ' +
+      'source address. If they are of these calls, something in c1 replaces the address of Pods, or c2 ' +
       "doesn't know that address (docs/wireguard.md#what-replaces-the-address-of-a-pod)",
     '',
   ]);

@@ -182,7 +182,9 @@ function problemsOf(key: string, { change, error }: Unwritten): readonly Cluster
 
 /** All changes, in the order in which they are made. */
 function changesOf({ service, slices, owner }: Phases): readonly Change[] {
-  const { writes, adopted, deletes } = slices(service?.kind === 'replace-service' ? { ...owner!, uid: '' } : owner);
+  const { writes, adopted, deletes } = slices(
+    service?.kind === 'replace-service' ? owner && { ...owner, uid: '' } : owner,
+  );
   return [...(service === undefined ? [] : [service]), ...writes, ...adopted, ...deletes];
 }
 

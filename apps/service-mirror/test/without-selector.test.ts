@@ -52,7 +52,7 @@ describe('a Service without a selector', () => {
     });
     const program = await start();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // What another Service has is nobody's trouble.
+    // What another Service has is no problem of ours.
     expect((await program.get('/metrics')).body).not.toMatch(new RegExp(`^${skipped}.*problem.* [^0]`, 'm'));
   });
 

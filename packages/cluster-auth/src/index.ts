@@ -8,5 +8,5 @@ export { ClusterAuthError, tlsFailure } from './errors.ts';
 export { contextOf } from './kubeconfig/context.ts';
 export { loadKubeconfigs } from './kubeconfig/load.ts';
 export type { MergedKubeconfig } from './kubeconfig/merge.ts';
-export { proxyOf } from './proxy/environment.ts';
+export { proxyFor } from './proxy/environment.ts';
 export type { ClusterReference, ContextReference } from './reference.ts';

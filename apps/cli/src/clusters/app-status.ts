@@ -50,6 +50,7 @@ const remote = z.object({
     labels: z.optional(z.record(z.string(), z.string())),
   }),
   deviceName: z.optional(z.string()),
+  refusedPackets: z.nullish(count),
   device: z.nullish(z.object({ publicKey: z.nullable(z.string()), marked: z.boolean() })),
   deviceError: z.optional(z.string()),
   peers: z.optional(z.array(peer)),

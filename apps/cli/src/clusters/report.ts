@@ -18,6 +18,8 @@ export type AppPod = {
   readonly namespace: string;
   readonly name: string;
   readonly node: string;
+  /** Where it serves its status; undefined: nowhere. */
+  readonly port?: number | undefined;
   /** Its service account. */
   readonly account: string;
   /** Of its first container. */
@@ -85,21 +87,30 @@ export function warnOfLeftOut({ complain }: Pick<Terminal, 'complain'>, reports:
 
 const keyOf = ({ app, namespace, name }: AppPod): string => `${app} ${namespace}/${name}`;
 
-async function readPod(context: Context, found: PodOnNode, { signal }: Run): Promise<AppPod> {
+async function readPod(context: Context, found: PodOnNode, run: Run): Promise<AppPod> {
   const { metadata, spec } = found;
   const { name, namespace, labels } = metadata;
   const port = httpPort(spec);
   const { nodeName: node, containers } = spec;
   const account = accountOf(spec);
   const image = containers[0]?.image || undefined;
-  const pod = { app: labels['app'] as App, namespace, name, node, account, image, ready: isReady(found) };
-  if (port === undefined) return { ...pod, status: { failure: 'it has no port with the name http' } };
+  const pod = { app: labels['app'] as App, namespace, name, node, port, account, image, ready: isReady(found) };
+  return { ...pod, status: await readStatus(context, pod, run) };
+}
+
+/** What a Pod of an app says now. Rejects only when `signal` is aborted. */
+export async function readStatus(
+  context: Context,
+  { namespace, name, port }: Pick<AppPod, 'namespace' | 'name' | 'port'>,
+  { signal }: Run,
+): Promise<AppPod['status']> {
+  if (port === undefined) return { failure: 'it has no port with the name http' };
   try {
     const path = `/api/v1/namespaces/${namespace}/pods/${name}:${port}/proxy/status`;
-    return { ...pod, status: readAppStatus(await get(context, path, { signal, timeoutMs: TIMEOUT_MS })) };
+    return readAppStatus(await get(context, path, { signal, timeoutMs: TIMEOUT_MS }));
   } catch (error) {
     signal.throwIfAborted();
-    return { ...pod, status: { failure: printable((error as Error).message) } };
+    return { failure: printable((error as Error).message) };
   }
 }
 

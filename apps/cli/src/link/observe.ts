@@ -1,4 +1,4 @@
-import { proxyOf } from '@kube-semaphore/cluster-auth';
+import { proxyFor } from '@kube-semaphore/cluster-auth';
 import { endpointSliceKind, namespaceKind } from '@kube-semaphore/kube-objects';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { parseYaml } from '@kube-semaphore/text';
@@ -150,8 +150,8 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
 }
 
 function isViaProxy({ server, reference }: Context): boolean {
-  const proxyUrl = reference.kind === 'context' ? reference.context.cluster['proxy-url'] : undefined;
-  return proxyOf({ server: new URL(server), proxyUrl }, process.env) !== undefined;
+  const own = reference.kind === 'context' ? reference.context.cluster['proxy-url'] : undefined;
+  return (own ?? proxyFor(new URL(server), process.env)) !== undefined;
 }
 
 /** Others may have changed it since kubeadm wrote it; then it tells nothing. */

@@ -9,7 +9,7 @@ import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { DEADLINE_SECONDS, MANAGED_BY, podOf, serviceOf } from './objects.ts';
 import { type Call, type Found, isFine, testJson, testText } from './page.ts';
-import { agentPath, readRefused, type Refused, type RefusedByRemote, refusedSince } from './refused.ts';
+import { readRefused, type Refused, type RefusedByRemote, refusedSince } from './refused.ts';
 import { sourceFailure } from './source.ts';
 import { addressesIn, mirrorLabels, type Site, targetsOf, tunnelName } from './targets.ts';
 
@@ -92,7 +92,7 @@ async function settled<T, R>(
 
 /** A cluster with its answering Pod, and what WireGuard had refused on that Pod's node before it was called. */
 type Called = Site &
-  Place & { readonly node: string; readonly agent: string | undefined; readonly before: RefusedByRemote };
+  Place & { readonly node: string; readonly agent: AppPod | undefined; readonly before: RefusedByRemote };
 
 async function callAll(places: readonly Place[], named: Named, run: Reported): Promise<Found> {
   const labels = mirrorLabels(places);
@@ -104,7 +104,7 @@ async function callAll(places: readonly Place[], named: Named, run: Reported): P
     await create(timed, 'services', serviceOf({ ...named, image }, metadata.uid, labels), named, run);
     const { spec, status } = await podIn(timed, named, 'Running', run);
     const { nodeName: node = '' } = spec;
-    const agent = await agentPath(timed, node, run);
+    const agent = pods.find((pod) => pod.app === 'semaphore-wireguard' && pod.node === node);
     const before = await readRefused(timed, agent, run);
     return { context: timed, pods, image, cluster: context.name, ips: addressesIn(status.podIPs), node, agent, before };
   });

@@ -1,4 +1,4 @@
-import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { type Change, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
@@ -8,7 +8,7 @@ import type { SliceRules } from './read/slice.ts';
 import { type SourceService, type SourceSlice } from '../desired/source.ts';
 import type { ServiceView } from '../desired/target.ts';
 import { skippedIn, SliceSource, type SliceSourceOptions, type StoredSlice } from './slices.ts';
-import { asYoungest, readTooLarge, type Stored } from './stored.ts';
+import { asYoungest, guardOf, nameOf, readTooLarge, reflectorSettings, type Stored } from './stored.ts';
 import { UnlabelledSlices } from './unlabelled-slices.ts';
 
 /** What a cluster had before the process started, as our local objects show. */
@@ -75,7 +75,7 @@ export class ServiceSource {
         if (service !== undefined) onService(service, { isRemoved: current?.value === undefined });
       },
       holding: {
-        guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+        guard: guardOf({ options }),
         hold: asYoungest,
         claims: () => [],
         withoutClaim: () => undefined,
@@ -87,14 +87,10 @@ export class ServiceSource {
       client,
       kind: serviceKind,
       labelSelector: selector,
-      watchList: 'auto',
       project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
       projectTooLarge: readTooLarge,
       store: this.#services,
-      ...(budget !== undefined && { budget }),
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      holdMs: options.deletionGuardHoldMs,
+      ...reflectorSettings({ options, budget }),
       hooks: {
         ...hooks,
         onSynced: () => {
@@ -240,11 +236,6 @@ export class ServiceSource {
 }
 
 const valuesOf = (slices: readonly StoredSlice[]): readonly SourceSlice[] => slices.flatMap(({ value }) => value ?? []);
-
-function nameOf(key: string): Name {
-  const [namespace = '', name = ''] = key.split('/');
-  return { namespace, name };
-}
 
 /** A mirror doesn't depend on UIDs and versions. */
 function isSame<T>(a: Stored<T>, b: Stored<T>): boolean {

@@ -1,29 +1,30 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Change, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import { type Change, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type EndpointSlice, endpointSliceKind } from '@kube-semaphore/kube-objects';
-import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import type { MirrorOptions } from '../config/options.ts';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { SliceIndex } from '../desired/slice-index.ts';
 import type { SourceSlice } from '../desired/source.ts';
 import { serviceNameLabel } from '../names.ts';
 import { readSlice, type SliceRules } from './read/slice.ts';
-import { heldSlices, readTooLarge, type Stored } from './stored.ts';
+import {
+  guardOf,
+  heldSlices,
+  nameOf,
+  readTooLarge,
+  reflectorSettings,
+  type Stored,
+  type WatchSettings,
+} from './stored.ts';
 
 /** A slice as stored. `service` is `''` if it is too large: then only its own name is known. */
 export type StoredSlice = Stored<SourceSlice> & Pick<SourceSlice, 'namespace' | 'name' | 'service'>;
 
-export type SliceSourceOptions = {
+export type SliceSourceOptions = WatchSettings & {
   readonly client: KubeClient;
   /** Default: all slices. */
   readonly labelSelector?: string;
   readonly rules: SliceRules;
-  readonly options: Pick<
-    MirrorOptions,
-    'watchIdleTimeoutMs' | 'deletionGuardHoldMs' | 'deletionGuardMin' | 'deletionGuardPercent'
-  >;
-  /** Undefined for the local cluster. */
-  readonly budget: RemoteBudget | undefined;
   readonly hooks: ReflectorHooks;
   /** @param services those that the slice belonged to and belongs to now */
   readonly onChange: (
@@ -42,14 +43,10 @@ export class SliceSource {
     this.#store = new Store<StoredSlice>({
       equal: isSame,
       onChange: (change) => {
-        const moved = Array.from(this.#byService.move(change), (service) => {
-          const [namespace = '', name = ''] = service.split('/');
-          return { namespace, name };
-        });
-        onChange(change, moved);
+        onChange(change, Array.from(this.#byService.move(change), nameOf));
       },
       holding: {
-        guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+        guard: guardOf({ options }),
         ...heldSlices,
       },
     });
@@ -57,17 +54,13 @@ export class SliceSource {
       client,
       kind: endpointSliceKind,
       ...(labelSelector !== undefined && { labelSelector }),
-      watchList: 'auto',
       project: (slice, known) => storedSlice(slice, rules, known),
       projectTooLarge: (slice): StoredSlice => {
         const { namespace, name } = slice.metadata;
         return { ...readTooLarge(slice), namespace, name, service: '' };
       },
       store: this.#store,
-      ...(budget !== undefined && { budget }),
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      holdMs: options.deletionGuardHoldMs,
+      ...reflectorSettings({ options, budget }),
       hooks,
     });
   }

@@ -1,6 +1,40 @@
+import type { RemoteBudget } from '@kube-semaphore/informers';
 import type { TooLarge } from '@kube-semaphore/kube-objects';
+import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import type { MirrorOptions } from '../config/options.ts';
 import { addressesOf } from '../desired/compact.ts';
 import { type Reading, type SourceSlice, YOUNGEST } from '../desired/source.ts';
+
+/** How sources are watched. */
+export type WatchSettings = {
+  readonly options: Pick<
+    MirrorOptions,
+    'watchIdleTimeoutMs' | 'deletionGuardHoldMs' | 'deletionGuardMin' | 'deletionGuardPercent'
+  >;
+  /** Undefined for the local cluster. */
+  readonly budget: RemoteBudget | undefined;
+};
+
+/** What all reflectors of sources have in common. */
+export const reflectorSettings = ({ options, budget }: WatchSettings) =>
+  ({
+    watchList: 'auto',
+    ...(budget !== undefined && { budget }),
+    idleTimeoutMs: options.watchIdleTimeoutMs,
+    pollIntervalMs: POLL_INTERVAL_MS,
+    holdMs: options.deletionGuardHoldMs,
+  }) as const;
+
+export const guardOf = ({ options }: Pick<WatchSettings, 'options'>) => ({
+  percent: options.deletionGuardPercent,
+  min: options.deletionGuardMin,
+});
+
+/** The names in the key of a stored object. */
+export function nameOf(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
+}
 
 /** What the store of a source keeps of an object. */
 export type Stored<T> = Reading<T> & { readonly uid: string };

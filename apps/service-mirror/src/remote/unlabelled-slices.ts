@@ -52,7 +52,7 @@ export class UnlabelledSlices {
     return this.#open !== undefined && this.synced ? this.#open.source.held : 0;
   }
 
-  /** Milliseconds since the watch was active; 0 while there is none. */
+  /** Milliseconds since the watch was active; 0 before it is opened. */
   get silentMs(): number {
     return this.#open?.source.silentMs ?? 0;
   }

@@ -42,6 +42,8 @@ describe('parseKubeconfig', () => {
       kubeconfig({ cluster: { 'tls-server-name': '', 'proxy-url': null }, user: { token: null } }),
     );
     expect([cluster['tls-server-name'], cluster['proxy-url'], user.token]).toEqual([undefined, undefined, undefined]);
+    // Then the environment may name a proxy.
+    expect(read(kubeconfig({ cluster: { 'proxy-url': '' } })).cluster['proxy-url']).toBeUndefined();
   });
 
   it('reads a user without a value as an anonymous one', () => {

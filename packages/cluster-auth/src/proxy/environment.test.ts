@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { proxyFor, proxyOf } from './environment.ts';
+import { proxyFor } from './environment.ts';
 
 const HTTPS_PROXY = 'http://proxy:3128';
 const proxied = 'http://proxy:3128/';
@@ -61,11 +61,10 @@ describe('proxyFor', () => {
     expect(proxyFor(new URL(url), { HTTPS_PROXY, NO_PROXY: list })).toEqual(exempt ? undefined : new URL(HTTPS_PROXY));
   });
 
-  it('takes the proxy of a kubeconfig, and otherwise that of the environment', () => {
-    const [server, env] = [new URL('https://api.example.com'), { HTTPS_PROXY, NO_PROXY: 'api.example.com' }];
-    expect(proxyOf({ server, proxyUrl: 'socks5h://other' }, env)?.href).toBe('socks5://other');
-    expect(proxyOf({ server, proxyUrl: '' }, { HTTPS_PROXY })?.href).toBe(proxied);
-    expect(proxyOf({ server }, env)).toBeUndefined();
+  it('takes socks5h: for socks5:, as the proxy resolves names anyway', () => {
+    expect(proxyFor(new URL('https://api.example.com'), { HTTPS_PROXY: 'socks5h://other' })?.href).toBe(
+      'socks5://other',
+    );
   });
 
   it('names the variable that holds no proxy', () => {

@@ -4,12 +4,6 @@ import { isLoopbackHost } from '@kube-semaphore/net';
 import type { Environment } from '../dependencies.ts';
 import { hostOf, parseProxy, portOf } from '../endpoint.ts';
 
-/** The proxy to a server: that of its kubeconfig, or else of the environment. @throws {ClusterAuthError} as `proxyFor` */
-export const proxyOf = (
-  { server, proxyUrl }: { readonly server: URL; readonly proxyUrl?: string | undefined },
-  env: Environment,
-): URL | undefined => (proxyUrl ? parseProxy(proxyUrl, 'proxy-url') : proxyFor(server, env));
-
 /**
  * The proxy for a URL by HTTPS_PROXY (HTTP_PROXY for http:) and NO_PROXY, or the same in lower case. The rules are those
  * of Go's golang.org/x/net/http/httpproxy, which client-go and kubectl use. NO_PROXY is a list of host names with their

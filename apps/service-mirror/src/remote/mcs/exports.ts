@@ -1,26 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Condition, type ServiceExport, serviceExportKind } from '@kube-semaphore/kube-objects';
-import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import type { MirrorOptions } from '../../config/options.ts';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Identity } from '../../desired/observed.ts';
 import { readExport, type SourceExport } from '../read/export.ts';
-import { asYoungest, readTooLarge, type Stored } from '../stored.ts';
+import {
+  asYoungest,
+  guardOf,
+  nameOf,
+  readTooLarge,
+  reflectorSettings,
+  type Stored,
+  type WatchSettings,
+} from '../stored.ts';
 
 /** The status of an export of the local cluster, which we write. */
 type OwnStatus = { readonly resourceVersion: string; readonly conditions: readonly Condition[] };
 
 type StoredExport = Stored<SourceExport> & Partial<OwnStatus>;
 
-export type ExportSourceOptions = {
+export type ExportSourceOptions = WatchSettings & {
   readonly client: KubeClient;
-  readonly options: Pick<
-    MirrorOptions,
-    'watchIdleTimeoutMs' | 'deletionGuardHoldMs' | 'deletionGuardMin' | 'deletionGuardPercent'
-  >;
-  /** Undefined for the local cluster. */
-  readonly budget: RemoteBudget | undefined;
   /** Whether to keep the status: only for the local cluster. */
   readonly isLocal: boolean;
   readonly hooks: ReflectorHooks;
@@ -39,27 +40,21 @@ export class ExportSource {
   readonly #reflector: Reflector<typeof serviceExportKind, StoredExport>;
 
   constructor({ client, options, budget, isLocal, hooks, onChange, onSkipped }: ExportSourceOptions) {
-    const guard = { percent: options.deletionGuardPercent, min: options.deletionGuardMin };
     this.#store = new Store<StoredExport>({
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {
         onSkipped(`export ${key}`, current?.skipped ?? []);
-        const [namespace = '', name = ''] = key.split('/');
-        onChange({ namespace, name }, { isRemoved: current?.value === undefined });
+        onChange(nameOf(key), { isRemoved: current?.value === undefined });
       },
-      holding: { guard, hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
+      holding: { guard: guardOf({ options }), hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
     });
     this.#reflector = new Reflector({
       client,
       kind: serviceExportKind,
-      watchList: 'auto',
       project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
       projectTooLarge: readTooLarge,
       store: this.#store,
-      ...(budget !== undefined && { budget }),
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      holdMs: options.deletionGuardHoldMs,
+      ...reflectorSettings({ options, budget }),
       hooks,
     });
   }

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
-import { type Diagnostic, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Reading, SourceSlice } from '../../desired/source.ts';
 import { type ExportedService, readExportedService } from '../read/export.ts';
 import { skippedIn, SliceSource, type SliceSourceOptions } from '../slices.ts';
+import { guardOf, nameOf, reflectorSettings } from '../stored.ts';
 
 type StoredService = ExportedService & { readonly uid: string };
 
@@ -32,12 +33,9 @@ export class ExportedServices {
   constructor({ client, rules, options, budget, hooks, onChange, onSkipped }: ExportedServicesOptions) {
     this.#services = new Store<StoredService>({
       equal: (a, b) => isDeepStrictEqual([a.own, a.definition], [b.own, b.definition]),
-      onChange: ({ key }) => {
-        const [namespace = '', name = ''] = key.split('/');
-        onChange({ namespace, name });
-      },
+      onChange: ({ key }) => onChange(nameOf(key)),
       holding: {
-        guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
+        guard: guardOf({ options }),
         hold: (service) => service,
         claims: () => [],
         withoutClaim: () => undefined,
@@ -46,7 +44,6 @@ export class ExportedServices {
     this.#reflector = new Reflector({
       client,
       kind: serviceKind,
-      watchList: 'auto',
       project: (service) => ({ uid: service.metadata.uid, ...readExportedService(service) }),
       projectTooLarge: ({ metadata, tooLarge: detail }): StoredService => ({
         uid: metadata.uid,
@@ -54,10 +51,7 @@ export class ExportedServices {
         definition: undefined,
       }),
       store: this.#services,
-      ...(budget !== undefined && { budget }),
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      holdMs: options.deletionGuardHoldMs,
+      ...reflectorSettings({ options, budget }),
       hooks: hooks('Services'),
     });
     this.#slices = new SliceSource({
