@@ -4,6 +4,7 @@ import { refusalOf, WaitingWrites } from '@kube-semaphore/multicluster';
 import { describe, expect, it } from 'vitest';
 import type { Change } from './desired/diff/change.ts';
 import type { DesiredObjects, DesiredSlice } from './desired/objects.ts';
+import type { ClusterDiagnostic } from './desired/diagnostic.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from './desired/observed.ts';
 import { ServiceReconciler } from './reconciler.ts';
 import type { Target } from './desired/target.ts';
@@ -60,15 +61,14 @@ async function reconcileOnce(reconciler: ServiceReconciler, of: string): Promise
   return failures.find((error) => refusalOf(error) === undefined);
 }
 
-/** The changes and the failure of one reconcile, without a Service yet, and maybe with Endpoints of a Go program. */
-async function lookAt({
-  wanted,
-  retainsEndpoints = false,
-  endpoints,
-  refused,
-  taken,
-}: Setting): Promise<{ readonly changes: readonly Change['kind'][]; readonly failure: unknown }> {
+/** The changes, the diagnostics and the failure of one reconcile, without a Service yet, and maybe with Endpoints of a Go program. */
+async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, taken }: Setting): Promise<{
+  readonly changes: readonly Change['kind'][];
+  readonly diagnostics: readonly ClusterDiagnostic[];
+  readonly failure: unknown;
+}> {
   const changes: Change['kind'][] = [];
+  let diagnostics: readonly ClusterDiagnostic[] = [];
   const reconciler = new ServiceReconciler({
     local: { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
     targets: {
@@ -88,9 +88,12 @@ async function lookAt({
       changes.push(change.kind);
       return change.kind === 'create-service' ? (written as never) : undefined;
     },
-    onDiagnostics: () => {},
+    onDiagnostics: (_, all) => {
+      diagnostics = all;
+    },
   });
-  return { changes, failure: await reconcileOnce(reconciler, key) };
+  const failure = await reconcileOnce(reconciler, key);
+  return { changes, diagnostics, failure };
 }
 
 describe('Endpoints of a Go program', () => {
@@ -154,15 +157,34 @@ describe('Endpoints of a Go program', () => {
     expect((await lookAt(setting)).changes.includes('delete-endpoints')).toBe(goes);
   });
 
+  it('that stay are named, with the reason', async () => {
+    const setting = { endpoints: left, retainsEndpoints: true };
+    expect((await lookAt({ ...setting, wanted: empty })).diagnostics).toEqual([
+      {
+        cluster: 'c2',
+        kind: 'expected',
+        reason: 'endpoints-retained',
+        detail:
+          `the Endpoints ${name} of the Go program stay, with 1 address, ` +
+          'while its source has no ready endpoint: its list may be incomplete',
+      },
+    ]);
+    expect((await lookAt({ ...setting, wanted: filled })).diagnostics).toEqual([]);
+    expect(
+      (await lookAt({ ...setting, wanted: empty, endpoints: endpointsWith(['10.4.0.1'], {}) })).diagnostics,
+    ).toEqual([]);
+  });
+
   it('are deleted after the slices that replace them are created', async () => {
     expect(await lookAt({ wanted: filled, endpoints: left })).toEqual({
       changes: ['create-service', 'create-slice', 'delete-endpoints'],
+      diagnostics: [],
       failure: undefined,
     });
   });
 
   it('wait, like everything else, for a Service that was refused', async () => {
-    expect(await lookAt({ wanted: filled, endpoints: left, refused: 'create-service' })).toEqual({
+    expect(await lookAt({ wanted: filled, endpoints: left, refused: 'create-service' })).toMatchObject({
       changes: [],
       failure: undefined,
     });
@@ -175,7 +197,7 @@ it('a slice whose name is taken is retried, and a refused one is not', async () 
     changes: ['create-service'],
     failure: { status: 409 },
   });
-  expect(await lookAt({ wanted, refused: 'create-slice' })).toEqual({
+  expect(await lookAt({ wanted, refused: 'create-slice' })).toMatchObject({
     changes: ['create-service'],
     failure: undefined,
   });

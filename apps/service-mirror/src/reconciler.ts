@@ -14,6 +14,7 @@ import { type ClusterDiagnostic, clusterOf, problemOf } from './desired/diagnost
 import type { ServiceKeys } from './remote/service-keys.ts';
 import type { Targets } from './remote/targets.ts';
 import type { Target } from './desired/target.ts';
+import type { ObservedEndpoints } from './desired/observed.ts';
 import { clusterOfWrite, deletesBeside, partsOf, type SlicePart, writesBeside } from './desired/diff/slice-parts.ts';
 import { inFormOf, released, terminating } from './desired/terminating.ts';
 
@@ -38,6 +39,13 @@ type Phases = {
 };
 
 type WriteContext = KeyContext & { readonly key: string };
+
+type SliceInput = {
+  readonly desired: readonly DesiredSlice[];
+  readonly owner: Owner | undefined;
+  /** Endpoints that stay for now. */
+  readonly retained: ObservedEndpoints | undefined;
+};
 
 type SlicePhasesOfAll = SlicePart & {
   /** No slice that stays unchanged has a ready endpoint. */
@@ -136,13 +144,15 @@ export class ServiceReconciler {
     const isTerminating = observed?.isTerminating === true;
     const fit = wanted === 'nothing' ? undefined : { service: wanted.service, slices: fitting.slices };
     const objects = fit && isTerminating ? inFormOf(observed, fit) : fit;
+    const retained = this.#retainedEndpoints(target, objects?.slices ?? []);
+    if (retained !== undefined) diagnostics.push(endpointsRetained(key, retained));
     const phases: Phases = {
       diagnostics,
       owner: observed === undefined ? { name, uid: '' } : ownerOf(observed),
       ports: observed?.definition.ports ?? [],
       // Another Service can't be created before this one is gone, which the watch reports.
       service: isTerminating && objects === undefined ? undefined : diffService(observed, objects?.service),
-      slices: (owner) => this.#slicePhases(target, objects?.slices ?? [], owner),
+      slices: (owner) => this.#slicePhases(target, { desired: objects?.slices ?? [], owner, retained }),
     };
     if (!target.retainsUnseen) return phases;
     // Several keys may have its name; only one of them reports it.
@@ -150,18 +160,22 @@ export class ServiceReconciler {
     return noChange([...diagnostics, ...(first === key ? leftBehind(key, changesOf(phases)) : [])]);
   }
 
-  #slicePhases(
+  /** The Endpoints of a Go program that stay for now, if there are any. */
+  #retainedEndpoints(
     { name, isOurs, wanted, retainsEndpoints }: Target,
     desired: readonly DesiredSlice[],
-    owner: Owner | undefined,
-  ): SlicePhasesOfAll {
+  ): ObservedEndpoints | undefined {
+    const from = this.#options.local.endpoints(name);
+    if (from === undefined || from.addresses.length === 0 || !isOurs(from.labels)) return undefined;
+    return wanted !== 'nothing' && retainsEndpoints && !desired.some(hasReady) ? from : undefined;
+  }
+
+  #slicePhases({ name, isOurs }: Target, { desired, owner, retained }: SliceInput): SlicePhasesOfAll {
     const { local } = this.#options;
     const observed = released(local.service(name), local.slices(name));
     const { writes, deletes: unwanted } = diffSlices(observed, desired, owner);
     const from = local.endpoints(name);
-    const isRetained =
-      wanted !== 'nothing' && retainsEndpoints && (from?.addresses.length ?? 0) > 0 && !desired.some(hasReady);
-    const isAdopted = from !== undefined && !isRetained && isOurs(from.labels);
+    const isAdopted = from !== undefined && retained === undefined && isOurs(from.labels);
     // Slices of another process may be among them, if its prefix makes the same name.
     const deletes = unwanted.filter((change) => isOurs(change.from.labels));
     const changed = new Set([...writes.map(({ to }) => to.name), ...deletes.map((change) => change.from.name)]);
@@ -178,6 +192,13 @@ function problemsOf(key: string, { change, error }: Unwritten): readonly Cluster
   // `writeChange` has updated the slice if it was ours. No event reports when the other is gone.
   if (kind !== 'create-slice' || !isTaken(error)) return [];
   return [problemOf(key, 'name-taken', `the EndpointSlice ${to.name} exists, and isn't ours`)];
+}
+
+function endpointsRetained(key: string, { name, addresses }: ObservedEndpoints): ClusterDiagnostic {
+  const count = addresses.length === 1 ? '1 address' : `${addresses.length} addresses`;
+  const why = 'while its source has no ready endpoint: its list may be incomplete';
+  const detail = `the Endpoints ${name} of the Go program stay, with ${count}, ${why}`;
+  return { ...problemOf(key, 'endpoints-retained', detail), kind: 'expected' };
 }
 
 /** All changes, in the order in which they are made. */

@@ -151,6 +151,7 @@ describe('desiredGlobal', () => {
     ports: readonly ServicePort[];
     slicePorts: readonly string[];
     want: readonly string[] | undefined;
+    conflict?: string;
   };
 
   /** Of c2, whose Service is younger. */
@@ -176,12 +177,14 @@ describe('desiredGlobal', () => {
       want: ['http', 'admin'],
     },
     {
-      name: 'drops such a port if its name is one of the global Service',
+      name: 'drops such a port if its name is one of the global Service, and says so',
       ports: [{ ...http, name: 'web' }],
       slicePorts: ['http', 'web'],
       want: ['http'],
+      conflict:
+        "1 of the 2 ports of its slice shop/web-x are skipped: its Service lacks the name, and another cluster's has it",
     },
-  ])('$name', ({ ports, slicePorts, want }) => {
+  ])('$name', ({ ports, slicePorts, want, conflict }) => {
     const { wanted, diagnostics } = global({
       participants: [cluster('c1'), cluster('c2', { definition: { ports }, slicePorts })],
     });
@@ -200,6 +203,10 @@ describe('desiredGlobal', () => {
             },
           ]
         : [],
+    );
+    const conflicts = diagnostics.filter(({ detail }) => detail.includes('of its slice'));
+    expect(conflicts).toEqual(
+      conflict === undefined ? [] : [{ cluster: 'c2', kind: 'problem', reason: 'port-conflict', detail: conflict }],
     );
   });
 

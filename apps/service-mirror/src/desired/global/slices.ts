@@ -63,16 +63,30 @@ export type MergedFrame = Pick<GlobalFrame, 'portNames'> & {
 
 /** One cluster's slices of a merged Service: one for each source slice that has a port of the Service. */
 export function mergedSlices({ cluster, slices }: Omit<SliceSources, 'isLocal'>, frame: MergedFrame): MergedSlices {
-  const { name: service, labels, endpointOf } = frame;
+  const { name: service, definition, portNames, labels, endpointOf } = frame;
+  const names = new Set(definition.ports.map((port) => port.name));
+  const isTaken = ({ name }: SlicePort): boolean => !portNames.has(name) && names.has(name);
+  // A port that its own Service lacks, maybe for a moment, keeps its name.
+  const nameOf = ({ name }: SlicePort): string | undefined => (portNames.has(name) ? portNames.get(name) : name);
   const desired: DesiredSlice[] = [];
-  const local = localSlices(slices, frame.definition);
+  const local = localSlices(slices, definition);
   const diagnostics = local.skipped.map((each): ClusterDiagnostic => ({ cluster, ...each }));
   for (const { namespace, name, family, ports: sources, endpoints } of local.slices) {
-    const ports = portsIn(sources, frame);
+    const free = sources.filter((port) => !isTaken(port));
+    const ports = free.flatMap((port) => {
+      const localName = nameOf(port);
+      return localName === undefined ? [] : [{ ...port, name: localName }];
+    });
     if (ports.length === 0 && sources.length > 0) {
       const detail = `its slice ${namespace}/${name} has no port of the Service`;
       diagnostics.push({ cluster, kind: 'problem', reason: 'slice-portless', detail });
       continue;
+    }
+    const taken = sources.length - free.length;
+    if (taken > 0) {
+      const which = `${taken} of the ${sources.length} ports of its slice ${namespace}/${name}`;
+      const detail = `${which} are skipped: its Service lacks the name, and another cluster's has it`;
+      diagnostics.push({ cluster, kind: 'problem', reason: 'port-conflict', detail });
     }
     desired.push({
       name: mirrorSliceName(service, { cluster, namespace, slice: name }),
@@ -89,22 +103,6 @@ export function mergedSlices({ cluster, slices }: Omit<SliceSources, 'isLocal'>,
 /** The slice, with these hints. */
 export function withHints(slice: DesiredSlice, zones: readonly string[] | undefined): DesiredSlice {
   return { ...slice, endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones })) };
-}
-
-/**
- * The ports of a slice, by the global Service's names. A port that its own Service lacks, maybe for a moment, keeps its
- * name, unless the global Service has a port of that name.
- */
-function portsIn(
-  ports: readonly SlicePort[],
-  { definition, portNames }: Omit<MergedFrame, 'name' | 'labels' | 'endpointOf'>,
-): readonly SlicePort[] {
-  const ownNames = new Set(definition.ports.map(({ name }) => name));
-  return ports.flatMap((port) => {
-    const isForeign = !portNames.has(port.name) && !ownNames.has(port.name);
-    const name = isForeign ? port.name : portNames.get(port.name);
-    return name === undefined ? [] : [{ ...port, name }];
-  });
 }
 
 /** Without node and zone: those of other clusters mean nothing in the local one. */
