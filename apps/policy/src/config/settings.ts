@@ -105,10 +105,7 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
     ),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     allowedPodCidrs: allowedPodCIDRs && found.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
-    podResyncPeriodMs:
-      podResyncPeriod === undefined
-        ? options.podResyncPeriodMs
-        : check('podResyncPeriod', durationOf(podResyncPeriod), 0),
+    podResyncPeriodMs: check('podResyncPeriod', durationOf(podResyncPeriod, options.podResyncPeriodMs), 0),
   };
 }
 

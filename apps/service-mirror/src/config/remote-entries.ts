@@ -44,8 +44,8 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
       kind: 'in-cluster',
     }),
     allowedPodCidrs: allowedPodCIDRs && findings.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
-    resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod ?? 0), 0),
-    staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter ?? 0), 0),
+    resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod, 0), 0),
+    staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter, 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),
   };
 }

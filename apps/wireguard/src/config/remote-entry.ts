@@ -39,7 +39,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
       DEFAULT_MTU,
     ),
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, { min: 1, max: 65_535 }), 0),
-    resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod ?? 0), 0),
+    resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod, 0), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),

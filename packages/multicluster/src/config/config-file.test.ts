@@ -136,10 +136,14 @@ describe('durationOf', () => {
     { value: 0, want: 0 },
     { value: '0', want: 0 },
   ])('reads $value as Go does', ({ value, want }) => {
-    expect(durationOf(value)).toEqual({ ok: true, value: want });
+    expect(durationOf(value, 5)).toEqual({ ok: true, value: want });
+  });
+
+  it.each([undefined, ''])('is the default for %j', (value) => {
+    expect(durationOf(value, 5)).toEqual({ ok: true, value: 5 });
   });
 
   it.each(['1', 'soon', Infinity, '-1h', -1])('refuses %s', (value) => {
-    expect(durationOf(value)).toMatchObject({ ok: false });
+    expect(durationOf(value, 5)).toMatchObject({ ok: false });
   });
 });

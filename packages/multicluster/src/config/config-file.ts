@@ -126,8 +126,9 @@ export const durationField = z.optional(
   z.union([z.string(), z.number()], 'it is neither a text like "1h" nor a number of nanoseconds'),
 );
 
-/** Reads a `durationField`. @returns milliseconds, not negative */
-export function durationOf(value: string | number): Parsed<number> {
+/** Reads a `durationField`. An empty text is the same as none, as in other fields. @returns milliseconds, not negative */
+export function durationOf(value: string | number | undefined, absentMs: number): Parsed<number> {
+  if (value === undefined || value === '') return good(absentMs);
   const parsed = typeof value === 'string' ? parseDuration(value) : nanoseconds(value);
   return parsed.ok && parsed.value < 0 ? bad('it must not be negative') : parsed;
 }
