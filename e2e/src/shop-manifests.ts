@@ -1,4 +1,4 @@
-import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import { spreadOverNodes } from '@kube-semaphore/real-nodes';
 import { imageName } from '@kube-semaphore/testkit';
 

@@ -1,4 +1,4 @@
-import { otherSinksOf } from '@kube-semaphore/policy/sinks';
+import { otherSinksOf } from '@kube-semaphore/network-policies';
 import { describe, expect, it } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { run } from './support/run.ts';

@@ -4,19 +4,29 @@ import { listAll, localServiceRanges, notReached } from '@kube-semaphore/multicl
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { PolicyOptions } from './config/options.ts';
 import { clusterIdsOf, type Settings } from './config/settings.ts';
-import { accidentalRules, type SelectingPolicy, selectingPolicy } from './desired/accidental-selectors.ts';
+import {
+  accidentalRules,
+  asSelectingPolicies,
+  type Check,
+  checkOf,
+  companionLabel,
+  companionPeerLabel,
+  labelDomains,
+  MANAGER,
+  notExtended,
+  openTexts,
+  type RuleCheck,
+  ruleTitle,
+  type SelectingPolicy,
+  selectingPolicy,
+  sinkOf,
+  type StringMap,
+} from '@kube-semaphore/network-policies';
 import { readOwner } from './desired/labels.ts';
 import { observedSet } from './desired/sets/network-set.ts';
 import { servedGroups } from './local/api-groups.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { listClusterPolicies } from './local/cluster-policies.ts';
-import { companionLabel, companionPeerLabel, labelDomains } from './names.ts';
-import { asSelectingPolicies, notExtended } from './desired/network-policies/cluster-policies.ts';
-import { MANAGER } from './desired/network-policies/companion.ts';
-import { sinkOf } from './desired/network-policies/sinks.ts';
-import { type Check, checkOf, type RuleCheck } from './desired/network-policies/check.ts';
-import { openTexts, ruleTitle } from './desired/network-policies/local-half.ts';
-import type { StringMap } from './desired/string-map.ts';
 import type { PolicyInput } from './policy.ts';
 import { listPods, listPolicies, type Reading, readInTime } from './remote/snapshot.ts';
 

@@ -4,9 +4,14 @@ import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from './config/options.ts';
 import { configuredIdentity } from './desired/identity.ts';
-import { isCompanion, observedCompanion, type Sink } from './desired/network-policies/companion.ts';
-import { companionFacts } from './desired/network-policies/diff.ts';
-import { otherSinksOf, sinkOf } from './desired/network-policies/sinks.ts';
+import {
+  companionFacts,
+  isCompanion,
+  observedCompanion,
+  otherSinksOf,
+  type Sink,
+  sinkOf,
+} from '@kube-semaphore/network-policies';
 import { observedSet } from './desired/sets/network-set.ts';
 import { classify } from './desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';

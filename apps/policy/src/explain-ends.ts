@@ -4,11 +4,19 @@ import { listAll } from '@kube-semaphore/multicluster';
 import { addressRefusal, type Cidr, contains } from '@kube-semaphore/net';
 import { ConfigError } from '@kube-semaphore/runtime';
 import type { FlowWord } from './config/flow.ts';
-import { addressedPod, addressIndexOf, ipsOf, isLate, lossesOf } from './desired/late-pod.ts';
-import { isFinished, isReleased } from './desired/member.ts';
-import { flowPodOf } from './desired/network-policies/verdict/flow.ts';
-import type { FlowCluster, FlowEnd } from './desired/network-policies/verdict/flows.ts';
-import { sinkOf } from './desired/network-policies/sinks.ts';
+import {
+  addressedPod,
+  addressIndexOf,
+  type FlowCluster,
+  type FlowEnd,
+  flowPodOf,
+  ipsOf,
+  isFinished,
+  isLate,
+  isReleased,
+  lossesOf,
+  sinkOf,
+} from '@kube-semaphore/network-policies';
 import type { PolicyInput } from './policy.ts';
 import { listOwnedPods, listPods, listPoliciesIn, readInTime } from './remote/snapshot.ts';
 

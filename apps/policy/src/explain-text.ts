@@ -1,6 +1,11 @@
 import { pageOf, printable } from '@kube-semaphore/text';
-import { type AllowedBy, companionText, ruleText } from './desired/network-policies/verdict/verdict.ts';
-import type { ExplainedFlow, Side } from './desired/network-policies/verdict/flows.ts';
+import {
+  type AllowedBy,
+  companionText,
+  type ExplainedFlow,
+  ruleText,
+  type Side,
+} from '@kube-semaphore/network-policies';
 import type { Explanation } from './explain.ts';
 
 /** For people. Ends in a line break. */

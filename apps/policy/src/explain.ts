@@ -2,7 +2,7 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { localServiceRanges } from '@kube-semaphore/multicluster';
 import { ConfigError } from '@kube-semaphore/runtime';
 import { parseFlowEnd, parseFlowPort } from './config/flow.ts';
-import { type ExplainedFlow, type FlowEnd, flowsOf } from './desired/network-policies/verdict/flows.ts';
+import { type ExplainedFlow, type FlowEnd, flowsOf } from '@kube-semaphore/network-policies';
 import { clustersOf, type ExplainInput, readEnds } from './explain-ends.ts';
 import { servedGroups } from './local/api-groups.ts';
 import { readInTime } from './remote/snapshot.ts';

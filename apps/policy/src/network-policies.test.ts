@@ -2,15 +2,15 @@ import { Codec, type Kind, networkPolicyKind } from '@kube-semaphore/kube-object
 import { mustParseCidr } from '@kube-semaphore/net';
 import { WaitingWrites } from '@kube-semaphore/multicluster';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { ciliumSink } from './desired/network-policies/cilium-sink.ts';
 import {
+  ciliumSink,
+  type CompanionChange,
+  crossClusterRules,
   networkPolicySink,
   observedCompanion,
   sourceOf,
   type WrittenObject,
-} from './desired/network-policies/companion.ts';
-import { crossClusterRules } from './desired/network-policies/cross-cluster-rules.ts';
-import type { CompanionChange } from './desired/network-policies/diff.ts';
+} from '@kube-semaphore/network-policies';
 import { LocalNetworkPolicies } from './local/network-policies.ts';
 import { NetworkPolicies } from './network-policies.ts';
 

@@ -2,22 +2,21 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { refusalOf, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from './config/options.ts';
 import {
-  networkPolicySink,
-  type ObservedCompanion,
-  type Sink,
-  type Source,
-} from './desired/network-policies/companion.ts';
-import { type CompanionDiagnostic, desiredCompanions } from './desired/network-policies/companions.ts';
-import {
   type CompanionChange,
+  type CompanionDiagnostic,
   type CompanionPhase,
+  desiredCompanions,
   diffCompanions,
   independentOf,
   isReplaced,
   nameOf,
+  networkPolicySink,
+  type ObservedCompanion,
   remoteOf,
+  type Sink,
+  type Source,
   withoutSource,
-} from './desired/network-policies/diff.ts';
+} from '@kube-semaphore/network-policies';
 import { carryOut } from './local/carry-out.ts';
 import type { LocalCompanions } from './local/companions.ts';
 import type { PolicyMetrics } from './metrics.ts';

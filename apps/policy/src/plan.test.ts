@@ -1,7 +1,11 @@
 import { networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { type Companion, type ObservedCompanion, writtenCompanion } from './desired/network-policies/companion.ts';
-import type { CompanionChange } from './desired/network-policies/diff.ts';
+import {
+  type Companion,
+  type CompanionChange,
+  type ObservedCompanion,
+  writtenCompanion,
+} from '@kube-semaphore/network-policies';
 import { exitCodeOf, type Plan, planJson, planText, type RemotePlan } from './plan.ts';
 
 const set = (name: string, labels: Record<string, string>, ...nets: string[]) => ({

@@ -2,9 +2,13 @@ import { type Diagnostic, notReached, refusalLines, type Refusals, withoutChange
 import { pageOf, printable } from '@kube-semaphore/text';
 import { netChanges } from './desired/sets/change-facts.ts';
 import type { Change } from './desired/sets/change.ts';
-import { type CompanionChange, companionFacts } from './desired/network-policies/diff.ts';
-import { type OpenRule, openTexts } from './desired/network-policies/local-half.ts';
-import { isSameMap } from './desired/string-map.ts';
+import {
+  type CompanionChange,
+  companionFacts,
+  isSameMap,
+  type OpenRule,
+  openTexts,
+} from '@kube-semaphore/network-policies';
 
 type Skipped = Diagnostic & { readonly subject: string };
 

@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { parseConfigFile } from '@kube-semaphore/multicluster';
 import { restartReasons } from '@kube-semaphore/informers';
-import { labelDomains } from '../src/names.ts';
+import {
+  crossClusterRules,
+  labelDomains,
+  remoteNamespaceLabels,
+  selects,
+  selectsPod,
+} from '@kube-semaphore/network-policies';
 import { docBlocks, docPage } from '@kube-semaphore/testkit';
 import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { parseYaml } from '@kube-semaphore/text';
 import { describe, expect, it } from 'vitest';
-import {
-  crossClusterRules,
-  remoteNamespaceLabels,
-  selectsPod,
-} from '../src/desired/network-policies/cross-cluster-rules.ts';
-import { selects } from '../src/desired/network-policies/selector.ts';
 import { configFileSchema } from '../src/config/file.ts';
 import { metrics } from '../src/metrics.ts';
 import { options } from '../src/config/options.ts';

@@ -36,3 +36,15 @@ export function isLabelKey(text: string): boolean {
   const [name = '', prefix, ...rest] = text.split('/').toReversed();
   return name !== '' && isLabelValue(name) && (prefix === undefined || isDnsSubdomain(prefix)) && rest.length === 0;
 }
+
+/** The nearest valid object name; a valid one stays as it is. */
+export function nearestName(plain: string): string {
+  return (
+    plain
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9.-]/g, '-')
+      // A dot must be between letters or digits.
+      .replaceAll(/[.-]{2,}/g, (run) => (run.includes('.') ? '-' : run))
+      .replaceAll(/^[.-]+|[.-]+$/g, '')
+  );
+}

@@ -6,7 +6,7 @@ export { CidrIndex } from './cidr-index.ts';
 export { ipv4Number } from './groups.ts';
 export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';
-export { compareCidrs, compareIps } from './order.ts';
+export { compareCidrs, compareIps, inOrder } from './order.ts';
 export { bad, good, type Parsed } from './parsed.ts';
 export { isPublic, parseRange, partProblem, rangeProblem, widthProblem } from './ranges.ts';
 export { isLoopbackHost, specialUse } from './special.ts';

@@ -1,3 +1,4 @@
+import { ipv4Number } from './groups.ts';
 import { newGroups, readGroups } from './groups.ts';
 
 // Reused by all comparisons: a large sort has a million of them, and they are synchronous.
@@ -28,4 +29,22 @@ export function compareCidrs(a: string, b: string): number {
 
 function prefixLengthOf(cidr: string): number {
   return Number(cidr.slice(cidr.indexOf('/') + 1));
+}
+
+/**
+ * Addresses in the order of `compareIps`, each once. Sets of thousands are sorted at each change, so IPv4 addresses are
+ * sorted as numbers: comparing texts takes ten times as long.
+ *
+ * @param hosts canonical: addresses, or CIDRs of one address each
+ */
+export function inOrder(hosts: Iterable<string>): readonly string[] {
+  const byNumber = new Map<number, string>();
+  const ipv6 = new Set<string>();
+  for (const host of hosts) {
+    if (host.includes(':')) ipv6.add(host);
+    else byNumber.set(ipv4Number(host), host);
+  }
+  const sorted: string[] = [];
+  for (const number of Uint32Array.from(byNumber.keys()).sort()) sorted.push(byNumber.get(number)!);
+  return [...sorted, ...[...ipv6].sort(compareIps)];
 }

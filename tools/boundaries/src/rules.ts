@@ -39,17 +39,8 @@ export const libraryArrows: Readonly<Record<string, readonly string[]>> = {
   'packages/wireguard-tools': [],
 };
 
-/** The entries of an app that others may import: tables of data, pure decisions, and what a cleanup removes. */
-export const appEntries: readonly string[] = [
-  '/calico',
-  '/cleanup',
-  '/empty-rules',
-  '/options',
-  '/metrics',
-  '/names',
-  '/sinks',
-  '/verdict',
-];
+/** The entries of an app that others may import: tables of data, and what a cleanup removes. */
+export const appEntries: readonly string[] = ['/cleanup', '/options', '/metrics', '/names'];
 
 /** The Node.js modules that pure packages may import: hashing and comparing are pure functions. */
 export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];

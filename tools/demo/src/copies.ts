@@ -1,5 +1,5 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { clusterLabel, labelDomains, nameLabel, namespaceLabel } from '@kube-semaphore/policy/names';
+import { clusterLabel, labelDomains, nameLabel, namespaceLabel } from '@kube-semaphore/network-policies';
 import { globalClustersAnnotation, sourceAnnotation } from '@kube-semaphore/service-mirror/names';
 import { table } from './text/table.ts';
 import type { Workload } from './workload.ts';

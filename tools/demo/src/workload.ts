@@ -1,5 +1,5 @@
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import { globalServiceName, mirrorServiceName } from '@kube-semaphore/service-mirror/names';
 import { createPod, deletePod, endpointSlice, pod, service } from '@kube-semaphore/testkit';
 

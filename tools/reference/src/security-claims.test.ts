@@ -36,7 +36,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'loses at once what a policy takes away, and gets nothing new',
     ],
     [
-      'apps/policy/src/desired/network-policies/diff.test.ts',
+      'packages/network-policies/src/companions/diff.test.ts',
       'is urgent: $urgent, and replaces an earlier spec: $outdated, for $name',
     ],
   ],

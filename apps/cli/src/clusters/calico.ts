@@ -1,6 +1,5 @@
 import { type CalicoApi, calicoPolicyKind, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import { effectiveLabels } from '@kube-semaphore/policy/calico';
-import { emptyRules } from '@kube-semaphore/policy/empty-rules';
+import { effectiveLabels, emptyRules } from '@kube-semaphore/network-policies';
 import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
 import { allOf, listObjects, mapRead, type Read, readAs, type Run } from './objects.ts';

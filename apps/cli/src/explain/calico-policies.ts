@@ -1,4 +1,4 @@
-import { parseCalicoSelector } from '@kube-semaphore/policy/calico';
+import { parseCalicoSelector } from '@kube-semaphore/network-policies';
 import type { CalicoEntity, CalicoObjects, CalicoPolicy, CalicoRule } from '../clusters/calico.ts';
 import { isIn } from './facts.ts';
 import { every, type Match, type Member, memberOf, type PolicyFlow, some } from './member.ts';

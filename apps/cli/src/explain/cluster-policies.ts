@@ -1,4 +1,4 @@
-import { selects } from '@kube-semaphore/policy/verdict';
+import { selects } from '@kube-semaphore/network-policies';
 import type { ClusterPolicy } from '@kube-semaphore/kube-objects';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import { type Ends, isSet } from './calico-policies.ts';

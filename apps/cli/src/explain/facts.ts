@@ -6,7 +6,7 @@ import type {
   Service,
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
-import type { Loss } from '@kube-semaphore/policy/verdict';
+import type { Loss } from '@kube-semaphore/network-policies';
 import { contains, parseCidr } from '@kube-semaphore/net';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects } from '../clusters/calico.ts';

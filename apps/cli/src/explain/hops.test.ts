@@ -11,7 +11,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { companionGenerationAnnotation, companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
+import { companionGenerationAnnotation, companionLabel, companionSourceKey } from '@kube-semaphore/network-policies';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';

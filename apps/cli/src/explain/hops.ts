@@ -1,5 +1,5 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
-import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/policy/verdict';
+import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/network-policies';
 import { dnsHop } from './dns.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type Facts, type Hop, kubectl, type SideFacts, skipped, type Verdict, wrong } from './facts.ts';

@@ -1,4 +1,4 @@
-import type { FlowPod, FlowPort } from '@kube-semaphore/policy/verdict';
+import type { FlowPod, FlowPort } from '@kube-semaphore/network-policies';
 import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 

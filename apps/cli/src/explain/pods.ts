@@ -1,5 +1,5 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
-import { addressedPod, overdueText } from '@kube-semaphore/policy/verdict';
+import { addressedPod, overdueText } from '@kube-semaphore/network-policies';
 import type { Read } from '../clusters/objects.ts';
 import { kubectl, ok, type SideFacts, unknown, type Verdict, wrong } from './facts.ts';
 

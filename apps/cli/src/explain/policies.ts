@@ -1,15 +1,15 @@
 import { addressRefusal, parseCidr } from '@kube-semaphore/net';
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
-import { clusterSetLabel } from '@kube-semaphore/policy/names';
 import {
+  clusterSetLabel,
   companionText,
   flowPodOf,
   type FlowPort,
+  lossWords,
   remotePeer,
   ruleText,
   sideVerdict,
-  lossWords,
-} from '@kube-semaphore/policy/verdict';
+} from '@kube-semaphore/network-policies';
 import { allOf, type Read } from '../clusters/objects.ts';
 import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
 import { tieredVerdict } from './tiered-verdict.ts';

@@ -7,8 +7,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { otherSinksOf } from '@kube-semaphore/policy/sinks';
-import { addressedPod, companionsAsPolicies, isLate, lossesOf } from '@kube-semaphore/policy/verdict';
+import { addressedPod, companionsAsPolicies, isLate, lossesOf, otherSinksOf } from '@kube-semaphore/network-policies';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import { readClusterPolicies } from '../clusters/cluster-policies.ts';

@@ -1,4 +1,4 @@
-import type { SideVerdict } from '@kube-semaphore/policy/verdict';
+import type { SideVerdict } from '@kube-semaphore/network-policies';
 import type { CalicoObjects } from '../clusters/calico.ts';
 import { calicoMember, calicoSubject, DEFAULT_TIER, endsOf, isSet, orderOf } from './calico-policies.ts';
 import { clusterMember, clusterTiers } from './cluster-policies.ts';

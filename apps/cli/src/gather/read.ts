@@ -8,7 +8,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { companionLabel, labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { companionLabel, labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import {
   globalServiceLabel,
   mirroredServiceLabel,

@@ -1,6 +1,6 @@
 import { bad, good, type Parsed, parseIp } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
-import type { FlowPort } from '../desired/network-policies/verdict/verdict.ts';
+import type { FlowPort } from '@kube-semaphore/network-policies';
 
 const workloads = ['pod', 'deployment', 'statefulset', 'daemonset', 'namespace'] as const;
 

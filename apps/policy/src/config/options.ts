@@ -19,8 +19,7 @@ import {
   spellingOf,
   text,
 } from '@kube-semaphore/options';
-import { type SinkName, sinkNames } from '../desired/network-policies/sinks.ts';
-import { clusterSetLabel } from '../names.ts';
+import { clusterSetLabel, type SinkName, sinkNames } from '@kube-semaphore/network-policies';
 import { clusterName, labelDomain, labelKey, labelSelector, labelValue } from './option-types.ts';
 
 /** The options of semaphore-policy. */

@@ -2,9 +2,7 @@ import { durationOf, localReference, Problems, referenceOfFlags, remoteReference
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { type Cidr, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
-import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
-import type { Labels } from '../desired/network-policies/selector.ts';
-import { configLabelPrefix } from '../names.ts';
+import { type ClusterIds, configLabelPrefix, type Labels } from '@kube-semaphore/network-policies';
 import { clusterName, labelKey, labelValue } from './option-types.ts';
 import type { PolicyOptions } from './options.ts';
 

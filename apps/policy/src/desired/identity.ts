@@ -1,8 +1,8 @@
-import { labelDomains, managedByLabel, managedByValues } from '../names.ts';
+import { labelDomains, managedByLabel, type StringMap } from '@kube-semaphore/network-policies';
+import { managedByValues } from '../names.ts';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { isOurWriter } from './ownership.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';
-import type { StringMap } from './string-map.ts';
 
 /** The flags `-label-domain` and `-managed-by`. */
 export type IdentityFlags = {

@@ -1,4 +1,4 @@
-import { labelDomains } from '../names.ts';
+import { labelDomains } from '@kube-semaphore/network-policies';
 
 /** The keys of the Pods that have the name label of each known domain, by domain. */
 export type LabelledPods = ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,5 +1,13 @@
-import { clusterLabel, clusterSetLabel, labelDomains, managedByLabel, nameLabel, namespaceLabel } from '../names.ts';
-import type { StringMap } from './string-map.ts';
+import { compareText } from '@kube-semaphore/naming';
+import {
+  clusterLabel,
+  clusterSetLabel,
+  labelDomains,
+  managedByLabel,
+  nameLabel,
+  namespaceLabel,
+  type StringMap,
+} from '@kube-semaphore/network-policies';
 
 /** Under which labels sets are written. */
 export type Identity = {
@@ -79,6 +87,3 @@ export function comparePairs(a: Pair, b: Pair): number {
 
 /** One text per pair: no part contains a slash. */
 export const pairText = ({ cluster, namespace, app }: Pair): string => `${cluster}/${namespace}/${app}`;
-
-/** Orders texts by code units. */
-export const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -1,6 +1,7 @@
-import { type Pod, podIPsAnnotation } from '@kube-semaphore/kube-objects';
+import type { Pod } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelValue } from '@kube-semaphore/naming';
 import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
+import { isFinished, isReleased, type PodDiagnostic } from '@kube-semaphore/network-policies';
 import { quoted } from '@kube-semaphore/text';
 import type { Pair } from './labels.ts';
 
@@ -18,23 +19,6 @@ export type Member = {
   readonly hostNetwork: boolean;
   /** A list that wasn't believed is missing it; or it is from the seed, and no list has shown it yet. */
   readonly held?: true;
-};
-
-/** Why a Pod or one of its addresses is skipped; fields as in `SetDiagnostic`. */
-export type PodDiagnostic = {
-  readonly kind: 'expected' | 'problem';
-  readonly reason:
-    | 'finished'
-    | 'no-address'
-    | 'address-released'
-    | 'address-reused'
-    | 'deletion-overdue'
-    | 'bad-namespace'
-    | 'bad-label'
-    | 'bad-address'
-    | 'address-not-allowed'
-    | 'too-large';
-  readonly detail: string;
 };
 
 /** A pair and its members: at least one, in no order. */
@@ -98,14 +82,6 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const member = { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork };
   return { member, skipped };
 }
-
-/** Whether a Pod ran to its end, so that another one may get its address. */
-export const isFinished = ({ phase }: Pick<Pod['status'], 'phase'>): boolean =>
-  phase === 'Succeeded' || phase === 'Failed';
-
-/** Whether Calico took the addresses of a Pod back. A Pod without the annotation says nothing. */
-export const isReleased = ({ annotations }: Pick<Pod['metadata'], 'annotations'>): boolean =>
-  annotations[podIPsAnnotation] === '';
 
 /** The member without addresses that it lost; undefined if none is left. */
 export function withoutIps(member: Member, lost: readonly string[]): Member | undefined {

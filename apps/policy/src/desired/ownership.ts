@@ -1,5 +1,5 @@
-import { labelDomains, managedByLabel, managedByValues, setKey, setKeyOfName } from '../names.ts';
-import type { StringMap } from './string-map.ts';
+import { labelDomains, managedByLabel, type StringMap } from '@kube-semaphore/network-policies';
+import { managedByValues, setKey, setKeyOfName } from '../names.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';
 
 /**

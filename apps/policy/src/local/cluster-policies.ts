@@ -1,7 +1,7 @@
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { clusterPolicyKinds, Codec } from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
-import type { NamedClusterPolicy } from '../desired/network-policies/cluster-policies.ts';
+import type { NamedClusterPolicy } from '@kube-semaphore/network-policies';
 import { servedGroups } from './api-groups.ts';
 
 /**

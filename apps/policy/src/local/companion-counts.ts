@@ -1,5 +1,4 @@
-import type { ObservedCompanion } from '../desired/network-policies/companion.ts';
-import { generationOf } from '../desired/network-policies/diff.ts';
+import { generationOf, type ObservedCompanion } from '@kube-semaphore/network-policies';
 
 /** What is counted of the companions of a remote. */
 export type CompanionCount = {

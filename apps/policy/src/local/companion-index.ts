@@ -1,6 +1,5 @@
 import type { Kind, WrittenMetadata } from '@kube-semaphore/kube-objects';
-import { type ObservedCompanion, sourceKeyOf } from '../desired/network-policies/companion.ts';
-import { wholeCompanions } from '../desired/network-policies/grouped-sink.ts';
+import { type ObservedCompanion, sourceKeyOf, wholeCompanions } from '@kube-semaphore/network-policies';
 
 /** The objects of companions, by the `namespace/name` of their source. */
 export class CompanionIndex {

@@ -9,8 +9,15 @@ import {
   type KubeObject,
   networkPolicyKind,
 } from '@kube-semaphore/kube-objects';
-import type { ObservedCompanion, Sink } from '../desired/network-policies/companion.ts';
-import { type CompanionChange, companionEvent, isUrgent, nameOf, remoteOf } from '../desired/network-policies/diff.ts';
+import {
+  type CompanionChange,
+  companionEvent,
+  isUrgent,
+  nameOf,
+  type ObservedCompanion,
+  remoteOf,
+  type Sink,
+} from '@kube-semaphore/network-policies';
 import type { LocalNetworkPolicies } from './network-policies.ts';
 import { needsRecheck, unlessGone } from './writer.ts';
 

@@ -2,9 +2,12 @@ import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { namespaceKind } from '@kube-semaphore/kube-objects';
-import type { ClusterIds } from '../desired/network-policies/cross-cluster-rules.ts';
-import { type LocalValues, namespaceDiagnostics } from '../desired/network-policies/local-half.ts';
-import type { PolicyDiagnostic } from '../desired/network-policies/policy-diagnostics.ts';
+import {
+  type ClusterIds,
+  type LocalValues,
+  namespaceDiagnostics,
+  type PolicyDiagnostic,
+} from '@kube-semaphore/network-policies';
 
 export type LocalNamespacesOptions = {
   readonly client: KubeClient;

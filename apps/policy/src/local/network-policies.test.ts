@@ -1,6 +1,6 @@
 import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { networkPolicySink, writtenCompanion } from '../desired/network-policies/companion.ts';
+import { networkPolicySink, writtenCompanion } from '@kube-semaphore/network-policies';
 import { LocalNetworkPolicies } from './network-policies.ts';
 
 const K = 'cluster.clusterset.k8s.io';

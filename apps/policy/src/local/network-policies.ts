@@ -1,32 +1,26 @@
 import { Store } from '@kube-semaphore/informers';
 import type { NetworkPolicy, TooLarge } from '@kube-semaphore/kube-objects';
 import {
+  type ClusterIds,
+  type CrossClusterRule,
+  crossClusterRules,
   isCompanion,
+  localHalfDiagnostics,
+  type LocalValues,
   type ObservedCompanion,
   observedCompanion,
+  type OpenRule,
+  openRuleOf,
+  type PolicyDiagnostic,
+  policyDiagnostics,
+  selectorDiagnostics,
   type Sink,
   type Source,
   sourceKeyOf,
   sourceOf,
-} from '../desired/network-policies/companion.ts';
-import {
-  type ClusterIds,
-  type CrossClusterRule,
-  crossClusterRules,
-} from '../desired/network-policies/cross-cluster-rules.ts';
-import {
-  localHalfDiagnostics,
-  type LocalValues,
-  type OpenRule,
-  openRuleOf,
-} from '../desired/network-policies/local-half.ts';
-import {
-  type PolicyDiagnostic,
-  policyDiagnostics,
-  selectorDiagnostics,
   type UnknownCluster,
   unknownClusters,
-} from '../desired/network-policies/policy-diagnostics.ts';
+} from '@kube-semaphore/network-policies';
 import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
 import { CompanionIndex } from './companion-index.ts';
 import { OwnWrites } from './own-writes.ts';

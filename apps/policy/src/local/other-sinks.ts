@@ -1,5 +1,5 @@
 import { KubeApiError, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import type { Sink } from '../desired/network-policies/companion.ts';
+import type { Sink } from '@kube-semaphore/network-policies';
 import { servedGroups } from './api-groups.ts';
 
 export type OtherSinks = {

@@ -1,5 +1,4 @@
-import { isWritten, type ObservedCompanion } from '../desired/network-policies/companion.ts';
-import type { CompanionChange } from '../desired/network-policies/diff.ts';
+import { type CompanionChange, isWritten, type ObservedCompanion } from '@kube-semaphore/network-policies';
 import { idOf } from './companion-index.ts';
 
 /** The writes of companions under way. What they do needs no reconcile: one has just decided it. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { DomainChoice } from '../desired/label-domain.ts';
-import { labelDomains, nameLabel } from '../names.ts';
+import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 
 /** There are sets, but no Pod matches. */
 export function noPodMatches(ownSets: number): Diagnostic {

@@ -1,6 +1,12 @@
 import type { Change, Store, Stored } from '@kube-semaphore/informers';
-import { AddressIndex, type Holder, type Lifetime } from '../desired/address-index.ts';
-import { lateAtMs, type Loss, lossOf } from '../desired/late-pod.ts';
+import {
+  AddressIndex,
+  type Holder,
+  lateAtMs,
+  type Lifetime,
+  type Loss,
+  lossOf,
+} from '@kube-semaphore/network-policies';
 
 export type LatePodsOptions<V extends Stored> = {
   /** What is known of the remote's Pods, by `namespace/name`. */

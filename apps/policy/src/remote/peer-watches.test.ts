@@ -3,7 +3,7 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { LabelSelector } from '@kube-semaphore/kube-objects';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PolicyOptions } from '../config/options.ts';
-import { crossClusterRules } from '../desired/network-policies/cross-cluster-rules.ts';
+import { crossClusterRules } from '@kube-semaphore/network-policies';
 import { PeerWatches } from './peer-watches.ts';
 import type { PeersInput } from './peers.ts';
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { RemoteView } from '../desired/network-policies/companions.ts';
 import {
   type CrossClusterRule,
   namesCluster,
   type RemotePeer,
-} from '../desired/network-policies/cross-cluster-rules.ts';
-import { uniqueLabels } from '../desired/network-policies/peer-pod.ts';
-import { requirementsOn } from '../desired/network-policies/selector.ts';
+  type RemoteView,
+  requirementsOn,
+  uniqueLabels,
+} from '@kube-semaphore/network-policies';
 import { type PeersInput, RemotePeers, unknownView } from './peers.ts';
 
 export type PeerWatchesOptions = {

@@ -13,18 +13,19 @@ import type { AddressRules } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
 import type { PolicyOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
-import { type Lifetime, lifetimeOf } from '../desired/address-index.ts';
-import type { PodDiagnostic } from '../desired/member.ts';
-import type { RemoteView } from '../desired/network-policies/companions.ts';
-import type { CrossClusterRule } from '../desired/network-policies/cross-cluster-rules.ts';
 import {
+  type CrossClusterRule,
   isAllowedHost,
+  type Labels,
+  type Lifetime,
+  lifetimeOf,
   type PeerPod,
   peerPodOf,
   type PeerPodRules,
+  type PodDiagnostic,
+  type RemoteView,
   withoutCidrs,
-} from '../desired/network-policies/peer-pod.ts';
-import type { Labels } from '../desired/network-policies/selector.ts';
+} from '@kube-semaphore/network-policies';
 import { LatePods } from './late-pods.ts';
 import { PodIdentities } from './pod-identities.ts';
 import { UNFINISHED } from './pods.ts';

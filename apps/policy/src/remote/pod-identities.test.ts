@@ -1,9 +1,13 @@
 import type { LabelSelector } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { crossClusterRules, selectsPod } from '../desired/network-policies/cross-cluster-rules.ts';
-import type { Labels } from '../desired/network-policies/selector.ts';
-import { podIdentity, type PodIdentity } from '../desired/network-policies/peer-pod.ts';
+import {
+  crossClusterRules,
+  type Labels,
+  podIdentity,
+  type PodIdentity,
+  selectsPod,
+} from '@kube-semaphore/network-policies';
 import { PodIdentities } from './pod-identities.ts';
 
 const K = 'cluster.clusterset.k8s.io';

@@ -1,14 +1,16 @@
 import {
   type ConfigLabels,
   type CrossClusterRule,
+  type Labels,
+  type PeerPod,
   peerText,
+  type PodIdentity,
   remoteNamespaceLabels,
   type RemotePeer,
+  type SelectedPod,
+  selects,
   selectsPod,
-} from '../desired/network-policies/cross-cluster-rules.ts';
-import type { PeerPod, PodIdentity } from '../desired/network-policies/peer-pod.ts';
-import type { SelectedPod } from '../desired/network-policies/ports.ts';
-import { type Labels, selects } from '../desired/network-policies/selector.ts';
+} from '@kube-semaphore/network-policies';
 
 export type PodIdentitiesOptions = ConfigLabels & {
   /** The peers of these sources select other Pods now, or Pods with other addresses. */

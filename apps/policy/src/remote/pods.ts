@@ -5,7 +5,7 @@ import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import type { AddressRules } from '@kube-semaphore/net';
 import type { PolicyOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
-import { type Lifetime, lifetimeOf } from '../desired/address-index.ts';
+import { type Lifetime, lifetimeOf, nameLabel, type PodDiagnostic } from '@kube-semaphore/network-policies';
 import type { HostNetworkPods } from '../desired/host-network.ts';
 import {
   isSameMember,
@@ -13,10 +13,8 @@ import {
   type Membership,
   membershipOf,
   type MembershipRules,
-  type PodDiagnostic,
   withoutIps,
 } from '../desired/member.ts';
-import { nameLabel } from '../names.ts';
 import { LatePods } from './late-pods.ts';
 import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
 

@@ -10,8 +10,7 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { listAll } from '@kube-semaphore/multicluster';
 import { wordsOf } from '@kube-semaphore/runtime';
-import type { Sink } from '../desired/network-policies/companion.ts';
-import { companionsAsPolicies } from '../desired/network-policies/verdict/verdict.ts';
+import { companionsAsPolicies, type Sink } from '@kube-semaphore/network-policies';
 import { servedGroups } from '../local/api-groups.ts';
 
 /** What was read of a cluster. `failure`: why it was not, in words; undefined: it gave no answer. */

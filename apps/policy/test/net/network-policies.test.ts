@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { policyEngines } from '@kube-semaphore/real-nodes';
 import { goesWithoutEngines } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clusterSetLabel as K } from '../../src/names.ts';
+import { clusterSetLabel as K } from '@kube-semaphore/network-policies';
 import { folders } from '../support/accounts.ts';
 import { type Engine, type Flow, PacketSystem, textOf } from '../support/net/packet-system.ts';
 import { hasFailed } from '../support/remote-state.ts';

@@ -1,15 +1,15 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { Codec, networkPolicyKind, podWithPortsKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
-import { writtenCompanion } from '../../src/desired/network-policies/companion.ts';
-import { desiredCompanions } from '../../src/desired/network-policies/companions.ts';
 import {
+  clusterSetLabel,
   type CrossClusterRule,
   crossClusterRules,
+  desiredCompanions,
   namesCluster,
-} from '../../src/desired/network-policies/cross-cluster-rules.ts';
-import { peerPodOf } from '../../src/desired/network-policies/peer-pod.ts';
-import { clusterSetLabel } from '../../src/names.ts';
+  peerPodOf,
+  writtenCompanion,
+} from '@kube-semaphore/network-policies';
 import { PodIdentities } from '../../src/remote/pod-identities.ts';
 
 /** The key of the label that names the cluster of a namespace. */

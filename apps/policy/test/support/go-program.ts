@@ -1,5 +1,5 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
-import { calicoMetadataAnnotation } from '../../src/names.ts';
+import { calicoMetadataAnnotation } from '@kube-semaphore/network-policies';
 import type { GoRelease } from './go-releases.ts';
 import { setsPath } from './sets.ts';
 

@@ -1,5 +1,5 @@
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { calicoMetadataAnnotation, labelDomains } from '../../src/names.ts';
+import { calicoMetadataAnnotation, labelDomains } from '@kube-semaphore/network-policies';
 import { type CalicoGroup, lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 

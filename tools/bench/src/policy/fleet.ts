@@ -1,4 +1,4 @@
-import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import type { PodOptions } from '@kube-semaphore/testkit';
 import { Addresses } from '../load/addresses.ts';
 import { digits } from '../load/digits.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { clusterSetLabel, companionLabel, companionSourceKey } from '@kube-semaphore/policy/names';
+import { clusterSetLabel, companionLabel, companionSourceKey } from '@kube-semaphore/network-policies';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { type BenchCluster, CONNECTIONS, createNamespaces, type Rights } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';

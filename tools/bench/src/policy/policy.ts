@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { labelDomains, nameLabel } from '@kube-semaphore/policy/names';
+import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import { freePort } from '@kube-semaphore/fault-proxy';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import { type BenchCluster, createNamespaces, enrol, startClusters } from '../load/clusters.ts';

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
-import { clusterSetLabel, companionClusterLabel } from '@kube-semaphore/policy/names';
+import { clusterSetLabel, companionClusterLabel } from '@kube-semaphore/network-policies';
 import type { Step } from './start.ts';
 
 /** An entry for each address in the objects. */

@@ -1,3 +1,4 @@
+import type { Shards } from '@kube-semaphore/network-policies';
 import { setNames, shardOf, type SetNames } from '../../names.ts';
 import { readNet } from './addresses.ts';
 import type { ObservedSet } from './network-set.ts';
@@ -5,9 +6,6 @@ import { type Pair, pairText, readOwner } from '../labels.ts';
 
 /** A pair and the names that its sets can have. */
 export type NamedPair = Pair & { readonly names: SetNames };
-
-/** The canonical CIDRs in the existing sets of one pair, by shard. */
-export type Shards = ReadonlyMap<number, ReadonlySet<string>>;
 
 export const named = <P extends Pair>(pair: P): P & NamedPair => ({
   ...pair,

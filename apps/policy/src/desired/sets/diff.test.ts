@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '../../names.ts';
+import { calicoMetadataAnnotation } from '@kube-semaphore/network-policies';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Phase } from './change.ts';

@@ -1,10 +1,10 @@
-import { hasCalicoMetadata, withoutCalicoMetadata } from './calico-metadata.ts';
+import { hasCalicoMetadata, isSameMap, withoutCalicoMetadata } from '@kube-semaphore/network-policies';
 import type { Create, Delete, Phase, Update } from './change.ts';
 import { shardOf } from '../../names.ts';
 import { labelsOfOthers, readOwner } from '../labels.ts';
 import { named } from './current-shards.ts';
-import { compareNames, type DesiredSet, type ObservedSet } from './network-set.ts';
-import { isSameMap } from '../string-map.ts';
+import { compareNames } from '@kube-semaphore/naming';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
 import { ownerText, updatePhases } from './write-phases.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { calicoMetadataAnnotation } from '../../names.ts';
+import { calicoMetadataAnnotation } from '@kube-semaphore/network-policies';
 import { describe, expect, it } from 'vitest';
 import { isSameSet, observedSet } from './network-set.ts';
 

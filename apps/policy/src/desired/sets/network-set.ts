@@ -1,7 +1,5 @@
 import type { GlobalNetworkSet } from '@kube-semaphore/kube-objects';
-import { effectiveLabels } from './calico-metadata.ts';
-import { compareText } from '../labels.ts';
-import { isSameMap, type StringMap } from '../string-map.ts';
+import { effectiveLabels, isSameMap, type StringMap } from '@kube-semaphore/network-policies';
 
 /** A GlobalNetworkSet in the local cluster. */
 export type ObservedSet = {
@@ -44,7 +42,3 @@ export function isSameSet(a: ObservedSet, b: ObservedSet): boolean {
     JSON.stringify([a.ownerReferences, a.finalizers]) === JSON.stringify([b.ownerReferences, b.finalizers])
   );
 }
-
-/** Orders sets by name. */
-export const compareNames = (a: { readonly name: string }, b: { readonly name: string }): number =>
-  compareText(a.name, b.name);

@@ -2,10 +2,11 @@ import { shardName } from '../../names.ts';
 import { currentShards, named, type NamedPair } from './current-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from '../host-network.ts';
 import type { PairMembers } from '../member.ts';
-import { compareNames, type DesiredSet, type ObservedSet } from './network-set.ts';
+import { compareNames, compareText } from '@kube-semaphore/naming';
+import type { DesiredSet, ObservedSet } from './network-set.ts';
 import type { SetDiagnostic } from '../diagnostic.ts';
-import { comparePairs, compareText, type Identity, pairText, setLabels } from '../labels.ts';
-import { distribute } from '../shards.ts';
+import { comparePairs, type Identity, pairText, setLabels } from '../labels.ts';
+import { distribute } from '@kube-semaphore/network-policies';
 
 /** A pair with members, and under which labels its sets are written. */
 export type WantedPair = PairMembers & { readonly identity: Identity };

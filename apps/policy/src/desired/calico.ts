@@ -1,2 +1,0 @@
-export { parseCalicoSelector } from './calico-selector.ts';
-export { effectiveLabels } from './sets/calico-metadata.ts';
