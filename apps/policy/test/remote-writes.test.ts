@@ -33,13 +33,14 @@ describe('a remote that causes writes without limit', () => {
     const began = performance.now();
     const policy = await startWith(['-config', config, '-listen-address=127.0.0.1:0', '-max-remote-writes=1']);
     const over = { remote: 'c3', budget: 'writes' };
-    // The first ones may take so long that the rate allows all of them.
+    // The first ones may take so long that the rate allows all of them. More at once than it allows until the next question.
     let more = 0;
     const overBudget = async () => {
-      await third.pods.relabel('p1', `more-${(more += 1)}`);
+      const round = (more += 1);
+      await Promise.all(Array.from({ length: 50 }, (_, i) => third.pods.relabel(`p${200 + i}`, `more-${round}-${i}`)));
       return policy.metric('semaphore_policy_remote_over_budget', over);
     };
-    await eventually(overBudget, 1);
+    await eventually(overBudget, 1, { timeoutMs: 180_000, intervalMs: 1_000 });
     for (let i = 0; i < 100; i++) await third.pods.relabel(`p${i}`, `new-${i}`);
     await pods.relabel('a', 'other');
     const ofC2 = async () =>

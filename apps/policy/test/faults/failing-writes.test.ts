@@ -105,8 +105,8 @@ describe.each(kinds)('$what that can not be written for ever', ({ what, path, fl
 const lease = {
   ...shortLease('failing-writes'),
   'lease-namespace': 'semaphore-policy',
-  'lease-duration': '1s',
-  'renew-deadline': '400ms',
+  'lease-duration': '3s',
+  'renew-deadline': '1500ms',
   'retry-period': '100ms',
 };
 
