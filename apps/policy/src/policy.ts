@@ -112,12 +112,18 @@ export class Policy {
 
   status(): AppStatus {
     const { leadership, settings, options } = this.#input;
-    const { localClusterName: name, networkPolicies, clusterSetKey } = options;
+    const { localClusterName: name, networkPolicies, clusterSetKey, remotePodSelector = null } = options;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
       remotes: this.#remotes.status(),
-      config: { name, networkPolicies, clusterSetKey, localCIDRs: settings.localCidrs.map(({ text }) => text) },
+      config: {
+        name,
+        networkPolicies,
+        clusterSetKey,
+        remotePodSelector,
+        localCIDRs: settings.localCidrs.map(({ text }) => text),
+      },
     };
   }
 

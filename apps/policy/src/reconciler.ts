@@ -6,6 +6,7 @@ import type { SetDiagnostic } from './desired/diagnostic.ts';
 import { diffSets } from './desired/sets/diff.ts';
 import type { HostNetworkPods } from './desired/host-network.ts';
 import { desiredSets } from './desired/sets/sets.ts';
+import { independentOf } from './desired/sets/write-phases.ts';
 import { carryOut, ownersOf } from './local/carry-out.ts';
 import type { LocalCluster } from './local/cluster.ts';
 import type { Remotes } from './remote/clusters.ts';
@@ -33,6 +34,7 @@ export class SetReconciler {
     const { phases, diagnostics } = this.#plan(key);
     await carryOut(phases, {
       clustersOf: (change) => ownersOf(change, local.sets.domains).map(({ cluster }) => cluster),
+      isIndependent: independentOf(phases, local.sets.domains),
       write: (change) => writes.write({ object: objectOf(change), change, send: () => local.write(change, { since }) }),
     });
     remotes.report(key, [...diagnostics, ...writes.unwritten.flatMap((each) => this.#refused(each))]);

@@ -65,6 +65,34 @@ describe('a set of more than -max-nets-per-set addresses', () => {
     );
   });
 
+  it('loses what goes while another shard is refused, and nothing else', async ({
+    localProxy,
+    viaLocalProxy,
+    pods,
+    sets,
+    history,
+    start,
+  }) => {
+    const [before, more] = [podsOf(0, 10), podsOf(10, 20)];
+    await pods.add(...before);
+    const policy = await start({ ...viaLocalProxy, 'max-nets-per-set': MAX });
+    await eventually(async () => netsIn(await sets.list()), netsOf(before).toSorted());
+    const allow = await localProxy.set(
+      { kind: 'answer', status: 403 },
+      { method: 'POST', target: /globalnetworksets/ },
+    );
+    await pods.add(...more);
+    await policy.logged('set not written, retrying');
+    await pods.remove('app-0');
+    const gone = netsOf(before.slice(0, 1));
+    await eventually(async () => netsIn(await sets.list()).filter((net) => gone.includes(net)), []);
+    await allow();
+    const staying = [...before.slice(1), ...more];
+    await eventually(async () => netsIn(await sets.list()), netsOf(staying).toSorted());
+    await history.caughtUp();
+    expect(history.gaps('app', netsOf(before.slice(1)))).toEqual([]);
+  });
+
   it('shrinks when the rest would be 80 % full, and adds first', async ({ pods, sets, history, start }) => {
     const all = podsOf(0, 25);
     await start({ 'max-nets-per-set': MAX });

@@ -11,8 +11,8 @@ export type CarryOutOptions<C> = {
 };
 
 /**
- * Carries out the phases of one key, one after the other. After a write that isn't made, a cluster gets no writes of later
- * phases, as these may remove what wasn't added; other clusters whose objects have the same key get theirs.
+ * Carries out the phases of one key, one after the other. After a write that isn't made, a cluster gets only independent writes
+ * of later phases, as others may remove what wasn't added; other clusters whose objects have the same key get theirs.
  */
 export async function carryOut<C>(
   phases: readonly (readonly C[])[],

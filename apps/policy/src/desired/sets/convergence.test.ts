@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Change, Phase } from './change.ts';
 import { desiredSets, type WantedPair } from './sets.ts';
+import { carryOut } from '../../local/carry-out.ts';
 import { diffSets } from './diff.ts';
 import type { HostNetworkPods } from '../host-network.ts';
 import type { ObservedSet } from './network-set.ts';
+import { independentOf } from './write-phases.ts';
 
 /**
  * `desiredSets` and `diffSets` together, through histories: Pods come and go, the limit changes, users create objects with
@@ -86,6 +88,51 @@ describe('a history without edits', () => {
         });
       }),
       { numRuns: 400 },
+    );
+  });
+});
+
+describe('a history in which the API server refuses some sets', () => {
+  it('never has a gap for an address that is there before and after, and no later write waits without need', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        historyWith(fc.constant([])),
+        fc.array(fc.boolean(), { maxLength: 8 }),
+        async (history, refused) => {
+          const reconciles: Reconcile[] = [];
+          live(history, (reconcile) => void reconciles.push(reconcile));
+          for (const { before, phases, after } of reconciles) {
+            const names = phases.flat().map((change) => ('to' in change ? change.to.name : change.from.name));
+            const isRefused = (name: string): boolean => refused[names.indexOf(name)] === true;
+            const wanted = entriesOf(after);
+            const staying = [...entriesOf(before)].filter((entry) => wanted.has(entry));
+            const tried = new Set<string>();
+            let state = before;
+            await carryOut(phases, {
+              clustersOf: () => [CLUSTER],
+              isIndependent: independentOf(phases, [DOMAIN]),
+              write: async (change) => {
+                const { name } = 'to' in change ? change.to : change.from;
+                tried.add(name);
+                if (isRefused(name)) return undefined;
+                state = apply(state, change);
+                const present = entriesOf(state);
+                expect(staying.filter((entry) => !present.has(entry))).toEqual([]);
+                return {};
+              },
+            });
+            // A change that isn't tried would remove an address that another set was to get.
+            const added = entriesOf(
+              phases.flat().reduce((sets, change) => ('to' in change ? apply(sets, change) : sets), state),
+            );
+            for (const change of phases.flat()) {
+              if (!('from' in change) || tried.has(change.from.name)) continue;
+              expect(change.from.nets.some((net) => [...added].some((entry) => entry.endsWith(` ${net}`)))).toBe(true);
+            }
+          }
+        },
+      ),
+      { numRuns: 200 },
     );
   });
 });

@@ -1,5 +1,5 @@
 import { readNet } from './addresses.ts';
-import type { Delete, Update } from './change.ts';
+import type { Change, Delete, Phase, Update } from './change.ts';
 import type { ObservedSet } from './network-set.ts';
 import { pairText, readOwner } from '../labels.ts';
 
@@ -38,6 +38,31 @@ export function updatePhases(
   return phases;
 }
 
+/**
+ * Tells which changes of a key may be written even if others of it can't: those that remove only addresses which no change adds to
+ * another set of the same pair, as these don't move. A Pod that is gone must not keep its access because another shard is
+ * refused.
+ *
+ * @param domains as of `readOwner`
+ */
+export function independentOf(phases: readonly Phase[], domains: readonly string[]): (change: Change) => boolean {
+  let added: ReadonlySet<string> | undefined;
+  return (change) => {
+    added ??= new Set(phases.flat().flatMap((each) => entriesChanged(each, domains).added));
+    return entriesChanged(change, domains).removed.every((entry) => !added!.has(entry));
+  };
+}
+
+function entriesChanged(
+  change: Change,
+  domains: readonly string[],
+): Readonly<Record<'added' | 'removed', readonly string[]>> {
+  const before = 'from' in change ? entriesOf(change.from, domains) : [];
+  const after = 'to' in change ? entriesOf(change.to, domains) : [];
+  const [had, has] = [new Set(before), new Set(after)];
+  return { added: after.filter((entry) => !had.has(entry)), removed: before.filter((entry) => !has.has(entry)) };
+}
+
 /** By update that removes addresses: the updates that add these to another set of the same pair. */
 function waitsBetween(
   updates: readonly Update[],
@@ -71,7 +96,7 @@ function passes({ from, to }: Update, domains: readonly string[]): boolean {
 }
 
 /** Each address, with the pair in the labels. */
-function entriesOf(set: ObservedSet, domains: readonly string[]): readonly string[] {
+function entriesOf(set: Pick<ObservedSet, 'labels' | 'nets'>, domains: readonly string[]): readonly string[] {
   const owner = ownerText(set, domains);
   if (owner === undefined) return [];
   return set.nets.flatMap((net) => readNet(net) ?? []).map((cidr) => `${owner} ${cidr}`);
