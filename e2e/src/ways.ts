@@ -177,20 +177,21 @@ export const ways: readonly Way[] = [
   },
   {
     what: 'a Service has no Pod',
-    checks: ['mirrors-ready'],
+    checks: ['exports-answered', 'mirrors-ready'],
     breaks: kubectl('c2', mirrored('empty')),
     mends: kubectl('c2', `-n ${SHOP} delete service empty`),
   },
   {
     what: 'the name of a Service is too long for a mirror',
-    checks: ['nothing-skipped'],
+    // It has no Pod, either.
+    checks: ['exports-answered', 'nothing-skipped'],
     breaks: kubectl('c2', mirrored(LONG)),
     mends: kubectl('c2', `-n ${SHOP} delete service ${LONG}`),
   },
   // Pods
   {
     what: 'the app has no Pods',
-    checks: ['mirrors-ready'],
+    checks: ['exports-answered', 'mirrors-ready'],
     hop: 'target',
     breaks: kubectl('c2', `-n ${SHOP} scale deployment/web --replicas=0`),
     mends: kubectl('c2', `-n ${SHOP} scale deployment/web --replicas=3`),

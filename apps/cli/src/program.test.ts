@@ -1,5 +1,7 @@
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { pageIn } from './output/format.ts';
 import { programOf, runProgram } from './program.ts';
 
 /** A terminal in memory. */
@@ -28,6 +30,41 @@ describe('the program', () => {
   it('prints its version', async () => {
     const { written, ...where } = surroundings();
     expect([await runProgram(['--version'], where), written]).toEqual([0, ['0.1.0\n']]);
+  });
+});
+
+describe('the output', () => {
+  const formatsOf = (command: string): readonly string[] =>
+    program.commands.find((each) => each.name() === command)?.options.find(({ long }) => long === '--output')
+      ?.argChoices ?? [];
+
+  it('is YAML for each command that has JSON, and only these choose a format', () => {
+    const choosing = commands.filter((command) => formatsOf(command).length > 0);
+    expect(choosing).toEqual(['status', 'check', 'test', 'explain', 'graph', 'export']);
+    for (const command of choosing) expect(formatsOf(command).slice(-2)).toEqual(['json', 'yaml']);
+  });
+
+  it.each(['json', 'yaml'] as const)('has the same content: %s', (format) => {
+    const page = { schemaVersion: '1', ok: true, hops: [{ detail: 'no\u001b[2J' }] };
+    expect(parse(pageIn(format, page, () => ''))).toEqual(page);
+  });
+});
+
+describe('an error', () => {
+  it.each([
+    { argv: ['stat'] },
+    { argv: ['status', '--contexts', 'c1'] },
+    { argv: ['status', '-o', 'xml'] },
+    { argv: ['explain'] },
+    { argv: ['check', '--wait', 'long'] },
+    { argv: ['completion', 'csh'] },
+    { argv: ['test', '--service', 'web', '--kubeconfig', '/nonexistent'] },
+  ])('begins with the name of the program, whoever writes it: $argv', async ({ argv }) => {
+    const { written, ...where } = surroundings();
+    expect([await runProgram(argv, where), written.join('')]).toEqual([
+      2,
+      expect.stringMatching(/^kubectl semaphore: (?!error)[^\n]+\n/),
+    ]);
   });
 });
 

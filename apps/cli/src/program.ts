@@ -1,5 +1,4 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { printable } from '@kube-semaphore/text';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/command.ts';
 import { completionOf, shells } from './completion.ts';
@@ -8,7 +7,8 @@ import { type ExportOptions, runExport } from './export/command.ts';
 import { type GatherOptions, runGather } from './gather/command.ts';
 import { graphFormats, type GraphOptions, runGraph } from './graph/command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
-import type { Surroundings } from './output/terminal.ts';
+import { formats } from './output/format.ts';
+import { complainOf, type Surroundings } from './output/terminal.ts';
 import { runStatus, type StatusOptions } from './status/command.ts';
 import { runTest, type TestOptions } from './test/command.ts';
 import { runUi, type UiOptions } from './ui/command.ts';
@@ -20,7 +20,7 @@ const INTERRUPTED = 130;
 
 /** Runs a command line. @returns 0: fine, 1: it found a problem, 2: wrong usage, 130: interrupted */
 export async function runProgram(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { name, terminal, signal } = surroundings;
+  const { signal } = surroundings;
   let code = 0;
   const program = programOf(surroundings, (exitCode) => (code = exitCode));
   try {
@@ -30,7 +30,7 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
     if (signal.aborted) return INTERRUPTED;
     // commander has written its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.complain(`${name}: ${printable((error as Error).message)}\n`);
+    complainOf(surroundings, (error as Error).message);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -42,13 +42,17 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .description('Links Kubernetes clusters, and shows how they are linked.')
     .version(packageJson.version)
     .exitOverride()
-    .configureOutput({ writeOut: terminal.print, writeErr: terminal.complain });
+    .configureOutput({
+      writeOut: terminal.print,
+      writeErr: terminal.complain,
+      outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
+    });
   const add = (command: string, description: string, example: string): Command =>
     program.command(command).description(description).addHelpText('after', `\nExample:\n  $ ${name} ${example}`);
   const reading = (command: Command): Command =>
     command.option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
-  const printed = (command: Command, formats: readonly string[] = ['text', 'json']): Command =>
-    command.addOption(new Option('-o, --output <format>', 'how to print').choices(formats).default(formats[0]));
+  const printed = (command: Command, choices: readonly string[] = formats): Command =>
+    command.addOption(new Option('-o, --output <format>', 'how to print').choices(choices).default(choices[0]));
   const onClusters = (command: Command): Command =>
     reading(command).option(
       '--context <name>',
@@ -120,6 +124,11 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
   printed(onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2')))
     .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
     .option('-n, --namespace <name>', 'where to create Pods and a Service', 'default')
+    .option(
+      '--service <namespace/name>',
+      'connect to this Service instead, by its mirrored names; repeat it for more',
+      also,
+    )
     .action(async (options: TestOptions) => exit(await runTest(options, surroundings)));
   printed(
     reading(
@@ -136,6 +145,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       'a Service or Pod: context/namespace/name[:port]; or a DNS name, such as checkout.shop.svc.cluster.c2:80',
     )
     .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
+    .option('--probe', 'also connect to the Service and the Pod, from a new Pod beside the calling one')
+    .option('--image <name>', 'for --probe, an image with Node.js 24 (default: that of a Pod of our apps)')
     .action(async (options: ExplainOptions) => exit(await runExplain(options, surroundings)));
   printed(
     onClusters(

@@ -22,7 +22,7 @@ describe('check', () => {
     expect(lines).toContain('- handshakes');
     const at = lines.findIndex((line) => line.startsWith('✗'));
     expect(lines.slice(at, at + 2)).toEqual([
-      '✗ remotes-reached: c1: kube-system/policy-0 does not reach c2 since 2026-01-01T00:00:00.000Z: refused \\u001b[2J',
+      '✗ remotes-reached: c2 is not reached: from c1 (policy), since 2026-01-01T00:00:00.000Z: refused \\u001b[2J',
       "  check the remote's API server, the network to it, and the token: docs/check.md#remotes-reached",
     ]);
   });

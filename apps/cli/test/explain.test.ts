@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { otherSinksOf } from '@kube-semaphore/network-policies';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
-import { run } from './support/run.ts';
+import { policyPage } from './support/pages.ts';
+import { startPodsCluster } from './support/pods-cluster.ts';
+import { afterContexts, run, runHere } from './support/run.ts';
 
 const list = (kind: string, apiVersion: string, ...items: readonly object[]) => ({
   apiVersion,
@@ -84,6 +88,99 @@ describe('explain', () => {
       ],
       firstWrong: null,
     });
+  });
+
+  it('asks the Pod and the address of the Service with --probe, from a Pod beside the caller that it removes', async () => {
+    const listening = createServer().listen(0, '127.13.9.2');
+    await once(listening, 'listening');
+    onTestFinished(() => void listening.close());
+    const { port } = listening.address() as AddressInfo;
+    const local = service('sys-semaphore', MIRROR, { 'mirror-svc-source': 'c2/shop/web' });
+    const remote = { apiVersion: 'v1', kind: 'Service', ...service('shop', 'web') };
+    const probed = async (targetPort: number) => {
+      const ports = [{ port, targetPort }];
+      const mirrors = list('Service', 'v1', { ...local, spec: { clusterIP: '127.13.9.2', ports } });
+      const copied = list('EndpointSlice', 'discovery.k8s.io/v1', {
+        ...slice,
+        endpoints: [{ addresses: ['127.13.9.2'] }],
+      });
+      const c1 = await startPodsCluster('127.13.9.1', {
+        namespace: 'shop',
+        objects: {
+          ...here,
+          '/api/v1/services?mirrored-svc=true': mirrors,
+          [`/apis/discovery.k8s.io/v1/namespaces/sys-semaphore/${slicesOf(MIRROR)}`]: copied,
+        },
+      });
+      const c2 = await startApiServer({
+        pods: [],
+        objects: {
+          ...there,
+          '/api/v1/namespaces/shop/pods': list('Pod', 'v1', pod('web-1', '127.13.9.2')),
+          '/api/v1/namespaces/shop/services/web': { ...remote, spec: { ports } },
+          [`/apis/discovery.k8s.io/v1/namespaces/shop/${slicesOf('web')}`]: copied,
+        },
+      });
+      const kubeconfig = await kubeconfigOf({ c1: c1.url, c2 });
+      const words = ['--kubeconfig', kubeconfig, '--from', 'c1/shop/cart', '--to', 'c2/shop/web', '--image=node:24'];
+      const { code, stdout, stderr } = afterContexts(await run('explain', ...words, '--probe'));
+      expect([stderr, c1.created.length, c1.pods.size]).toEqual(['', 1, 0]);
+      return { code, lines: stdout.split('\n') };
+    };
+    const closed = port === 1_024 ? 1_025 : 1_024;
+    const place = `127.13.9.2:${port}`;
+    const answered = await probed(port);
+    expect([answered.code, answered.lines.at(-2)]).toEqual([0, 'Every hop is fine.']);
+    expect(answered.lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^✓ service .*; ${place} answers a probe$`)),
+    );
+    expect(answered.lines).toContainEqual(
+      expect.stringMatching(new RegExp(`^✓ target .*; it answers a probe of ${place}$`)),
+    );
+    const refused = await probed(closed);
+    expect([refused.code, ...refused.lines.slice(-5)]).toEqual([
+      1,
+      `✗ target          shop/web-1 refuses a probe of 127.13.9.2:${closed}: its containers declare 8080/TCP, not ${closed}/TCP`,
+      '',
+      'First wrong: target',
+      '  kubectl --context c2 -n shop edit service web  # targetPort',
+      '',
+    ]);
+  });
+
+  it('reads -remote-pod-selector of the other side, and lets its API server read it', async () => {
+    const source = {
+      metadata: { namespace: 'shop', name: 'from-c1' },
+      spec: {
+        podSelector: {},
+        policyTypes: ['Ingress'],
+        ingress: [{ from: [{ namespaceSelector: { matchLabels: { 'cluster.clusterset.k8s.io': 'c1' } } }] }],
+      },
+    };
+    const config = { networkPolicies: true, remotePodSelector: 'shared=yes' };
+    const page = JSON.parse(policyPage({ name: 'c1', config: { clusterSetID: 'c1' } })) as object;
+    const status = JSON.stringify({ ...page, config });
+    const c2 = await startApiServer({
+      pods: [{ app: 'semaphore-policy', name: 'policy-0', status: () => status }],
+      objects: {
+        ...there,
+        '/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies': list(
+          'NetworkPolicy',
+          'networking.k8s.io/v1',
+          source,
+        ),
+      },
+    });
+    const detail = async (selected: readonly object[]): Promise<string | undefined> => {
+      const pods = { '/api/v1/namespaces/shop/pods?shared=yes': list('Pod', 'v1', ...selected) };
+      const c1 = await startApiServer({ pods: [], objects: { ...here, ...pods } });
+      const words = ['--from', 'c1/shop/cart', '--to', 'c2/shop/web', '-o', 'json'];
+      const { stdout } = await runHere({}, 'explain', '--kubeconfig', await kubeconfigOf({ c1, c2 }), ...words);
+      const { hops } = JSON.parse(stdout) as { hops: readonly { name: string; detail: string }[] };
+      return hops.find(({ name }) => name === 'ingress-policy')?.detail;
+    };
+    expect(await detail([])).toMatch(/the Pod does not match -remote-pod-selector shared=yes$/);
+    expect(await detail([pod('cart', '10.2.0.7')])).toMatch(/has no companion for c1/);
   });
 
   it('names the first hop that is wrong, with a command, and ends with 1', async () => {

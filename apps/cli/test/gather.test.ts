@@ -101,7 +101,7 @@ describe('gather', () => {
 
   it('writes no secret that a refusal repeats', async () => {
     const { code, stderr, texts } = await gatherFrom(await startApiServer({ refusal: 403, message: spilled }));
-    expect([code, texts.get('semaphore-gather/failures.txt')]).toEqual([1, stderr]);
+    expect([code, texts.get('semaphore-gather/failures.txt')]).toEqual([1, stderr.replaceAll(/^semaphore: /gm, '')]);
     expect(stderr).toContain('lacks a right');
     expect(piecesIn(stderr)).toEqual([]);
   });
@@ -112,13 +112,13 @@ describe('gather', () => {
     expect([code, stderr.split('\n')]).toEqual([
       1,
       [
-        '../c1: there is no /version',
-        "../c1: kube-system/policy-0 doesn't tell its status: it is away",
-        "../c1: kube-system/policy-0 doesn't tell its log: it is away",
+        'semaphore: ../c1: there is no /version',
+        "semaphore: ../c1: kube-system/policy-0 doesn't tell its status: it is away",
+        "semaphore: ../c1: kube-system/policy-0 doesn't tell its log: it is away",
         '',
       ],
     ]);
-    expect(texts.get('semaphore-gather/failures.txt')).toBe(stderr);
+    expect(texts.get('semaphore-gather/failures.txt')).toBe(stderr.replaceAll(/^semaphore: /gm, ''));
     expect(await run('gather', '--kubeconfig', kubeconfig, '-o', file)).toEqual({
       code: 2,
       stdout: '',

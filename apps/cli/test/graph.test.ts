@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
-import { run } from './support/run.ts';
+import { run, runHere } from './support/run.ts';
 
 const mirror = {
   metadata: { namespace: 'sys-semaphore', name: 'c2-a', annotations: { 'mirror-svc-source': 'c2/shop/a' } },
@@ -25,7 +25,7 @@ it('graph draws what can be read, and names what can not', async () => {
   const agent = { app: 'semaphore-wireguard', name: 'agent', status: 503 };
   const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods: [agent], objects }) }, 'c1');
   const { code, stdout, stderr } = await run('graph', '--kubeconfig', kubeconfig, '-o', 'json');
-  expect([code, stderr]).toEqual([1, "c1: kube-system/agent doesn't tell its status: it is away\n"]);
+  expect([code, stderr]).toEqual([1, "semaphore: Pods don't tell their status: in c1 (wireguard): it is away\n"]);
   expect(JSON.parse(stdout)).toEqual({
     schemaVersion: '1',
     clusters: [
@@ -39,3 +39,16 @@ it('graph draws what can be read, and names what can not', async () => {
     ],
   });
 });
+
+it.each(['svg', 'mermaid', 'dot', 'json', 'yaml'])(
+  'graph -o %s draws nothing without an app, with the sentence and the code of status',
+  async (format) => {
+    const words = ['--kubeconfig', await kubeconfigOf({ c1: await startApiServer({ pods: [] }) }, 'c1')];
+    const { code, stdout } = await runHere({}, 'status', ...words);
+    expect(await runHere({}, 'graph', '-o', format, ...words)).toEqual({
+      code,
+      stdout: '',
+      stderr: stdout.replace('✗', 'semaphore:'),
+    });
+  },
+);

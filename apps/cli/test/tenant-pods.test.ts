@@ -119,7 +119,7 @@ it('status asks Pods where an overlay moved the app, if a ClusterRoleBinding say
   };
   const status = async (bindings: readonly object[]): Promise<string> =>
     (await runHere({}, 'status', '--kubeconfig', await clusters({ ...moved, bindings }))).stdout;
-  expect(await status([binding])).toContain("✗ c1: elsewhere/policy-0 doesn't tell its status: ");
+  expect(await status([binding])).toContain("✗ Pods don't tell their status: in c1 (policy): ");
   expect(await status([])).toContain('✗ c1: no Pod of an app was found: ');
 });
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { eventually } from '@kube-semaphore/eventually';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { kubeconfigOf } from './support/api-server.ts';
 import { startPodsCluster } from './support/pods-cluster.ts';
 import { appPod, remoteStatus } from './support/reports.ts';
@@ -49,8 +51,10 @@ it('calls all clusters that answer, and names those that do not', async () => {
     .map((row) => row.split(/ +/).slice(0, 6).join(' '));
   expect([code, rows]).toEqual([1, ['FROM TO BY SMALL FULL SOURCE', 'c1 c2 pod IPv4 ✓ ✓', 'c2 c1 pod IPv4 ✓ ✓']]);
   expect(stderr.split('\n')).toEqual([
-    expect.stringMatching(/^c4: https:\/\/127\.0\.0\.1:1 is not reached: /),
-    expect.stringMatching(/^c3: the Pod default\/semaphore-test-\w+ is Failed, not Running: see kubectl describe$/),
+    expect.stringMatching(/^semaphore: c4: https:\/\/127\.0\.0\.1:1 is not reached: /),
+    expect.stringMatching(
+      /^semaphore: c3: the Pod default\/semaphore-test-\w+ is Failed, not Running: see kubectl get events$/,
+    ),
     '',
   ]);
   expect([c1, c2, away].map(({ pods }) => pods.size)).toEqual([0, 0, 0]);
@@ -124,6 +128,78 @@ it('says how many packets the node of a Pod refused that was called in vain', as
       "doesn't know that address (docs/wireguard.md#what-replaces-the-address-of-a-pod)",
     '',
   ]);
+});
+
+it("connects to a user's Service by its mirrored names, where there is one", async () => {
+  const [here, there] = ['127.13.8.1', '127.13.8.2'] as const;
+  const server = createServer().listen(0, there);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const closed = port === 1_024 ? 1_025 : 1_024;
+  const mirrors = (own: string, remote: string) => {
+    const { status, ...pod } = appPod({
+      app: 'semaphore-service-mirror',
+      config: { name: own, mirrorNamespace: 'sys-semaphore' },
+      remotes: [remoteStatus({ name: remote, config: { servicePrefix: remote } })],
+    });
+    const { namespace, name, app } = pod;
+    const spec = { nodeName: 'n1', containers: [{ ports: [{ name: 'http', containerPort: 8080 }] }] };
+    return {
+      '/api/v1/pods?app in (semaphore-policy,semaphore-service-mirror,semaphore-wireguard)': {
+        apiVersion: 'v1',
+        kind: 'PodList',
+        metadata: { resourceVersion: '1' },
+        items: [{ metadata: { namespace, name, labels: { app } }, spec, status: {} }],
+      },
+      [`/api/v1/namespaces/${namespace}/pods/${name}:8080/proxy/status`]: status,
+    };
+  };
+  const ports = [port, closed].map((each) => ({ name: `p${each}`, port: each, protocol: 'TCP', targetPort: 8080 }));
+  const web = {
+    '/api/v1/namespaces/shop/services/web': {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { clusterIP: '10.96.0.1', ports: [...ports, { name: 'dns', port: 53, protocol: 'UDP' }] },
+    },
+  };
+  const name = 'web.shop.svc.cluster.c2';
+  const c1 = await startPodsCluster(here, { objects: mirrors('c1', 'c2'), names: { [name]: there } });
+  const c2 = await startPodsCluster(there, { objects: { ...mirrors('c2', 'c1'), ...web } });
+  const words = await wordsFor(c1, c2);
+  const { code, stdout, stderr } = afterContexts(await run(...words, '--service', 'shop/web'));
+  const rows = stdout
+    .replaceAll(/[\d.]+ ms/g, '9 ms')
+    .replaceAll(/ +/g, ' ')
+    .split('\n');
+  expect([code, stderr, rows]).toEqual([
+    1,
+    '',
+    [
+      'FROM TO BY SMALL FULL SOURCE LATENCY THROUGHPUT',
+      `c1 c2 port ${port} ✓ - - 9 ms -`,
+      `c1 c2 port ${closed} ✗ - - - -`,
+      '',
+      `✗ c1 to c2, tcp://${name}:${closed}: refused (semaphore explain --probe finds the hop)`,
+      '',
+    ],
+  ]);
+  expect([c1, c2].map(({ created, pods }) => [created.length, pods.size])).toEqual([
+    [1, 0],
+    [0, 0],
+  ]);
+  const missing = afterContexts(await run(...words, '--service', 'shop/cart'));
+  expect([missing.code, missing.stderr]).toEqual([
+    2,
+    expect.stringMatching(/semaphore: no cluster has the Service shop\/cart: correct --service\n$/),
+  ]);
+});
+
+it.each(['web', 'shop/web/80', 'shop/web:80'])('ends with 2 for --service %s', async (service) => {
+  const words = await wordsFor({ url: 'https://127.0.0.1:1' }, { url: 'https://127.0.0.1:1' });
+  const stderr = `semaphore: --service "${service}" is not a Service: use namespace/name\n`;
+  expect(await run(...words, '--service', service)).toEqual({ code: 2, stdout: '', stderr });
 });
 
 it('removes its Pods when it is interrupted', async () => {

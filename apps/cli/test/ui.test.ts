@@ -43,7 +43,11 @@ describe('ui', () => {
     expect(await response.json()).toMatchObject({
       schemaVersion: '1',
       contexts: ['c1', 'c2'],
-      problems: { rows: ['c1: semaphore-policy: c2 is not reached: refused: Bearer [redacted] <script>'] },
+      problems: {
+        rows: [
+          'c2 is not reached: from c1 (policy), since 2026-01-01T00:00:00.000Z: refused: Bearer [redacted] <script>',
+        ],
+      },
       pairs: { total: 2, rows: [{ from: 'c1', to: 'c2' }, { from: 'c2' }] },
       check: null,
     });

@@ -5,7 +5,8 @@ export const MAX_TEXT = 1024;
 const MAX_EXCERPT = 64;
 const MAX_WORDS = 300;
 
-const PLAIN = /^[ -~]*$/;
+/** Safe in any output. */
+export const PLAIN = /^[ -~]*$/;
 
 /**
  * Characters that control a terminal, break a line, or disguise text: controls (C0, DEL, C1), format characters (bidi

@@ -1,7 +1,7 @@
 import { containsCidr } from '@kube-semaphore/net';
 import type { NodeFacts } from '../clusters/objects.ts';
-import { ownNames } from '../clusters/report.ts';
-import { type Check, checkOfEach, placeOf, type SeenRemote, seenRemotes } from './check.ts';
+import { ownNames, type SeenRemote, seenRemotes } from '../clusters/report.ts';
+import { type Check, checkOfEach, placeOf } from './check.ts';
 import { cidrsOf, podRangesOf } from './clusters.ts';
 import type { Reading } from './facts.ts';
 

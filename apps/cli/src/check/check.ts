@@ -1,5 +1,5 @@
-import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
-import type { AppPod, ClusterReport } from '../clusters/report.ts';
+import { causesOf, seenBy, type Trouble } from '../clusters/causes.ts';
+import type { AppPod } from '../clusters/report.ts';
 import type { Reading } from './facts.ts';
 
 /** A problem stops traffic or will; a warning may be as you want it. */
@@ -14,26 +14,34 @@ export type Check = {
   readonly find: (readings: readonly Reading[]) => readonly Finding[] | undefined;
 };
 
-/** A Pod that tells its status, with its cluster. */
-export type ReadPod = { readonly cluster: string; readonly pod: AppPod; readonly status: AppStatus };
-
-/** A remote, as a Pod sees it. */
-export type SeenRemote = ReadPod & { readonly remote: RemoteStatus };
-
-export const podsOf = (reports: readonly ClusterReport[]) =>
-  reports.flatMap(({ cluster, pods }) => pods.map((pod) => ({ cluster, pod })));
-
-export const readPods = (reports: readonly ClusterReport[]): readonly ReadPod[] =>
-  podsOf(reports).flatMap(({ cluster, pod }) =>
-    'failure' in pod.status ? [] : [{ cluster, pod, status: pod.status }],
-  );
-
-export const seenRemotes = (reports: readonly ClusterReport[]): readonly SeenRemote[] =>
-  readPods(reports).flatMap((read) => read.status.remotes.map((remote) => ({ ...read, remote })));
-
 /** How a finding names a Pod. */
 export const placeOf = ({ cluster, pod }: { readonly cluster: string; readonly pod: AppPod }): string =>
   `${cluster}: ${pod.namespace}/${pod.name}`;
+
+/** A check of what Pods of our apps say: a finding for each cause. @param troubleOf undefined: there is none */
+export function checkOfCauses<T extends { readonly cluster: string; readonly pod: AppPod }>(
+  name: string,
+  {
+    severity = 'problem',
+    hint,
+    subjects,
+    troubleOf,
+  }: Pick<Check, 'hint'> & {
+    readonly severity?: Finding['severity'];
+    readonly subjects: (readings: readonly Reading[]) => readonly T[];
+    readonly troubleOf: (subject: T) => Trouble | undefined;
+  },
+): Check {
+  return {
+    name,
+    hint,
+    find: (readings) => {
+      const all = subjects(readings);
+      if (all.length === 0) return undefined;
+      return causesOf(seenBy(all, troubleOf), readings).map((detail) => ({ severity, detail }));
+    },
+  };
+}
 
 /** A check of each of some subjects. @param detailOf what is wrong with a subject; undefined: nothing */
 export function checkOfEach<T>(

@@ -1,3 +1,4 @@
+import { Codec, serviceKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import type { AppPod } from '../clusters/report.ts';
 import type { Masquerader } from '../masquerade/masquerader.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { checks, checksBefore } from './checks.ts';
+import type { Exported } from './exported.ts';
 import type { Facts, Reading } from './facts.ts';
 import { resultsOf } from './page.ts';
 
@@ -46,6 +48,35 @@ const masquerader = (range: string): Masquerader => ({
   check: 'sources-kept',
 });
 
+/** A Service that others copy, with one Pod. */
+const exported = ({
+  targetPort = 8080 as number | string,
+  selector = {},
+  ports = [8080],
+  isComplete = true,
+}): Exported => ({
+  services: [
+    new Codec(serviceKind).objectFromJson({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { selector: { app: 'web', ...selector }, ports: [{ port: 80, targetPort }] },
+    }),
+  ],
+  pods: new Map([
+    [
+      'shop',
+      [
+        {
+          labels: { app: 'web', tier: 'a' },
+          ports: ports.map((containerPort) => ({ name: 'http', containerPort, protocol: '' })),
+        },
+      ],
+    ],
+  ]),
+  isComplete,
+});
+
 /** What its API server says. */
 const factsOf = (name: string, remote: string): Facts => ({
   server: known(server),
@@ -67,6 +98,8 @@ const factsOf = (name: string, remote: string): Facts => ({
   workloads: known([{ what: 'the Deployment a/b', wanted: 1, there: 1 }]),
   otherMeshes: known([]),
   mirrors: known([{ namespace: 'sys-semaphore', name: 'web', hasReadyEndpoint: true }]),
+  exported: known(exported({})),
+  unextended: known({ why: '', names: [] }),
   unreadable: known([]),
   lacking: known([]),
 });
@@ -150,7 +183,7 @@ describe('the checks', () => {
     const { findings } = resultsOf(checks, remote(POLICY, { skipped })).find(({ name }) => name === 'nothing-skipped')!;
     const [words, more] = findings[0]!.detail.split('x'.repeat(273));
     expect(words).toMatch(
-      /skips objects of c2: 2 bad-address, 1 refused \(such as "set a: exceeded \\u001b\[2J quota $/,
+      /^objects of c2 are skipped: in c1 .*: 2 bad-address, 1 refused \(such as "set a: exceeded \\u001b\[2J quota $/,
     );
     expect(more).toBe('"…)');
   });
@@ -161,9 +194,9 @@ describe('the checks', () => {
     const localServices = { name: 'c1', skipped: left(`global/shop/web: ${global}`) };
     const reports = broken(MIRROR, {}, { localServices }, { skipped: left(`c2/shop/web: ${mirror}`) });
     const { findings } = resultsOf(checks, reports).find(({ name }) => name === 'nothing-skipped')!;
-    expect(findings.map(({ detail }) => detail.replace(/^.* skips /, ''))).toEqual([
-      `objects of c2: 1 left-behind (such as "c2/shop/web: ${mirror}")`,
-      `objects of c1: 1 left-behind (such as "global/shop/web: ${global}")`,
+    expect(findings.map(({ detail }) => detail)).toEqual([
+      `objects of c2 are skipped: in c1 (service-mirror): 1 left-behind (such as "c2/shop/web: ${mirror}")`,
+      `objects of c1 are skipped: in c1 (service-mirror): 1 left-behind (such as "global/shop/web: ${global}")`,
     ]);
   });
 
@@ -279,6 +312,23 @@ describe('the checks', () => {
       reports: changed('mirrors', known([{ namespace: 's', name: 'web', hasReadyEndpoint: false }])),
       want: ['warning mirrors-ready'],
     },
+    { reports: changed('exported', known(exported({ targetPort: 8081 }))), want: ['warning exports-answered'] },
+    { reports: changed('exported', known(exported({ targetPort: 'web' }))), want: ['warning exports-answered'] },
+    { reports: changed('exported', known(exported({ targetPort: 'http' }))), want: [] },
+    { reports: changed('exported', known(exported({ targetPort: 0 }))), want: ['warning exports-answered'] },
+    { reports: changed('exported', known(exported({ targetPort: 8081, ports: [] }))), want: [] },
+    {
+      reports: changed('exported', known(exported({ targetPort: 'http', ports: [] }))),
+      want: ['warning exports-answered'],
+    },
+    { reports: changed('exported', known(exported({ selector: { tier: 'b' } }))), want: ['warning exports-answered'] },
+    { reports: changed('exported', known(exported({ isComplete: false }))), want: ['warning exports-answered'] },
+    { reports: changed('exported', forbidden), want: ['warning exports-answered'] },
+    {
+      reports: changed('unextended', known({ why: 'there is no semaphore-policy', names: ['shop/web'] })),
+      want: ['warning policies-extended'],
+    },
+    { reports: changed('unextended', forbidden), want: ['warning policies-extended'] },
     { reports: changed('otherMeshes', known(['Cilium ClusterMesh'])), want: ['warning other-meshes'] },
     { reports: changed('otherMeshes', forbidden), want: ['warning other-meshes'] },
     { reports: changed('mirrors', forbidden), want: ['warning mirrors-ready'] },
@@ -293,6 +343,21 @@ describe('the checks', () => {
     { reports: remote(AGENT, { peers: [peer('n-c2', 'key-old')] }), want: ['problem keys-agree'] },
   ])('find exactly $want', ({ reports, want }) => {
     expect(failing(reports)).toEqual(want);
+  });
+
+  it('name the port that no container declares, the selector that matches nothing, and NetworkPolicies that are not extended', () => {
+    const wrong = (more: object) => changed('exported', known(exported(more)));
+    const off = { why: 'semaphore-policy has -network-policies off', names: ['a/1', 'a/2', 'a/3', 'a/4'] };
+    const details = [
+      wrong({ targetPort: 8081 }),
+      wrong({ selector: { tier: 'b' } }),
+      changed('unextended', known(off)),
+    ].flatMap((reports) => resultsOf(checks, reports).flatMap(({ findings }) => findings.map(({ detail }) => detail)));
+    expect(details).toEqual([
+      'c2: Services with a targetPort that no container declares: shop/web from 80 to 8081/TCP (declared: http 8080/TCP)',
+      'c2: Services whose selector matches no Pod: shop/web (app=web,tier=b)',
+      'c2: NetworkPolicies name other clusters, but semaphore-policy has -network-policies off: a/1, a/2, a/3 and 1 more',
+    ]);
   });
 
   it('find the drift of the configs of two sides', () => {

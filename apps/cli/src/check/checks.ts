@@ -2,7 +2,9 @@ import { quotedWords } from '@kube-semaphore/text';
 import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
 import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
-import { type Check, checkOfEach, placeOf, podsOf, readPods, seenRemotes } from './check.ts';
+import { notFresh, notListed, notReached, notTold } from '../clusters/causes.ts';
+import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
+import { podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 import { sourcesKept } from './sources.ts';
@@ -31,13 +33,10 @@ const ofApps: readonly Check[] = [
     subjects: podsOf,
     detailOf: (found) => (found.pod.ready ? undefined : `${placeOf(found)} is not ready`),
   }),
-  checkOfEach('status-served', {
+  checkOfCauses('status-served', {
     hint: 'you need the right to get pods/proxy, and the API server must reach the Pod',
     subjects: podsOf,
-    detailOf: (found) =>
-      'failure' in found.pod.status
-        ? `${placeOf(found)} doesn't tell its status: ${found.pod.status.failure}`
-        : undefined,
+    troubleOf: ({ pod }) => notTold(pod),
   }),
   {
     name: 'same-version',
@@ -65,107 +64,92 @@ const ofApps: readonly Check[] = [
       return leaders === 1 ? undefined : `${app} has ${leaders} leaders`;
     },
   }),
-  checkOfEach('local-reached', {
+  checkOfCauses('local-reached', {
     hint: 'look at the log of the Pod, and at its rights in its own cluster',
     subjects: readPods,
-    detailOf: (found) => {
-      const { up, synced, lastError } = found.status.local;
+    troubleOf: ({ cluster, status: { local } }) => {
+      const { up, synced, lastError } = local;
       if (up && synced) return undefined;
-      return `${placeOf(found)} ${up ? 'has not listed' : 'does not reach'} its own cluster${wordsOf(lastError)}`;
+      const lead = `${cluster} is not ${up ? 'listed yet' : 'reached'} by its own apps: in`;
+      return { lead, why: lastError?.message };
     },
   }),
 ];
 
 const ofRemotes: readonly Check[] = [
-  checkOfEach('remotes-reached', {
+  checkOfCauses('remotes-reached', {
     hint: "check the remote's API server, the network to it, and the token",
     subjects: seenRemotes,
-    detailOf: (found) => {
-      const { name, up, since, lastError } = found.remote;
-      return up ? undefined : `${placeOf(found)} does not reach ${name} since ${since}${wordsOf(lastError)}`;
-    },
+    troubleOf: ({ remote }) => notReached(remote),
   }),
-  checkOfEach('remotes-synced', {
+  checkOfCauses('remotes-synced', {
     hint: 'wait a minute; then look at the log of the Pod',
     subjects: seenRemotes,
-    detailOf: (found) =>
-      found.remote.up && !found.remote.synced ? `${placeOf(found)} has not listed ${found.remote.name} yet` : undefined,
+    troubleOf: ({ remote }) => notListed(remote),
   }),
-  checkOfEach('not-stale', {
+  checkOfCauses('not-stale', {
     hint: 'its endpoints in global Services are not used until it is reached',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.stale !== undefined),
-    detailOf: (found) =>
-      found.remote.stale === true ? `${placeOf(found)}: ${found.remote.name} is stale in global Services` : undefined,
+    troubleOf: ({ remote }) => notFresh(remote),
   }),
-  checkOfEach('nothing-held', {
+  checkOfCauses('nothing-held', {
     severity: 'warning',
     hint: 'find out whether the remote really lost so many objects: the deletions follow after five minutes',
     subjects: seenRemotes,
-    detailOf: (found) => {
-      const { name, heldDeletions } = found.remote;
-      return heldDeletions === 0 ? undefined : `${placeOf(found)} holds ${heldDeletions} deletions of ${name}`;
-    },
+    troubleOf: ({ remote: { name, heldDeletions } }) =>
+      heldDeletions === 0 ? undefined : { lead: `deletions of ${name} are held: in`, why: `${heldDeletions}` },
   }),
-  checkOfEach('nothing-skipped', {
+  checkOfCauses('nothing-skipped', {
     severity: 'warning',
     hint: 'the log of the Pod and plan name each object',
     subjects: (reports) =>
-      readPods(reports).flatMap((found) => sourcesOf(found.status).map((source) => ({ found, source }))),
-    detailOf: ({ found, source: { name, skipped } }) => {
+      readPods(reports).flatMap((found) => sourcesOf(found.status).map((source) => ({ ...found, source }))),
+    troubleOf: ({ source: { name, skipped } }) => {
       const problems = skipped.filter(({ kind }) => kind === 'problem');
-      const reasons = problems.map(skippedText).join(', ');
-      return problems.length === 0 ? undefined : `${placeOf(found)} skips objects of ${name}: ${reasons}`;
+      const why = problems.map(skippedText).join(', ');
+      return why === '' ? undefined : { lead: `objects of ${name} are skipped: in`, why, isByWhy: true };
     },
   }),
-  checkOfEach('addresses-restricted', {
+  checkOfCauses('addresses-restricted', {
     severity: 'warning',
     hint: 'set allowedPodCIDRs of the remote',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.config.allowedPodCIDRs !== undefined),
-    detailOf: (found) =>
-      found.remote.config.allowedPodCIDRs === null
-        ? `${placeOf(found)}: ${found.remote.name} may announce any address`
-        : undefined,
+    troubleOf: ({ remote: { name, config } }) =>
+      config.allowedPodCIDRs === null ? { lead: `${name} may announce any address: in` } : undefined,
   }),
   rangesDistinct,
 ];
 
 const ofTunnels: readonly Check[] = [
-  checkOfEach('devices-set-up', {
+  checkOfCauses('devices-set-up', {
     hint: 'look at the log of the Pod; a device without our mark belongs to another program',
     subjects: (reports) => seenRemotes(reports).filter(({ pod }) => pod.app === 'semaphore-wireguard'),
-    detailOf: (found) => {
-      const { name, deviceName = '', device, deviceError } = found.remote;
-      const at = `${placeOf(found)}: the device of ${name}`;
-      if (deviceError !== undefined) return `${at} is unknown: ${deviceError}`;
-      if (!device) return `${at}, ${deviceName}, doesn't exist`;
-      return device.marked ? undefined : `${at}, ${deviceName}, is not ours`;
+    troubleOf: ({ remote: { name, deviceName = '', device, deviceError } }) => {
+      if (deviceError !== undefined) return { lead: `the device of ${name} is unknown: in`, why: deviceError };
+      if (!device) return { lead: `the device of ${name}, ${deviceName}, doesn't exist: in` };
+      return device.marked ? undefined : { lead: `the device of ${name}, ${deviceName}, is not ours: in` };
     },
   }),
-  checkOfEach('routes-set', {
+  checkOfCauses('routes-set', {
     hint: 'wait a minute; then look at the log of the Pod, and at ip route on the node',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.unrouted !== undefined),
-    detailOf: (found) => {
-      const { name, deviceName = '', unrouted = [] } = found.remote;
-      return unrouted.length === 0
+    troubleOf: ({ remote: { name, deviceName = '', unrouted = [] } }) =>
+      unrouted.length === 0
         ? undefined
-        : `${placeOf(found)} has no route to ${some(unrouted)} of ${name} through ${deviceName}`;
-    },
+        : { lead: `no route to ${some(unrouted)} of ${name} through ${deviceName}: in` },
   }),
-  checkOfEach('peers-complete', {
+  checkOfCauses('peers-complete', {
     hint: 'wait a minute; then look at the log of the Pod',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.missing !== undefined),
-    detailOf: (found) => {
-      const { name, missing = [] } = found.remote;
-      return missing.length === 0 ? undefined : `${placeOf(found)} lacks peers of ${name}: ${some(missing)}`;
-    },
+    troubleOf: ({ remote: { name, missing = [] } }) =>
+      missing.length === 0 ? undefined : { lead: `peers of ${name} are missing: in`, why: some(missing) },
   }),
-  checkOfEach('handshakes', {
+  checkOfCauses('handshakes', {
     hint: 'check that UDP is open between the nodes, and the endpoint annotations',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.peers !== undefined),
-    detailOf: (found) => {
-      const { name, peers = [] } = found.remote;
+    troubleOf: ({ remote: { name, peers = [] } }) => {
       const silent = peers.filter(({ state }) => state !== 'up').map(({ node, publicKey }) => node ?? publicKey);
-      return silent.length === 0 ? undefined : `${placeOf(found)}: no recent handshake with ${name}: ${some(silent)}`;
+      return silent.length === 0 ? undefined : { lead: `no recent handshake with ${name}: from`, why: some(silent) };
     },
   }),
   ...agreements,
@@ -184,8 +168,6 @@ export const checks: readonly Check[] = [
 
 /** Those that hold before the installation. */
 export const checksBefore: readonly Check[] = [reached, ...ofClusters, sourcesKept];
-
-const wordsOf = (error: { readonly message: string } | null): string => (error === null ? '' : `: ${error.message}`);
 
 const skippedText = ({ reason, count, example }: RemoteStatus['skipped'][number]): string =>
   `${count} ${reason}${example === undefined ? '' : ` (such as ${quotedWords(example)})`}`;

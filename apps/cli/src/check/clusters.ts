@@ -1,7 +1,9 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
 import { some } from '../output/some.ts';
-import { type Check, type Finding, readPods, seenRemotes } from './check.ts';
+import { type Check, type Finding } from './check.ts';
+import { readPods, seenRemotes } from '../clusters/report.ts';
+import { deadEnds } from './exported.ts';
 import type { Reading } from './facts.ts';
 
 /** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */
@@ -166,6 +168,15 @@ export const ofSurroundings: readonly Check[] = [
     detailsOf: (rules, { cluster, pods }) =>
       pods.some(({ app }) => app === 'semaphore-policy') ? rules?.map((rule) => `${cluster}: ${rule}`) : undefined,
   }),
+  checkOfFact('policies-extended', {
+    severity: 'warning',
+    hint: 'repeat your semaphore link with --network-policies --apply',
+    fact: ({ facts }) => facts.unextended,
+    detailsOf: (found, { cluster }) =>
+      found?.names.length === 0
+        ? []
+        : found && [`${cluster}: NetworkPolicies name other clusters, but ${found.why}: ${some(found.names)}`],
+  }),
   checkOfFact('dns-rules', {
     hint: 'add the rule to the Corefile',
     fact: ({ facts }) => facts.corefile,
@@ -230,6 +241,21 @@ export const ofSurroundings: readonly Check[] = [
     fact: ({ facts }) => facts.otherMeshes,
     detailsOf: (names, { cluster }) =>
       names.map((name) => `${cluster} also has ${name}, which may export the same Services`),
+  }),
+  checkOfFact('exports-answered', {
+    severity: 'warning',
+    hint: 'correct selector or targetPort of the Service, or ask it with semaphore test --service',
+    fact: ({ facts }) => facts.exported,
+    detailsOf: (exported, { cluster }) => {
+      if (exported === undefined || exported.services.length === 0) return undefined;
+      const { podless, portless } = deadEnds(exported);
+      return [
+        podless.length > 0 && `${cluster}: Services whose selector matches no Pod: ${some(podless)}`,
+        portless.length > 0 &&
+          `${cluster}: Services with a targetPort that no container declares: ${some(portless, '; ')}`,
+        !exported.isComplete && `unknown: ${cluster} has too many Pods to compare all Services with them`,
+      ].filter((detail) => detail !== false);
+    },
   }),
   checkOfFact('mirrors-ready', {
     severity: 'warning',

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import { readCluster } from '../clusters/report.ts';
+import { type Format, pageIn } from '../output/format.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { checks, checksBefore } from './checks.ts';
 import { readFacts, type Reading } from './facts.ts';
-import { checkJson, checkText, isFine, resultsOf } from './page.ts';
+import { checkPage, checkText, isFine, resultsOf } from './page.ts';
 
 export type CheckOptions = ContextChoice & {
-  readonly output: 'text' | 'json';
+  readonly output: Format;
   /** How long to repeat the checks until they find no problem. */
   readonly wait: number;
   /** Before the installation: only the clusters. */
@@ -30,7 +31,7 @@ export async function runCheck(options: CheckOptions, { terminal, signal }: Surr
     }
   };
   const found = await terminal.whileWaiting(`checking ${names}`, results());
-  terminal.print(options.output === 'json' ? checkJson(found) : checkText(found, terminal.paint));
+  terminal.print(pageIn(options.output, checkPage(found), () => checkText(found, terminal.paint)));
   return isFine(found) ? 0 : 1;
 }
 

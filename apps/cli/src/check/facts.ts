@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
-import { mirroredServiceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
+import { endpointSliceKind } from '@kube-semaphore/kube-objects';
+import { mirroredServiceLabel, mirroredSliceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import * as z from 'zod/mini';
 import { type Pool, readEmptyRules, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
@@ -20,11 +20,14 @@ import {
 import { type Claimant, onlyOurs, readBindings, sortOut } from '../clusters/ours.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
+import { readServices } from '../clusters/services.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
 import { type DnsPod, readDns } from './dns.ts';
+import { type Exported, readExported } from './exported.ts';
 import { readOwnRights, type Unreadable } from './own-rights.ts';
 import { isAllowed, readRights } from './rights.ts';
+import { readUnextended, type Unextended } from './unextended.ts';
 
 /** An API server. */
 type Server = {
@@ -73,6 +76,10 @@ export type Facts = {
   /** Others that export Services to this cluster. */
   readonly otherMeshes: Read<readonly string[]>;
   readonly mirrors: Read<readonly Mirror[]>;
+  /** Undefined: nothing says which Services other clusters copy. */
+  readonly exported: Read<Exported | undefined>;
+  /** Undefined: nothing says whether NetworkPolicies are extended. */
+  readonly unextended: Read<Unextended | undefined>;
   readonly multicluster: Read<Multicluster>;
   readonly unreadable: Read<readonly Unreadable[]>;
   /** Rights that accounts of the apps lack, each as a sentence. */
@@ -85,7 +92,8 @@ export type Reading = ClusterReport & { readonly facts: Facts };
 const TIMEOUT_MS = 10_000;
 
 /** Reads what the apps don't tell. Rejects only when the signal is aborted. */
-export async function readFacts(context: Context, { pods, failure }: ClusterReport, run: Run): Promise<Facts> {
+export async function readFacts(context: Context, report: ClusterReport, run: Run): Promise<Facts> {
+  const { pods, failure } = report;
   if (failure !== undefined) return unknown({ known: false, why: failure });
   const ofGroups = withGroups(context, run);
   const corefile = readCorefile(context, run);
@@ -102,6 +110,8 @@ export async function readFacts(context: Context, { pods, failure }: ClusterRepo
     workloads: readWorkloads(context, run),
     otherMeshes: readOtherMeshes(context, run),
     mirrors: readMirrors(context, run),
+    exported: ofGroups((groups) => readExported(context, { report, groups }, run)),
+    unextended: readUnextended(context, report, run),
     multicluster: readMulticluster(context, run),
     unreadable: ofGroups((groups) => readOwnRights(context, groups, run)),
     lacking: readRights(context, pods, run),
@@ -121,6 +131,8 @@ const unknown = (why: Read<never>): Facts => ({
   workloads: why,
   otherMeshes: why,
   mirrors: why,
+  exported: why,
+  unextended: why,
   multicluster: why,
   unreadable: why,
   lacking: why,
@@ -227,18 +239,19 @@ async function readWorkloads(context: Context, run: Run): Promise<Read<readonly 
 }
 
 async function readMirrors(context: Context, run: Run): Promise<Read<readonly Mirror[]>> {
-  const labelSelector = `${mirroredServiceLabel}=true`;
-  const [services, slices] = await Promise.all([
-    listObjects(context, serviceKind, { labelSelector }, run),
-    listObjects(context, endpointSliceKind, { labelSelector }, run),
+  const slicesOf = (label: string) => listObjects(context, endpointSliceKind, { labelSelector: `${label}=true` }, run);
+  const [services, mirrored, global] = await Promise.all([
+    readServices(context, run),
+    slicesOf(mirroredServiceLabel),
+    slicesOf(mirroredSliceLabel),
   ]);
-  return mapRead(allOf({ services, slices }), (both) => {
+  return mapRead(allOf({ services, mirrored, global }), (all) => {
     const ready = new Set(
-      both.slices
+      [...all.mirrored, ...all.global]
         .filter(({ endpoints }) => endpoints.some(({ conditions }) => conditions.ready !== false))
         .map(({ metadata: { namespace, labels } }) => `${namespace}/${labels[serviceNameLabel]}`),
     );
-    return both.services.map(({ metadata: { namespace, name } }) => ({
+    return all.services.map(({ metadata: { namespace, name } }) => ({
       namespace,
       name,
       hasReadyEndpoint: ready.has(`${namespace}/${name}`),

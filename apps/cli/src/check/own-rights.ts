@@ -35,8 +35,9 @@ const always: readonly ReadRight[] = [
     attributes: { verb: 'get', group: '', resource: 'configmaps', namespace: 'kube-system' },
     checks: ['sources-kept'],
   },
-  { attributes: { group: '', resource: 'services' }, checks: ['mirrors-ready'] },
+  { attributes: { group: '', resource: 'services' }, checks: ['exports-answered', 'mirrors-ready'] },
   { attributes: { group: 'discovery.k8s.io', resource: 'endpointslices' }, checks: ['mirrors-ready'] },
+  { attributes: { group: 'networking.k8s.io', resource: 'networkpolicies' }, checks: ['policies-extended'] },
 ];
 
 const ofCalico = (group: string): readonly ReadRight[] => [

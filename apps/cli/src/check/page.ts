@@ -1,4 +1,4 @@
-import { jsonPage, printable } from '@kube-semaphore/text';
+import { printable } from '@kube-semaphore/text';
 import type { Terminal } from '../output/terminal.ts';
 import { type Check, type Finding } from './check.ts';
 import type { Reading } from './facts.ts';
@@ -25,8 +25,11 @@ export const resultsOf = (checks: readonly Check[], readings: readonly Reading[]
 export const isFine = (results: readonly CheckResult[]): boolean => results.every(({ result }) => result !== 'problem');
 
 /** The results for programs. */
-export const checkJson = (results: readonly CheckResult[]): string =>
-  jsonPage({ schemaVersion: SCHEMA_VERSION, ok: isFine(results), checks: results });
+export const checkPage = (results: readonly CheckResult[]): object => ({
+  schemaVersion: SCHEMA_VERSION,
+  ok: isFine(results),
+  checks: results,
+});
 
 const signs = { ok: '✓', warning: '!', problem: '✗', skipped: '-' } as const;
 const colours = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;

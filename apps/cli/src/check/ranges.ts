@@ -1,6 +1,7 @@
 import { type Cidr, overlaps } from '@kube-semaphore/net';
 import type { RemoteStatus } from '../clusters/app-status.ts';
-import { type Check, checkOfEach, placeOf, readPods } from './check.ts';
+import { type Check, checkOfEach, placeOf } from './check.ts';
+import { readPods } from '../clusters/report.ts';
 import { cidrsOf } from './clusters.ts';
 
 /** Two remotes of one Pod may not have the same addresses. */

@@ -1,7 +1,8 @@
 import type { Cidr } from '@kube-semaphore/net';
 import { type Masquerader, masqueradeText, replaces } from '../masquerade/masquerader.ts';
 import { some } from '../output/some.ts';
-import { type Check, type Finding, seenRemotes } from './check.ts';
+import { type Check, type Finding } from './check.ts';
+import { seenRemotes } from '../clusters/report.ts';
 import { podRangesOf } from './clusters.ts';
 import type { Reading } from './facts.ts';
 import { rangesOf } from './ranges.ts';

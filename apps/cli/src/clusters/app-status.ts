@@ -75,6 +75,8 @@ const appStatus = z.object({
     /** Null: without Multi-Cluster Services. Undefined: another app, or an older one. */
     mcs: z.nullish(z.object({ namespaces: z.optional(z.array(z.string())) })),
     clusterSetKey: z.optional(z.string()),
+    /** Null: none, so policies can select each Pod. Undefined: another app, or an older one. */
+    remotePodSelector: z.nullish(z.string()),
     localCIDRs: cidrs,
   }),
   remotes: z.array(remote),

@@ -33,15 +33,29 @@ export async function readObject<K extends Kind>(
   return decoded(context, kind, () => new Codec(kind).objectFromJson(read.value));
 }
 
+/** How many requests lists may still take. `isSpent`: some objects were not read. */
+type ListBudget = { requests: number; isSpent: boolean };
+
+type Selection = {
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string;
+  /** Default: no limit. Then the list may be a part of the objects. */
+  readonly budget?: ListBudget;
+};
+
 /** A missing kind has no objects. */
 export async function listObjects<K extends Kind>(
   context: Context,
   kind: K,
-  { namespace, labelSelector }: { readonly namespace?: string; readonly labelSelector?: string },
+  { namespace, labelSelector, budget }: Selection,
   run: Run,
 ): Promise<Read<readonly KubeObject<K>[]>> {
   const query = new URLSearchParams({ limit: `${PAGE}`, ...(labelSelector === undefined ? {} : { labelSelector }) });
   return allPages(context, kind, async (from, token) => {
+    if (budget !== undefined && (budget.requests -= 1) < 0) {
+      budget.isSpent = true;
+      return { known: true, value: undefined };
+    }
     query.set('continue', token);
     const read = await request(from, `${resourcePath(kind, { namespace })}?${query.toString()}`, run);
     if (!read.known || read.value === undefined) return read as Read<undefined>;

@@ -1,7 +1,7 @@
 import { type PodOnNode, podOnNodeKind } from '@kube-semaphore/kube-objects';
 import { printable } from '@kube-semaphore/text';
 import type { Terminal } from '../output/terminal.ts';
-import { type AppStatus, readAppStatus } from './app-status.ts';
+import { type AppStatus, readAppStatus, type RemoteStatus } from './app-status.ts';
 import type { Context } from './contexts.ts';
 import { listObjects, type Read, type Run } from './objects.ts';
 import { accountOf, onlyOurs, type Sorted } from './ours.ts';
@@ -73,6 +73,32 @@ export async function readCluster(context: Context, run: Run): Promise<ClusterRe
     pods: found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
   };
 }
+
+/** A Pod that tells its status, with its cluster. */
+export type ReadPod = { readonly cluster: string; readonly pod: AppPod; readonly status: AppStatus };
+
+/** A remote, as a Pod sees it. */
+export type SeenRemote = ReadPod & { readonly remote: RemoteStatus };
+
+/** All Pods, with their clusters. */
+export const podsOf = (reports: readonly ClusterReport[]) =>
+  reports.flatMap(({ cluster, pods }) => pods.map((pod) => ({ cluster, pod })));
+
+/** Those that tell their status. */
+export const readPods = (reports: readonly ClusterReport[]): readonly ReadPod[] =>
+  podsOf(reports).flatMap(({ cluster, pod }) =>
+    'failure' in pod.status ? [] : [{ cluster, pod, status: pod.status }],
+  );
+
+/** All remotes, as each Pod sees them. */
+export const seenRemotes = (reports: readonly ClusterReport[]): readonly SeenRemote[] =>
+  readPods(reports).flatMap((read) => read.status.remotes.map((remote) => ({ ...read, remote })));
+
+/** Why a cluster that was read has nothing to show, as a sentence; undefined: it has Pods of our apps. */
+export const withoutApps = ({ cluster, failure, pods }: ClusterReport): string | undefined =>
+  failure === undefined && pods.length === 0
+    ? `${cluster}: no Pod of an app was found: check the context, or install the apps`
+    : undefined;
 
 /** The Pods of our apps in a cluster. */
 export async function listOurPods(context: Context, run: Run): Promise<Read<Sorted<PodOnNode>>> {

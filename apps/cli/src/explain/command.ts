@@ -1,31 +1,51 @@
-import { type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
+import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { warnOfLeftOut } from '../clusters/report.ts';
+import { type Format, pageIn } from '../output/format.ts';
 import type { Surroundings } from '../output/terminal.ts';
+import { imageOf } from '../test/pods.ts';
 import { UsageError } from '../usage-error.ts';
+import type { Facts } from './facts.ts';
 import { explain } from './hops.ts';
-import { explainJson, explainText, isFine } from './page.ts';
+import { explainPage, explainText, isFine } from './page.ts';
+import { probe } from './probe.ts';
 import { readFacts } from './read.ts';
 import { parseDestination, parseSource } from './words.ts';
 
 export type ExplainOptions = Pick<ContextChoice, 'kubeconfig'> & {
-  readonly output: 'text' | 'json';
+  readonly output: Format;
   readonly from: string;
   readonly to: string;
   readonly toContext?: string;
+  readonly probe?: boolean;
+  /** Of the probe. Default: that of a Pod of our apps in the cluster of the caller. */
+  readonly image?: string;
 };
 
 /** Prints each hop of a packet between two clusters, and what is wrong with it. @returns the exit code */
-export async function runExplain(options: ExplainOptions, { terminal, signal }: Surroundings): Promise<number> {
+export async function runExplain(options: ExplainOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal } = surroundings;
   const from = parseSource(options.from);
   const to = parseDestination(options.to, options.toContext);
   const [here, there] = await contextsOf({ kubeconfig: options.kubeconfig, context: [from.context, to.context] });
   if (here === undefined || there === undefined)
     throw new UsageError('--from and --to are in one cluster: name two contexts');
   const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });
-  const facts = await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work);
-  warnOfLeftOut(terminal, [facts.here.report, facts.there.report]);
+  const read = await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work);
+  warnOfLeftOut(terminal, [read.here.report, read.there.report]);
+  const facts = options.probe === true ? await withProbe(here, read, options, surroundings) : read;
   const explanation = explain(facts);
-  const { paint, print } = terminal;
-  print(options.output === 'json' ? explainJson(explanation) : explainText(explanation, paint));
+  terminal.print(pageIn(options.output, explainPage(explanation), () => explainText(explanation, terminal.paint)));
   return isFine(explanation) ? 0 : 1;
+}
+
+async function withProbe(
+  here: Context,
+  facts: Facts,
+  options: ExplainOptions,
+  { terminal, signal }: Surroundings,
+): Promise<Facts> {
+  const image = imageOf(here, facts.here.report.pods, options.image);
+  nameContexts([here], terminal);
+  const work = probe(here, facts, image, { signal });
+  return { ...facts, probed: await terminal.whileWaiting(`probing from ${here.name}`, work) };
 }

@@ -13,7 +13,7 @@ import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
-import { type App, type ClusterReport, ownNames } from '../clusters/report.ts';
+import { type App, type AppPod, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
 
 /** The namespace of one end, and the apps of its cluster. */
@@ -23,6 +23,8 @@ export type SideFacts = {
   readonly report: ClusterReport;
   readonly namespace: Read<Namespace | undefined>;
   readonly pods: Read<readonly PodOnNode[]>;
+  /** Of these, what policies of the other cluster can select, by its `-remote-pod-selector`; undefined: all. */
+  readonly selectable: Read<Selectable | undefined>;
   /** What the late ones of them lost to others, by `namespace/name`. */
   readonly late: ReadonlyMap<string, Read<Loss>>;
   readonly policies: Read<readonly NetworkPolicy[]>;
@@ -30,6 +32,9 @@ export type SideFacts = {
   readonly clusterPolicies: Read<readonly NamedClusterPolicy[]>;
   readonly masqueraders: Masqueraders;
 };
+
+/** The names of Pods that match a selector. */
+export type Selectable = { readonly selector: string; readonly pods: ReadonlySet<string> };
 
 /** All that was read. */
 export type Facts = {
@@ -47,20 +52,29 @@ export type Facts = {
   readonly slices: Read<readonly EndpointSlice[]>;
   /** The Service there, and its slices. */
   readonly source: Read<{ readonly service: Service | undefined; readonly slices: readonly EndpointSlice[] }>;
+  /** Undefined: not asked for. */
+  readonly probed?: Probed;
 };
 
-/** One step of a packet, and what was found. `skipped`: packets don't take it. */
+/** What came of a connection to an address. @see Outcome */
+export type Answer = { readonly url: string; readonly failure: string | null };
+
+/** What a Pod of ours in the cluster of the caller found; `service`: undefined if the Service has no address there. */
+export type Probed = Read<{ readonly pod: Answer; readonly service: Answer | undefined }>;
+
+/** One step of a packet, and what was found. `warning`: it may be wrong. `skipped`: packets don't take it. */
 export type Hop = {
   readonly name: string;
-  readonly result: 'ok' | 'wrong' | 'unknown' | 'skipped';
+  readonly result: 'ok' | 'warning' | 'wrong' | 'unknown' | 'skipped';
   readonly detail: string;
-  /** If it is wrong: a command that mends it, or finds the cause. */
+  /** If it is wrong or a warning: a command that mends it, or finds the cause. */
   readonly fix?: string;
 };
 
 export type Verdict = Omit<Hop, 'name'>;
 
 export const ok = (detail: string): Verdict => ({ result: 'ok', detail });
+export const warning = (detail: string, fix: string): Verdict => ({ result: 'warning', detail, fix });
 export const wrong = (detail: string, fix: string): Verdict => ({ result: 'wrong', detail, fix });
 export const unknown = (detail: string): Verdict => ({ result: 'unknown', detail });
 export const skipped = (detail: string): Verdict => ({ result: 'skipped', detail });
@@ -100,8 +114,26 @@ const shellWord = (text: string): string =>
 export const kubectl = (cluster: string, ...words: readonly string[]): string =>
   shell('kubectl', '--context', cluster, ...words);
 
-export const semaphoreCheck = (...clusters: readonly string[]): string =>
-  shell('semaphore', 'check', ...clusters.flatMap((cluster) => ['--context', cluster]));
+const semaphoreOn = (command: string, clusters: readonly string[]): readonly string[] => [
+  'semaphore',
+  command,
+  ...clusters.flatMap((cluster) => ['--context', cluster]),
+];
+
+export const semaphoreCheck = (...clusters: readonly string[]): string => shell(...semaphoreOn('check', clusters));
+
+export const semaphoreTest = (...clusters: readonly string[]): string => shell(...semaphoreOn('test', clusters));
+
+/** Lets the NetworkPolicies of all clusters name the others. Only the user knows the folder. */
+export const linkNetworkPolicies = (...clusters: readonly string[]): string =>
+  `${shell(...semaphoreOn('link', clusters), '--network-policies', '--apply')} -o FOLDER  # the folder of your first link`;
+
+/** The same question again, with a probe. */
+export const explainAgain = (...words: readonly string[]): string => shell('semaphore', 'explain', ...words, '--probe');
+
+/** What a Pod of semaphore-policy says about skipped objects. */
+export const policyPlan = (cluster: string, { namespace, name }: Pick<AppPod, 'namespace' | 'name'>): string =>
+  kubectl(cluster, '-n', namespace, 'exec', name, '--', '/semaphore-policy', 'plan');
 
 /** What service-mirror of a cluster says about skipped objects. */
 export const mirrorPlan = (cluster: string): string => {

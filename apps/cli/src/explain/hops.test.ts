@@ -11,18 +11,25 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { companionGenerationAnnotation, companionLabel, companionSourceKey } from '@kube-semaphore/network-policies';
+import {
+  clusterSetLabel,
+  companionGenerationAnnotation,
+  companionLabel,
+  companionSourceKey,
+} from '@kube-semaphore/network-policies';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { namedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
+import type { AppPod } from '../clusters/report.ts';
 import { masqueradersOf } from '../masquerade/masqueraders.ts';
 import { daemonSetList, type MasqueradeObjects } from '../masquerade/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './hops.ts';
-import { explainText } from './page.ts';
+import { explainText, isFine } from './page.ts';
+import { probeUrls } from './probe.ts';
 import { viaOf } from './via.ts';
 
 function object<K extends Kind>(kind: K, metadata: object, rest: object = {}): KubeObject<K> {
@@ -151,6 +158,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     },
     namespace: known(object(namespaceKind, { name: 'shop' })),
     pods: known([caller]),
+    selectable: known(undefined),
     late: new Map(),
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
@@ -494,6 +502,200 @@ Every hop is fine.
     expect(hops.filter(({ result }) => result !== 'ok').map(({ name, result }) => `${name} ${result}`)).toEqual(
       want.map((name) => `${name} unknown`),
     );
+  });
+
+  const target = (change: Partial<Facts>) => explain({ ...facts, ...change }).hops.at(-1)!;
+  const sourceWith = (spec: object): Facts['source'] =>
+    known({ service: object(serviceKind, { ...at }, { spec }), slices: slices('10.4.0.9') });
+  const wrongPort = sourceWith({ ports: [{ name: 'http', port: 80, targetPort: 8081 }] });
+
+  it('warns of a targetPort that no container declares, and gives the command that finds out', () => {
+    const text = explainText(explain({ ...facts, source: wrongPort }), paint);
+    expect(text.split('\n').slice(9)).toEqual([
+      '! target          shop/web-1 is ready on m1, with 10.4.0.9, but its containers declare 8080/TCP, not 8081/TCP. ' +
+        'It may listen there all the same: a probe finds out',
+      '',
+      'Perhaps wrong: target',
+      '  semaphore explain --from c1/shop/cart --to c2/shop/web:80 --probe',
+      '',
+    ]);
+    expect(isFine(explain({ ...facts, source: wrongPort }))).toBe(true);
+    const shared = { to: { ...facts.to, zone: 'global' as const }, services: known([]), source: wrongPort };
+    expect(target(shared).fix).toMatch(/ --to web\.shop\.svc\.cluster\.global:80 --to-context c2 --probe$/);
+  });
+
+  it('says nothing of the ports of containers that declare none', () => {
+    const web = pod('web-1', '10.4.0.9', { node: 'm1' });
+    const silent = { ...web, spec: { ...web.spec, containers: [] } };
+    expect(target({ source: wrongPort, there: side('c2', silent) }).result).toBe('ok');
+  });
+
+  it('has a targetPort wrong that no container has as a name: no slice has such a port', () => {
+    expect(target({ source: sourceWith({ ports: [{ name: 'http', port: 80, targetPort: 'web' }] }) })).toEqual({
+      name: 'target',
+      result: 'wrong',
+      detail: 'shop/web-1 is ready on m1, with 10.4.0.9, but no container has the port web, the targetPort of shop/web',
+      fix: 'kubectl --context c2 -n shop edit service web  # targetPort',
+    });
+  });
+
+  it.each([
+    { selector: { app: 'wbe', tier: 'a' }, want: ': its selector app=wbe,tier=a matches no Pod of its namespace' },
+    { selector: {}, want: ': it has no selector, so someone else must write its EndpointSlices' },
+    { selector: { app: 'web-1' }, want: '' },
+  ])('prints the selector of a Service without Pods: $selector', ({ selector, want }) => {
+    const service = object(serviceKind, { ...at }, { spec: { selector, ports: [{ port: 80 }] } });
+    const empty = { slices: known([]), source: known({ service, slices: [] }) };
+    expect(target(empty).detail).toBe(`c2 has no Pod behind shop/web${want}`);
+  });
+
+  it('has no selector to print without a Service', () => {
+    const none = { services: known([]), slices: known([]), source: known({ service: undefined, slices: [] }) };
+    expect(target(none).detail).toBe('c2 has no Pod behind shop/web');
+  });
+
+  const answers = (ofPod: string | null, ofService: string | null): Partial<Facts> => ({
+    probed: known({
+      pod: { url: 'tcp://10.4.0.9:8080', failure: ofPod },
+      service: { url: 'tcp://10.96.0.5:80', failure: ofService },
+    }),
+  });
+
+  it.each<{ name: string; change: Partial<Facts>; want: readonly string[]; fix: string | undefined }>([
+    {
+      name: 'answers both',
+      change: answers(null, null),
+      want: ['ok …; 10.96.0.5:80 answers a probe', 'ok …; it answers a probe of 10.4.0.9:8080'],
+      fix: undefined,
+    },
+    {
+      name: 'answers, whatever its containers declare',
+      change: { ...answers(null, null), source: wrongPort },
+      want: ['ok …; 10.96.0.5:80 answers a probe', 'ok …; it answers a probe of 10.4.0.9:8080'],
+      fix: undefined,
+    },
+    {
+      name: 'refuses',
+      change: { ...answers('refused', 'refused'), source: wrongPort },
+      want: [
+        'ok …; a probe of its address 10.96.0.5:80 is refused; that of the Pod fails, too: see target',
+        'wrong shop/web-1 refuses a probe of 10.4.0.9:8080: its containers declare 8080/TCP, not 8081/TCP',
+      ],
+      fix: 'kubectl --context c2 -n shop edit service web  # targetPort',
+    },
+    {
+      name: 'is not reached',
+      change: answers('timed out', 'timed out'),
+      want: [
+        'ok …; a probe of its address 10.96.0.5:80 times out; that of the Pod fails, too: see target',
+        'wrong a probe of 10.4.0.9:8080 times out. A policy, a firewall or a route may drop its packets; policies that ' +
+          'select the caller by its labels do not allow the probe',
+      ],
+      fix: 'semaphore test --context c1 --context c2',
+    },
+    {
+      name: 'answers, but not by the address of the Service',
+      change: answers(null, 'timed out'),
+      want: [
+        'wrong …; a probe of its address 10.96.0.5:80 times out, but the Pod answers: kube-proxy, or what replaces it, does ' +
+          'not lead there',
+        'ok …; it answers a probe of 10.4.0.9:8080',
+      ],
+      fix: 'kubectl --context c1 -n kube-system get pods',
+    },
+    {
+      name: 'can not be probed',
+      change: { probed: { known: false, why: 'c1: pods is forbidden' } },
+      want: ['ok …', 'unknown …; there was no probe: c1: pods is forbidden'],
+      fix: undefined,
+    },
+  ])('says at which hop a Pod $name', ({ change, want, fix }) => {
+    const { hops } = explain({ ...facts, ...change });
+    const said = [hops[2]!, hops.at(-1)!].map(
+      ({ result, detail }) =>
+        `${result} ${detail.replace(/^Service sys-semaphore\/\S+?-web|^shop\/web-1 is ready on m1, with 10\.4\.0\.9/, '…')}`,
+    );
+    expect(said).toEqual(want);
+    expect(hops.find(({ result }) => result === 'wrong')?.fix).toBe(fix);
+  });
+
+  it('asks the Pod and the address that the Service has here, by TCP only', () => {
+    const addressed = { ...mirror, spec: { ...mirror.spec, clusterIP: '10.96.0.5' } };
+    expect(probeUrls({ ...facts, services: known([addressed]) })).toEqual(
+      known({ pod: 'tcp://10.4.0.9:8080', service: 'tcp://10.96.0.5:80' }),
+    );
+    const headless = { ...mirror, spec: { ...mirror.spec, clusterIP: 'None' } };
+    expect(probeUrls({ ...facts, services: known([headless]) })).toMatchObject({ value: { service: undefined } });
+    const udp = sourceWith({ ports: [{ port: 53, protocol: 'UDP', targetPort: 53 }] });
+    expect(probeUrls({ ...facts, to: { ...facts.to, port: undefined }, source: udp })).toEqual({
+      known: false,
+      why: 'it can only connect to TCP, and the port is of UDP',
+    });
+  });
+
+  const crossing = object(
+    networkPolicyKind,
+    { namespace: 'shop', name: 'from-c1' },
+    {
+      spec: {
+        podSelector: {},
+        policyTypes: ['Ingress'],
+        ingress: [{ from: [{ namespaceSelector: { matchLabels: { [clusterSetLabel]: 'c1' } } }] }],
+      },
+    },
+  );
+  const ingressWith = (policyPods: readonly AppPod[], change: Partial<Facts> = {}) => {
+    const other = there();
+    const report = { ...other.report, pods: [...other.report.pods, ...policyPods] };
+    const { hops } = explain({ ...facts, there: { ...other, report, policies: known([crossing]) }, ...change });
+    return hops.find(({ name }) => name === 'ingress-policy');
+  };
+  const policyPod = (networkPolicies: boolean) =>
+    appPod({
+      app: 'semaphore-policy',
+      config: { networkPolicies },
+      remotes: [remoteStatus({ name: 'c1', config: { allowedPodCIDRs: ['10.2.0.0/16'], clusterSetID: 'c1' } })],
+    });
+  const denied = 'ingress on 8080/TCP of shop/web-1 is denied: ';
+
+  it.each([
+    {
+      name: '-network-policies is off',
+      pods: [policyPod(false)],
+      detail:
+        'shop/from-c1 allows it, but semaphore-policy has -network-policies off in c2, so its rules count only for',
+      fix: /^semaphore link --context c2 --context c1 --network-policies --apply -o FOLDER {2}# /,
+    },
+    {
+      name: 'there is no semaphore-policy',
+      pods: [],
+      detail: 'shop/from-c1 allows it, but there is no semaphore-policy in c2, so ',
+      fix: /^semaphore link --context c2 --context c1 --network-policies --apply -o FOLDER {2}# /,
+    },
+    {
+      name: 'its companion is missing',
+      pods: [policyPod(true)],
+      detail: 'shop/from-c1: rule 1, peer 1: it allows this, but has no companion for c1: ',
+      fix: /^kubectl --context c2 -n kube-system exec semaphore-policy-0 -- \/semaphore-policy plan$/,
+    },
+  ])('cures a NetworkPolicy that names the cluster of the caller, if $name', ({ pods, detail, fix }) => {
+    const hop = ingressWith(pods);
+    expect(hop?.detail.slice(0, denied.length + detail.length)).toBe(denied + detail);
+    expect(hop?.fix).toMatch(fix);
+  });
+
+  it('knows which Pods -remote-pod-selector of the other side excludes', () => {
+    const selectable = (...pods: readonly string[]) => ({
+      here: { ...here(), selectable: known({ selector: 'shared=yes', pods: new Set(pods) }) },
+    });
+    expect(ingressWith([policyPod(true)], selectable())).toEqual({
+      name: 'ingress-policy',
+      result: 'wrong',
+      detail: `${denied}shop/from-c1: rule 1, peer 1: the Pod does not match -remote-pod-selector shared=yes`,
+      fix: 'kubectl --context c1 -n shop get pod cart --show-labels  # or change the selector',
+    });
+    expect(ingressWith([policyPod(true)], selectable('cart'))?.detail).toContain('has no companion');
+    expect(ingressWith([policyPod(true)], { here: { ...here(), selectable: lost } })?.result).toBe('unknown');
   });
 
   it('says what happens to the packets whose address is replaced, and that Pods are called without kube-proxy', () => {

@@ -9,9 +9,23 @@ import {
   remotePeer,
   ruleText,
   sideVerdict,
+  meaningIn,
+  type SideInput,
 } from '@kube-semaphore/network-policies';
 import { allOf, type Read } from '../clusters/objects.ts';
-import { kubectl, ok, remoteOf, type SideFacts, statusesOf, unknown, type Verdict, wrong } from './facts.ts';
+import {
+  kubectl,
+  linkNetworkPolicies,
+  namesOf,
+  ok,
+  policyPlan,
+  remoteOf,
+  type SideFacts,
+  statusesOf,
+  unknown,
+  type Verdict,
+  wrong,
+} from './facts.ts';
 import { tieredVerdict } from './tiered-verdict.ts';
 
 export type PolicyEnd = { readonly at: SideFacts; readonly pod: Read<PodOnNode>; readonly ip: Read<string> };
@@ -34,6 +48,7 @@ export function policyHop(
     clusterPolicies: at.clusterPolicies,
     labels,
     peer: peer.pod,
+    selectable: peer.at.selectable,
     subjectIp: subject.ip,
     ip: peer.ip,
     peerLabels,
@@ -46,16 +61,21 @@ export function policyHop(
   const remote = status && remoteOf(status, peer.at);
   const addresses = { allowed: cidrsOf(remote?.config.allowedPodCIDRs), local: cidrsOf(localCIDRs) ?? [] };
   const pod = flowPodOf(value.pod, value.labels);
-  const verdict = sideVerdict({
+  const planner = at.report.pods.find(({ app }) => app === 'semaphore-policy');
+  const isMissing = planner === undefined && at.report.failure === undefined;
+  const excludedBy =
+    value.selectable?.pods.has(value.peer.metadata.name) === false ? value.selectable.selector : undefined;
+  const input = (isExcluded: boolean): SideInput => ({
     direction,
     subject: pod,
     peer: remotePeer(flowPodOf(value.peer, value.peerLabels), {
       ip: value.ip,
       remote: {
         name: remote?.name ?? peer.at.cluster,
-        id: remote?.config.clusterSetID,
+        id: remote?.config.clusterSetID ?? (isMissing ? namesOf(peer.at)[0] : undefined),
         labels: remote?.config.labels ?? {},
         refusal: addressRefusal(value.ip, addresses)?.detail ?? lossText(peer.at, value.peer, value.ip),
+        excludedBy: isExcluded ? excludedBy : undefined,
       },
       key,
     }),
@@ -63,6 +83,7 @@ export function policyHop(
     policies: value.policies,
     key,
   });
+  const verdict = sideVerdict(input(true));
   const { by, isolatedBy, misses } = verdict;
   const flow = `${direction} on ${value.port.port}/${value.port.protocol}`;
   const { namespace, name } = pod;
@@ -97,12 +118,26 @@ export function policyHop(
       `${flow} is allowed by ${[parts.join(': '), ...(companion ? [companionText(companion)] : [])].join('; ')}`,
     );
   }
+  const denied = `${flow} of ${namespace}/${name} is denied`;
+  const [meant] = meaningIn(input(false));
+  if (meant !== undefined && (isMissing || status?.config.networkPolicies === false)) {
+    const why = isMissing ? 'there is no semaphore-policy' : 'semaphore-policy has -network-policies off';
+    return wrong(
+      `${denied}: ${meant} allows it, but ${why} in ${at.cluster}, so its rules count only for Pods of ${at.cluster}`,
+      linkNetworkPolicies(at.cluster, peer.at.cluster),
+    );
+  }
   const nearest = misses.map(({ networkPolicy, detail }) => `${networkPolicy}: ${detail}`).join('; ');
   const [first = ''] = isolatedBy;
-  return wrong(
-    `${flow} of ${namespace}/${name} is denied: ${nearest || 'by a companion alone'}`,
-    kubectl(at.cluster, '-n', namespace, 'edit', 'networkpolicy', first.slice(first.indexOf('/') + 1)),
-  );
+  const edit = kubectl(at.cluster, '-n', namespace, 'edit', 'networkpolicy', first.slice(first.indexOf('/') + 1));
+  const cure = (): string => {
+    if (meant === undefined || planner === undefined) return edit;
+    const { namespace: other, name: excluded } = value.peer.metadata;
+    return excludedBy === undefined
+      ? policyPlan(at.cluster, planner)
+      : `${kubectl(peer.at.cluster, '-n', other, 'get', 'pod', excluded, '--show-labels')}  # or change the selector`;
+  };
+  return wrong(`${denied}: ${nearest || 'by a companion alone'}`, cure());
 }
 
 /** Who has the address of a late Pod now. */

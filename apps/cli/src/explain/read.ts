@@ -3,6 +3,7 @@ import {
   namespaceKind,
   type NetworkPolicy,
   networkPolicyWithTimesKind,
+  podKind,
   podOnNodeKind,
   serviceImportKind,
   serviceKind,
@@ -26,7 +27,7 @@ import {
 import { readCluster } from '../clusters/report.ts';
 import { readServices } from '../clusters/services.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
-import type { Facts, SideFacts } from './facts.ts';
+import { type Facts, remoteOf, type Selectable, type SideFacts, statusesOf } from './facts.ts';
 import { viaOf } from './via.ts';
 import type { Destination, End } from './words.ts';
 
@@ -44,7 +45,19 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
     readObject(there, serviceKind, at, run),
     listObjects(there, endpointSliceKind, { ...at, labelSelector: `${serviceNameLabel}=${to.name}` }, run),
   ]);
-  const known = { from, to, here: hereFacts, there: thereFacts, corefile, services, serviceImport };
+  const [ofHere, ofThere] = await Promise.all([
+    readSelectable(here, from, policySelector(thereFacts, hereFacts), run),
+    readSelectable(there, to, policySelector(hereFacts, thereFacts), run),
+  ]);
+  const known = {
+    from,
+    to,
+    here: { ...hereFacts, selectable: ofHere },
+    there: { ...thereFacts, selectable: ofThere },
+    corefile,
+    services,
+    serviceImport,
+  };
   const via = viaOf(known);
   const slices =
     via.known && via.value !== undefined
@@ -58,7 +71,26 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
   return { ...known, slices, source: allOf({ service, slices: ownSlices }) };
 }
 
-async function readSide(context: Context, { namespace }: End, run: Run): Promise<SideFacts> {
+/** By which selector the policies of a cluster see Pods of another one; undefined: they can select each. */
+const policySelector = (at: Seen, other: Seen): string | undefined =>
+  statusesOf(at, 'semaphore-policy').find((status) => remoteOf(status, other) !== undefined)?.config
+    .remotePodSelector ?? undefined;
+
+type Seen = Pick<SideFacts, 'cluster' | 'report'>;
+
+/** The API server reads the selector, as for the watch of semaphore-policy. */
+async function readSelectable(
+  context: Context,
+  { namespace }: End,
+  selector: string | undefined,
+  run: Run,
+): Promise<Read<Selectable | undefined>> {
+  if (selector === undefined) return { known: true, value: undefined };
+  const pods = await listObjects(context, podKind, { namespace, labelSelector: selector }, run);
+  return mapRead(pods, (found) => ({ selector, pods: new Set(found.map(({ metadata }) => metadata.name)) }));
+}
+
+async function readSide(context: Context, { namespace }: End, run: Run): Promise<Omit<SideFacts, 'selectable'>> {
   const ofGroups = withGroups(context, run);
   const nodes = readNodes(context, run);
   const pools = ofGroups((groups) => readPools(context, groups, run));

@@ -10,14 +10,15 @@ import { isDnsLabel } from '@kube-semaphore/naming';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
 import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
+import { type Format, pageIn } from '../output/format.ts';
 import type { Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { exportJson, exportText, importOf, isFine, leaveCommands, type Result } from './page.ts';
+import { exportPage, exportText, importOf, isFine, leaveCommands, type Result } from './page.ts';
 import { applyExport, removeExport, type ServiceAt, type Writing, type Written } from './service-exports.ts';
 import { importVerdict, removalVerdict, type Seen, type Side } from './verdict.ts';
 
 export type ExportOptions = ContextChoice & {
-  readonly output: 'text' | 'json';
+  readonly output: Format;
   readonly namespace?: string;
   readonly importer?: readonly string[];
   readonly exportedLabel?: readonly string[];
@@ -121,7 +122,7 @@ export async function runExport(
     };
   });
   const results = await terminal.whileWaiting(`waiting for ${clusters.map(({ name }) => name).join(', ')}`, follow);
-  terminal.print(options.output === 'json' ? exportJson(results) : exportText(results, terminal.paint));
+  terminal.print(pageIn(options.output, exportPage(results), () => exportText(results, terminal.paint)));
   if (dryRun) terminal.complain('nothing was written: --dry-run\n');
   return isFine(results) ? 0 : 1;
 }

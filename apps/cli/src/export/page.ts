@@ -1,5 +1,5 @@
 import type { ServiceImport } from '@kube-semaphore/kube-objects';
-import { jsonPage, printable } from '@kube-semaphore/text';
+import { printable } from '@kube-semaphore/text';
 import { tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { kubectl } from '../explain/facts.ts';
@@ -56,8 +56,11 @@ export const leaveCommands = (
 };
 
 /** The results for programs. */
-export const exportJson = (results: readonly Result[]): string =>
-  jsonPage({ schemaVersion: SCHEMA_VERSION, ok: isFine(results), services: results });
+export const exportPage = (results: readonly Result[]): object => ({
+  schemaVersion: SCHEMA_VERSION,
+  ok: isFine(results),
+  services: results,
+});
 
 /** The results for people. */
 export function exportText(results: readonly Result[], paint: Terminal['paint']): string {

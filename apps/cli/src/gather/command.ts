@@ -5,7 +5,7 @@ import { printable } from '@kube-semaphore/text';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
-import type { Surroundings } from '../output/terminal.ts';
+import { complainOf, type Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { fileName, gatherCluster } from './read.ts';
 import { TAR_END, tarEntry } from './tar.ts';
@@ -16,7 +16,8 @@ export type GatherOptions = ContextChoice & { readonly output: string };
 const GATHERING_MS = 600_000;
 
 /** Writes an archive for a bug report. @returns the exit code */
-export async function runGather(options: GatherOptions, { terminal, signal }: Surroundings): Promise<number> {
+export async function runGather(options: GatherOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal } = surroundings;
   const { output } = options;
   const contexts = await contextsOf(options);
   const failures: string[] = [];
@@ -36,7 +37,8 @@ export async function runGather(options: GatherOptions, { terminal, signal }: Su
     await rm(output, { force: true });
     throw error;
   }
-  for (const each of [...failures, ...warnings]) terminal.complain(`${printable(each)}\n`);
+  for (const failure of failures) complainOf(surroundings, failure);
+  for (const warning of warnings) terminal.complain(`${printable(warning)}\n`);
   terminal.print(`wrote ${printable(output)}\n`);
   return failures.length === 0 ? 0 : 1;
 }

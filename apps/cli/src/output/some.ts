@@ -2,7 +2,7 @@
 const SOME = 3;
 
 /** The first few names, and how many more there are. */
-export function some(names: readonly string[]): string {
+export function some(names: readonly string[], separator = ', '): string {
   const rest = names.length - SOME;
-  return `${names.slice(0, SOME).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+  return `${names.slice(0, SOME).join(separator)}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

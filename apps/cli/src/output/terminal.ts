@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '@kube-semaphore/text';
 
 type Colour = 'green' | 'yellow' | 'red' | 'dim';
 
@@ -24,6 +25,12 @@ export type Surroundings = {
   /** Aborted by an interrupt. */
   readonly signal: AbortSignal;
 };
+
+/** Writes a sentence on what failed to stderr, in the form that all errors have. */
+export const complainOf = (
+  { name, terminal }: Pick<Surroundings, 'name'> & { readonly terminal: Pick<Terminal, 'complain'> },
+  sentence: string,
+): void => terminal.complain(`${name}: ${printable(sentence)}\n`);
 
 const PROGRESS_AFTER_MS = 1_000;
 

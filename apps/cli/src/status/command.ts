@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import { readCluster } from '../clusters/report.ts';
+import { type Format, pageIn } from '../output/format.ts';
 import type { Surroundings } from '../output/terminal.ts';
-import { pairsOf } from './pairs.ts';
-import { problemsIn, statusJson, statusText } from './page.ts';
+import { problemsIn, statusPage, statusText } from './page.ts';
 
-export type StatusOptions = ContextChoice & { readonly output: 'text' | 'json'; readonly watch?: boolean };
+export type StatusOptions = ContextChoice & { readonly output: Format; readonly watch?: boolean };
 
 const WATCH_MS = 2_000;
 
@@ -18,12 +18,11 @@ export async function runStatus(options: StatusOptions, { terminal, signal }: Su
   for (;;) {
     const work = Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
     const reports = await terminal.whileWaiting(`reading ${names}`, work);
-    const page =
-      options.output === 'json'
-        ? statusJson(reports)
-        : statusText(reports, { paint: terminal.paint, nowMs: Date.now() });
+    const page = pageIn(options.output, statusPage(reports), () =>
+      statusText(reports, { paint: terminal.paint, nowMs: Date.now() }),
+    );
     terminal.print(options.watch === true && terminal.isInteractive ? CLEAR + page : page);
-    if (options.watch !== true) return problemsIn(reports, pairsOf(reports)).length === 0 ? 0 : 1;
+    if (options.watch !== true) return problemsIn(reports).length === 0 ? 0 : 1;
     await delay(WATCH_MS, undefined, { signal });
   }
 }

@@ -1,43 +1,51 @@
-import { jsonPage, printable } from '@kube-semaphore/text';
-import { type AppPod, apps, type ClusterReport } from '../clusters/report.ts';
+import { printable } from '@kube-semaphore/text';
+import { causesOf, notFresh, notListed, notReached, notTold, seenBy } from '../clusters/causes.ts';
+import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type AppPair, type Pair, pairsOf } from './pairs.ts';
-import { age, stateText, stateWords } from './words.ts';
+import { age, stateText } from './words.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';
 
 type Paint = Terminal['paint'];
 
-/** What is wrong, one sentence each: what can't be read, and remotes that aren't reached. */
-export function problemsIn(reports: readonly ClusterReport[], pairs: readonly Pair[]): readonly string[] {
+/** What is wrong, a sentence for each cause, the worst first: what can't be read, and remotes that aren't reached. */
+export function problemsIn(reports: readonly ClusterReport[]): readonly string[] {
+  const remotes = seenRemotes(reports);
+  const fresh = remotes.filter(({ remote: { up, synced } }) => up && synced);
   return [
-    ...reports.flatMap(({ failure }) => failure ?? []),
-    ...reports.flatMap(({ cluster, failure, pods }) =>
-      failure === undefined && pods.length === 0
-        ? [`${cluster}: no Pod of an app was found: check the context, or install the apps`]
-        : [],
+    ...unreadIn(reports),
+    ...causesOf(
+      seenBy(remotes, ({ remote }) => notReached(remote)),
+      reports,
     ),
-    ...reports.flatMap(({ cluster, pods }) =>
-      pods.flatMap(({ namespace, name, status }) =>
-        'failure' in status ? [`${cluster}: ${namespace}/${name} doesn't tell its status: ${status.failure}`] : [],
-      ),
+    ...causesOf(
+      seenBy(remotes, ({ remote }) => notListed(remote)),
+      reports,
     ),
-    ...pairs.flatMap(({ from, to, apps: all }) =>
-      Object.entries(all).flatMap(([app, { state, error }]) =>
-        state === 'up' || state === 'unknown'
-          ? []
-          : [`${from}: ${app}: ${to} is ${stateWords[state]}${error === null ? '' : `: ${error}`}`],
-      ),
+    ...causesOf(
+      seenBy(fresh, ({ remote }) => notFresh(remote)),
+      reports,
     ),
   ];
 }
 
+/** Why there is less to show than there should be, in the same way. */
+export const unreadIn = (reports: readonly ClusterReport[]): readonly string[] => [
+  ...reports.flatMap(({ failure }) => failure ?? []),
+  ...reports.flatMap((report) => withoutApps(report) ?? []),
+  ...causesOf(
+    seenBy(podsOf(reports), ({ pod }) => notTold(pod)),
+    reports,
+  ),
+];
+
 /** The status for programs. */
-export function statusJson(reports: readonly ClusterReport[]): string {
+export function statusPage(reports: readonly ClusterReport[]): object {
   const pairs = pairsOf(reports);
-  return jsonPage({ schemaVersion: SCHEMA_VERSION, clusters: reports, pairs, problems: problemsIn(reports, pairs) });
+  return { schemaVersion: SCHEMA_VERSION, clusters: reports, pairs, problems: problemsIn(reports) };
 }
 
 /** The status for people. @param nowMs Unix time */
@@ -46,7 +54,7 @@ export function statusText(
   { paint, nowMs }: { paint: Paint; nowMs: number },
 ): string {
   const pairs = pairsOf(reports);
-  const problems = problemsIn(reports, pairs).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
+  const problems = problemsIn(reports).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
   const warnings = reports.flatMap(({ leftOut }) =>
     leftOut === undefined ? [] : [`${paint('yellow', '!')} ${printable(leftOut)}`],
   );

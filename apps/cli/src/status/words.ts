@@ -1,7 +1,7 @@
 import type { AppPair, State } from './pairs.ts';
 
 /** A state, for people. */
-export const stateWords: Readonly<Record<State, string>> = {
+const stateWords: Readonly<Record<State, string>> = {
   up: 'up',
   stale: 'stale',
   'not-synced': 'not synced',

@@ -1,72 +1,60 @@
-import { randomBytes } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { printable } from '@kube-semaphore/text';
-import * as z from 'zod/mini';
+import { serviceKind } from '@kube-semaphore/kube-objects';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
-import { readAs, request, type Run, valueOf } from '../clusters/objects.ts';
+import { readObject, type Run, valueOf } from '../clusters/objects.ts';
 import { type AppPod, readCluster, warnOfLeftOut } from '../clusters/report.ts';
-import type { Surroundings } from '../output/terminal.ts';
+import { type Format, pageIn } from '../output/format.ts';
+import { complainOf, type Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
-import { DEADLINE_SECONDS, MANAGED_BY, podOf, serviceOf } from './objects.ts';
-import { type Call, type Found, isFine, testJson, testText } from './page.ts';
+import { DEADLINE_SECONDS, podOf, serviceOf } from './objects.ts';
+import { type Call, type Found, isFine, testPage, testText } from './page.ts';
+import { callFrom, create, imageOf, type Named, newNames, podIn, removeFinished, removePods } from './pods.ts';
 import { readRefused, type Refused, type RefusedByRemote, refusedSince } from './refused.ts';
 import { sourceFailure } from './source.ts';
-import { addressesIn, mirrorLabels, type Site, targetsOf, tunnelName } from './targets.ts';
+import { addressesIn, mirrorLabels, portTargets, serviceIn, type Site, targetsOf, tunnelName } from './targets.ts';
 
 export type TestOptions = ContextChoice & {
-  readonly output: 'text' | 'json';
+  readonly output: Format;
   readonly namespace: string;
   /** Default: that of a Pod of our apps in the cluster. */
   readonly image?: string;
+  /** Services to call, instead of one of our own: `namespace/name`. */
+  readonly service?: readonly string[];
 };
-
-const POLL_MS = 500;
-
-/** How long a Pod may take to start, with the pull of its image, or to finish its calls. */
-const POD_MS = 120_000;
-
-/** A run that was killed left two. */
-const MOST_FINISHED = 20;
 
 /** A cluster of the test. */
 type Place = { readonly context: Context; readonly pods: readonly AppPod[]; readonly image: string };
 
-/** What all Pods and Services of this test are called. */
-type Named = { readonly name: string; readonly namespace: string };
-
 /** Sends packets between all clusters, and prints what came through. @returns the exit code */
-export async function runTest(options: TestOptions, { terminal, signal }: Surroundings): Promise<number> {
+export async function runTest(options: TestOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal } = surroundings;
   const contexts = await contextsOf(options);
   if (contexts.length < 2) throw new UsageError('a test needs two clusters: use --context twice or more');
+  const services = (options.service ?? []).map(serviceIn);
   nameContexts(contexts, terminal);
-  const named = { name: `semaphore-test-${randomBytes(4).toString('hex')}`, namespace: options.namespace };
+  const named = newNames(options.namespace);
   const reports = await Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
   warnOfLeftOut(terminal, reports);
   const places = contexts.flatMap((context, i) => {
     const { failure, pods } = reports[i]!;
-    return failure === undefined ? [{ context, pods, image: imageOf(context, pods, options) }] : [];
+    return failure === undefined ? [{ context, pods, image: imageOf(context, pods, options.image) }] : [];
   });
   const failures = reports.flatMap(({ failure }) => failure ?? []);
   const isPossible = places.length > 1;
   let found: Found = { calls: [], refused: [] };
   try {
-    const work = isPossible ? callAll(places, named, { signal, failures }) : Promise.resolve(found);
+    const run = { signal, failures };
+    const call = () =>
+      services.length === 0 ? callAll(places, named, run) : callServices(places, services, named, run);
+    const work = isPossible ? call() : Promise.resolve(found);
     found = await terminal.whileWaiting(`testing ${places.map(({ context }) => context.name).join(', ')}`, work);
   } finally {
     // Also after an interrupt, so with a signal of its own.
     const last = { signal: new AbortController().signal, failures };
     if (isPossible) await settled(places, last, ({ context }) => removePods(context, named, last));
   }
-  terminal.print(options.output === 'json' ? testJson(found) : testText(found, terminal.paint));
-  for (const failure of failures) terminal.complain(`${printable(failure)}\n`);
+  terminal.print(pageIn(options.output, testPage(found), () => testText(found, terminal.paint)));
+  for (const failure of failures) complainOf(surroundings, failure);
   return isFine(found.calls) && failures.length === 0 ? 0 : 1;
-}
-
-function imageOf({ name }: Context, pods: readonly AppPod[], { image }: TestOptions): string {
-  const chosen = image ?? pods.find((pod) => pod.image !== undefined)?.image;
-  if (chosen === undefined)
-    throw new UsageError(`${name} has no Pod of an app: set --image to an image with Node.js 24`);
-  return chosen;
 }
 
 /** Gets the sentences of clusters that drop out. */
@@ -112,17 +100,51 @@ async function callAll(places: readonly Place[], named: Named, run: Reported): P
     const { context, image, cluster } = site;
     const others = sites.filter((each) => each !== site);
     const targets = targetsOf(site, others, named);
-    const caller = { ...named, name: `${named.name}-caller` };
-    await create(context, 'pods', podOf({ ...named, image }, targets), named, run);
-    await podIn(context, caller, 'Succeeded', run);
-    const log = valueOf(await readAs(context, `${pathOf(named, 'pods')}/${caller.name}/log`, printed, run));
-    const own = addressesIn(log?.ips.map((ip) => ({ ip })));
-    return targets.map((target, i) => {
-      const outcome = log?.outcomes[i] ?? UNKNOWN;
-      return { from: cluster, ...target, ...outcome, source: sourceFailure(outcome.sourceAddress, own) };
-    });
+    const { ips, outcomes } = await callFrom(context, { ...named, image }, targets, run);
+    const own = addressesIn(ips.map((ip) => ({ ip })));
+    return outcomes.map((outcome) => ({
+      from: cluster,
+      ...outcome,
+      source: sourceFailure(outcome.sourceAddress, own),
+    }));
   });
   return { calls: calls.flat(), refused: await refusedOf(sites, calls.flat(), run) };
+}
+
+/** Connects to Services of users from each cluster that mirrors one that has them. @throws {UsageError} if none has one */
+async function callServices(
+  places: readonly Place[],
+  services: readonly Pick<Named, 'namespace' | 'name'>[],
+  named: Named,
+  run: Reported,
+): Promise<Found> {
+  const sites = await settled(places, run, async ({ context, ...place }) => {
+    const timed = inTime(context, DEADLINE_SECONDS * 1_000);
+    const reads = await Promise.all(services.map((at) => readObject(timed, serviceKind, at, run)));
+    return { ...place, context: timed, cluster: context.name, found: reads.flatMap((read) => valueOf(read) ?? []) };
+  });
+  const known = new Set(sites.flatMap(({ found }) => found.map(({ metadata: at }) => `${at.namespace}/${at.name}`)));
+  const missing = services.map(({ namespace, name }) => `${namespace}/${name}`).find((each) => !known.has(each));
+  // One that can't be read may have it.
+  if (missing !== undefined && run.failures.length === 0)
+    throw new UsageError(`no cluster has the Service ${missing}: correct --service`);
+  const calls = await settled(sites, run, async (site): Promise<readonly Call[]> => {
+    const ways = sites.flatMap((other) => (other === site ? [] : other.found.map((service) => ({ other, service }))));
+    const targets = ways.flatMap(({ other, service }) => {
+      const found = portTargets(site, other, service);
+      const { namespace, name } = service.metadata;
+      const what = `${namespace}/${name} of ${other.cluster}`;
+      if (found === undefined)
+        run.failures.push(`${site.cluster}: its semaphore-service-mirror does not mirror ${what}: see semaphore check`);
+      else if (found.length === 0) run.failures.push(`${what} has no TCP port to connect to`);
+      return found ?? [];
+    });
+    if (targets.length === 0) return [];
+    await removeFinished(site.context, named, run);
+    const { outcomes } = await callFrom(site.context, { ...named, image: site.image }, targets, run);
+    return outcomes.map((outcome) => ({ from: site.cluster, ...outcome, source: null }));
+  });
+  return { calls: calls.flat(), refused: [] };
 }
 
 /** What the nodes of called Pods refused of clusters that called them in vain. */
@@ -139,79 +161,4 @@ async function refusedOf(sites: readonly Called[], calls: readonly Call[], run: 
     });
   });
   return (await Promise.all(found)).flat();
-}
-
-/** What a Pod prints. Its outcomes are in the order of its targets. */
-const printed = z.object({
-  ips: z.array(z.string()),
-  outcomes: z.array(
-    z.object({
-      small: z.nullable(z.string()),
-      full: z.nullable(z.string()),
-      sourceAddress: z.nullable(z.string()),
-      latencyMs: z.nullable(z.number()),
-      bytesPerSecond: z.nullable(z.number()),
-    }),
-  ),
-});
-
-const UNKNOWN = {
-  small: 'the Pod says nothing of it',
-  full: 'not tried',
-  sourceAddress: null,
-  latencyMs: null,
-  bytesPerSecond: null,
-};
-
-const pod = z.object({
-  metadata: z.object({ name: z.string(), uid: z.string() }),
-  spec: z.object({ nodeName: z.optional(z.string()) }),
-  status: z.object({
-    phase: z.optional(z.string()),
-    podIPs: z.optional(z.array(z.object({ ip: z.string() }))),
-  }),
-});
-const podList = z.object({ items: z.array(pod) });
-const created = z.object({ metadata: z.object({ uid: z.string() }) });
-
-const pathOf = ({ namespace }: Pick<Named, 'namespace'>, plural: string): string =>
-  `/api/v1/namespaces/${encodeURIComponent(namespace)}/${plural}`;
-
-async function create(context: Context, plural: string, body: object, { namespace }: Named, run: Run) {
-  const made = valueOf(await readAs(context, pathOf({ namespace }, plural), created, run, { body }));
-  if (made === undefined) throw new Error(`${context.name}: there is no namespace ${namespace}: create it, or set -n`);
-  return made;
-}
-
-/** Waits until a Pod is in a phase. @throws Error if it ends in another one, or takes too long */
-async function podIn(context: Context, { name, namespace }: Named, phase: string, run: Run) {
-  const until = performance.now() + POD_MS;
-  for (;;) {
-    const found = valueOf(await readAs(context, `${pathOf({ namespace }, 'pods')}/${name}`, pod, run));
-    const is = found === undefined ? 'gone' : found.status.phase;
-    if (found !== undefined && is === phase) return found;
-    if (is === 'gone' || is === 'Failed' || performance.now() > until)
-      throw new Error(`${context.name}: the Pod ${namespace}/${name} is ${is}, not ${phase}: see kubectl describe`);
-    await delay(POLL_MS, undefined, run);
-  }
-}
-
-/** Removes some Pods of runs that were killed. Those of a run elsewhere aren't finished. */
-async function removeFinished(context: Context, { namespace }: Named, run: Run): Promise<void> {
-  const selector = Object.entries(MANAGED_BY).map((pair) => pair.join('='));
-  const path = `${pathOf({ namespace }, 'pods')}?labelSelector=${encodeURIComponent(selector.join(','))}`;
-  const items = valueOf(await readAs(context, path, podList, run))?.items ?? [];
-  const finished = items.filter(({ status: { phase } }) => phase === 'Failed' || phase === 'Succeeded');
-  const names = finished.slice(0, MOST_FINISHED).map(({ metadata }) => metadata.name);
-  await Promise.all(names.map((name) => remove(context, { namespace, name }, run)));
-}
-
-async function removePods(context: Context, { name, namespace }: Named, run: Run): Promise<void> {
-  await Promise.all([name, `${name}-caller`].map((each) => remove(context, { namespace, name: each }, run)));
-}
-
-/** It may not have been created, or be gone. */
-async function remove(context: Context, { namespace, name }: Named, run: Run): Promise<void> {
-  const path = `${pathOf({ namespace }, 'pods')}/${encodeURIComponent(name)}`;
-  valueOf(await request(context, path, run, { method: 'DELETE' }));
 }

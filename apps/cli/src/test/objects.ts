@@ -7,19 +7,29 @@ const RUN = 'semaphore.uw.io/test-run';
 /** Longer than any run: then the kubelet stops the Pod, even if this program was killed. */
 export const DEADLINE_SECONDS = 300;
 
-type Run = { readonly name: string; readonly namespace: string; readonly image: string };
+type Run = {
+  readonly name: string;
+  readonly namespace: string;
+  readonly image: string;
+  /** Default: the scheduler chooses. */
+  readonly nodeName?: string | undefined;
+};
+
+/** The Pod that calls. */
+export const callerName = (name: string): string => `${name}-caller`;
 
 /** The Pod that answers; or with targets, that calls. */
-export function podOf({ name, namespace, image }: Run, targets?: readonly Target[]): object {
+export function podOf({ name, namespace, image, nodeName }: Run, targets?: readonly Target[]): object {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      name: targets === undefined ? name : `${name}-caller`,
+      name: targets === undefined ? name : callerName(name),
       namespace,
       labels: targets === undefined ? { ...MANAGED_BY, [RUN]: name } : MANAGED_BY,
     },
     spec: {
+      nodeName,
       activeDeadlineSeconds: DEADLINE_SECONDS,
       terminationGracePeriodSeconds: 0,
       restartPolicy: 'Never',

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { jsonPage, printable } from '@kube-semaphore/text';
+import { printable } from '@kube-semaphore/text';
 import { tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { Outcome } from './probe.ts';
@@ -22,8 +22,13 @@ export const isFine = (calls: readonly Call[]): boolean =>
   calls.length > 0 &&
   calls.every(({ small, full, source }) => [small, full, source].every((failure) => failure === null));
 
-export const testJson = ({ calls, refused }: Found): string =>
-  jsonPage({ schemaVersion: SCHEMA_VERSION, ok: isFine(calls), calls, refused });
+/** What a test found, for programs. */
+export const testPage = ({ calls, refused }: Found): object => ({
+  schemaVersion: SCHEMA_VERSION,
+  ok: isFine(calls),
+  calls,
+  refused,
+});
 
 /** A row for each way, and then a line for each failure. */
 export function testText({ calls, refused }: Found, paint: Terminal['paint']): string {
@@ -34,21 +39,27 @@ export function testText({ calls, refused }: Found, paint: Terminal['paint']): s
   const rows = calls.map(({ from, to, by, url, small, full, source, sourceAddress, latencyMs, bytesPerSecond }) => [
     { text: from },
     { text: to },
-    { text: by === 'pod' ? `pod IPv${isIPv6(hostOf(url)) ? 6 : 4}` : by },
+    { text: wayOf(by, url) },
     mark(small),
-    mark(full),
+    by === 'port' ? { text: '-' } : mark(full),
     sourceAddress === null ? { text: '-' } : mark(source),
     { text: latencyMs === null ? '-' : `${latencyMs.toFixed(1)} ms` },
     { text: bytesPerSecond === null ? '-' : `${(bytesPerSecond / 1e6).toFixed(1)} MB/s` },
   ]);
   const table = tableLines(['FROM', 'TO', 'BY', 'SMALL', 'FULL', 'SOURCE', 'LATENCY', 'THROUGHPUT'], rows);
-  const failures = calls.flatMap(({ from, to, url, small, full, source }) =>
-    (small === null ? [full, source] : [small]).flatMap((failure) =>
-      failure === null ? [] : [printable(`✗ ${from} to ${to}, ${url}: ${failure}`)],
-    ),
+  const failures = calls.flatMap(({ from, to, by, url, small, full, source }) =>
+    (small === null ? [full, source] : [small]).flatMap((failure) => {
+      const advice = by === 'port' ? ' (semaphore explain --probe finds the hop)' : '';
+      return failure === null ? [] : [printable(`✗ ${from} to ${to}, ${url}: ${failure}${advice}`)];
+    }),
   );
   const lines = [...failures, ...refused.map(refusedLine)];
   return `${[...table, ...(lines.length > 0 ? ['', ...lines] : [])].join('\n')}\n`;
+}
+
+function wayOf(by: Call['by'], url: string): string {
+  if (by === 'port') return `port ${new URL(url).port}`;
+  return by === 'pod' ? `pod IPv${isIPv6(hostOf(url)) ? 6 : 4}` : by;
 }
 
 const hostOf = (url: string): string => new URL(url).hostname.replace(/^\[|\]$/g, '');

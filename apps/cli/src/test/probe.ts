@@ -4,12 +4,19 @@ import type { RequestListener } from 'node:http';
 export const PORT = 8080;
 
 /** A way to another cluster. */
-export type Target = { readonly to: string; readonly by: 'pod' | 'service' | 'name'; readonly url: string };
+export type Target = {
+  readonly to: string;
+  /** `port`: a port of a Service that isn't ours. */
+  readonly by: 'pod' | 'service' | 'name' | 'port';
+  /** `tcp:` is only connected to. */
+  readonly url: string;
+};
 
 /** What came through on that way. A small call fits into one packet; a full one needs packets of the whole MTU. */
 export type Outcome = Target & {
-  /** Why the calls failed; null: they were answered. */
+  /** Why the calls failed; null: they were answered. For a connection, `refused`, `timed out`, or other words. */
   readonly small: string | null;
+  /** Null for a connection. */
   readonly full: string | null;
   /** Where it came from, as the other Pod says: anything. Null: it doesn't know, or wasn't reached. */
   readonly sourceAddress: string | null;
@@ -31,6 +38,7 @@ export const probeScript = (): string => `(${probe.toString()})(${PORT})`;
 /** Runs in a Pod, from its text: it uses nothing from outside. */
 async function probe(port: number): Promise<void> {
   const http = process.getBuiltinModule('node:http');
+  const net = process.getBuiltinModule('node:net');
   const SOURCE = 'source-address';
   const { TARGETS: targets, POD_IPS: ips = '' } = process.env;
   if (targets === undefined) {
@@ -80,7 +88,29 @@ async function probe(port: number): Promise<void> {
       }
     }
   };
+  const connect = (url: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const start = performance.now();
+      const { hostname, port: number } = new URL(url);
+      const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(number) });
+      // With the time that its name takes.
+      const timer = setTimeout(() => socket.destroy(new Error('timed out')), TIMEOUT_MS);
+      socket.on('connect', () => {
+        resolve(performance.now() - start);
+        socket.destroy();
+      });
+      socket.on('error', (error: NodeJS.ErrnoException) =>
+        reject(error.code === 'ECONNREFUSED' ? new Error('refused') : error),
+      );
+      socket.on('close', () => clearTimeout(timer));
+    });
   const outcomes = (JSON.parse(targets) as Target[]).map(async (target): Promise<Outcome> => {
+    if (target.url.startsWith('tcp:')) {
+      const found = await connect(target.url).catch((error: Error) => error.message);
+      const isConnected = typeof found === 'number';
+      const rest = { full: null, sourceAddress: null, latencyMs: isConnected ? found : null, bytesPerSecond: null };
+      return { ...target, small: isConnected ? null : found, ...rest };
+    }
     const median = await attempt(async () => {
       const answers = [];
       for (let i = 0; i < 5; i++) answers.push(await call(target.url, 64));

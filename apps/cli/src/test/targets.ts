@@ -1,6 +1,8 @@
-import { isLabelKey, isLabelValue } from '@kube-semaphore/naming';
+import type { Service } from '@kube-semaphore/kube-objects';
+import { isDnsLabel, isLabelKey, isLabelValue } from '@kube-semaphore/naming';
 import { parseIp } from '@kube-semaphore/net';
 import { type AppPod } from '../clusters/report.ts';
+import { UsageError } from '../usage-error.ts';
 import { PORT, type Target } from './probe.ts';
 
 /** A cluster with its answering Pod. */
@@ -30,6 +32,36 @@ export function targetsOf(from: Site, others: readonly Site[], { name, namespace
   });
 }
 
+/** Reads `--service`. @throws {UsageError} */
+export function serviceIn(text: string): Named {
+  const [namespace = '', name = '', ...rest] = text.split('/');
+  if (!isDnsLabel(namespace) || !isDnsLabel(name) || rest.length > 0)
+    throw new UsageError(`--service ${JSON.stringify(text)} is not a Service: use namespace/name`);
+  return { namespace, name };
+}
+
+/**
+ * The TCP ports of a Service of another cluster, by the name that it has in this one.
+ *
+ * @returns undefined if this cluster doesn't mirror the other one
+ */
+export function portTargets(
+  from: Pick<Site, 'pods'>,
+  other: Pick<Site, 'cluster' | 'pods'>,
+  { metadata: { namespace, name }, spec }: Service,
+): readonly Target[] | undefined {
+  const mirror = mirrorOf(from, other);
+  if (mirror === undefined) return undefined;
+  return spec.ports
+    .filter(({ protocol }) => protocol === 'TCP' || protocol === '')
+    .map(({ port, targetPort }) => {
+      // Without an address of its own, the name leads to Pods, whose ports nothing translates.
+      const isTranslated = spec.clusterIP !== 'None' || typeof targetPort !== 'number' || targetPort === 0;
+      const url = `tcp://${name}.${namespace}.svc.cluster.${mirror.prefix}:${isTranslated ? port : targetPort}`;
+      return { to: other.cluster, by: 'port', url };
+    });
+}
+
 /** One per family. Pods of other clusters call them, and this cluster may say anything: nothing else may get into a URL. */
 export const addressesIn = (said: readonly { readonly ip: string }[] = []): readonly string[] =>
   said.slice(0, 2).flatMap(({ ip }) => {
@@ -40,7 +72,10 @@ export const addressesIn = (said: readonly { readonly ip: string }[] = []): read
 const urlOf = (host: string): string => `http://${host}:${PORT}/`;
 
 /** How `from` mirrors the other cluster, which it knows by the name that the other one gives to itself. */
-function mirrorOf(from: Site, other: Site): { readonly prefix: string; readonly namespace: string } | undefined {
+function mirrorOf(
+  from: Pick<Site, 'pods'>,
+  other: Pick<Site, 'pods'>,
+): { readonly prefix: string; readonly namespace: string } | undefined {
   const itself = statusOf('semaphore-service-mirror', other)?.config.name;
   const here = statusOf('semaphore-service-mirror', from);
   const prefix = here?.remotes.find(({ name }) => name === itself)?.config.servicePrefix;

@@ -7,17 +7,17 @@ import { join } from 'node:path';
 import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
 import { explain } from '../explain/hops.ts';
-import { explainJson } from '../explain/page.ts';
+import { explainPage } from '../explain/page.ts';
 import { readFacts } from '../explain/read.ts';
 import { parseDestination, parseSource } from '../explain/words.ts';
-import { redact } from '../gather/redact.ts';
-import type { Surroundings } from '../output/terminal.ts';
+import { complainOf, type Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { pageFiles } from './files.ts';
 import { readChecks, readMesh } from './read.ts';
 import { Repeated } from './repeated.ts';
 import { routesOf } from './routes.ts';
 import { serve } from './server.ts';
+import { safeJson } from './view.ts';
 
 export type UiOptions = ContextChoice & { readonly port: number; readonly open?: boolean };
 
@@ -26,7 +26,8 @@ const READ_MS = 5_000;
 const CHECK_MS = 60_000;
 
 /** Serves a page with the mesh on this machine until it is interrupted. Rejects then. */
-export async function runUi(options: UiOptions, { terminal, signal }: Surroundings): Promise<never> {
+export async function runUi(options: UiOptions, surroundings: Surroundings): Promise<never> {
+  const { terminal, signal } = surroundings;
   const contexts = await contextsOf(options);
   const run = { signal };
   const mesh = new Repeated(() => readMesh(contexts, run), { everyMs: READ_MS });
@@ -34,11 +35,11 @@ export async function runUi(options: UiOptions, { terminal, signal }: Surroundin
   const routes = routesOf(await pageFiles(), {
     mesh: () => mesh.get(),
     check: () => check.newest(),
-    explain: async (params) => explainJson(await explained(contexts, params, run), redact),
+    explain: async (params) => safeJson(explainPage(await explained(contexts, params, run))),
   });
   const { url, server } = await serve(routes, { port: options.port, token: randomBytes(24).toString('base64url') });
   terminal.print(`${url}\n`);
-  const folder = options.open === true ? await open(url, terminal.complain) : undefined;
+  const folder = options.open === true ? await open(url, surroundings) : undefined;
   if (!signal.aborted) await once(signal, 'abort');
   server.close();
   server.closeAllConnections();
@@ -64,13 +65,15 @@ async function explained(contexts: readonly Context[], params: URLSearchParams, 
  *
  * @returns the folder of the file
  */
-async function open(url: string, complain: (text: string) => void): Promise<string> {
+async function open(url: string, surroundings: Surroundings): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'semaphore-ui-'));
   const file = join(folder, 'open.html');
   await writeFile(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">`, { mode: 0o600 });
   const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
   spawn(opener, [file], { stdio: 'ignore', detached: true })
-    .on('error', (error) => complain(`${opener} doesn't start (${error.message}): open the page yourself\n`))
+    .on('error', (error) =>
+      complainOf(surroundings, `${opener} doesn't start (${error.message}): open the page yourself`),
+    )
     .unref();
   return folder;
 }

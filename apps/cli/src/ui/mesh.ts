@@ -8,9 +8,8 @@ import {
   mirroredSliceLabel,
   serviceNameLabel,
 } from '@kube-semaphore/service-mirror/names';
-import { readPods } from '../check/check.ts';
 import { sourcesOf } from '../clusters/app-status.ts';
-import type { ClusterReport } from '../clusters/report.ts';
+import { type ClusterReport, readPods } from '../clusters/report.ts';
 import {
   type Graph,
   graphOf,
@@ -59,13 +58,12 @@ export type Mesh = {
 
 export function meshOf(clusters: readonly MeshCluster[], readAt: string): Mesh {
   const reports = clusters.map(({ report }) => report);
-  const pairs = pairsOf(reports);
-  const failures = [...problemsIn(reports, pairs), ...clusters.flatMap((each) => each.failures)];
+  const failures = [...problemsIn(reports), ...clusters.flatMap((each) => each.failures)];
   return {
     readAt,
     reports,
     problems: [...new Set(failures)],
-    pairs,
+    pairs: pairsOf(reports),
     graph: graphOf(clusters),
     services: clusters.flatMap(servicesIn).toSorted((a, b) => compare(nameIn(a), nameIn(b))),
     skipped: skippedIn(reports),

@@ -80,7 +80,10 @@ const view = (params = '') => viewOf({ mesh, check: null }, queryOf(new URLSearc
 
 describe('the view of a mesh', () => {
   it('has problems, also of what could not be read', () => {
-    expect(view().problems.rows).toEqual(['c1: semaphore-service-mirror: c3 is not reached', 'c1: slices are gone']);
+    expect(view().problems.rows).toEqual([
+      'c3 is not reached: from c1 (service-mirror in kube-system/semaphore-service-mirror-0), since 2026-01-01T00:00:00.000Z',
+      'c1: slices are gone',
+    ]);
   });
 
   it('has the ready endpoints of each Service by cluster, those without any first', () => {

@@ -9,7 +9,7 @@ import { LinkApi } from '../link/api.ts';
 import { render } from '../link/apply.ts';
 import { changeText, readFolders } from '../link/command.ts';
 import { type Files, writeFolder } from '../link/folder.ts';
-import type { Surroundings } from '../output/terminal.ts';
+import { complainOf, type Surroundings } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { filesWithout } from './files.ts';
 import { isLinked, leave } from './leave.ts';
@@ -24,10 +24,8 @@ export type UnlinkOptions = ContextChoice & {
 };
 
 /** Removes the links between clusters, or all links of some. @returns the exit code */
-export async function runUnlink(
-  options: UnlinkOptions,
-  { name: program, terminal, signal }: Surroundings,
-): Promise<number> {
+export async function runUnlink(options: UnlinkOptions, surroundings: Surroundings): Promise<number> {
+  const { terminal, signal } = surroundings;
   const { output, leaving = [], apply = false, coredns } = options;
   const run = { signal };
   const contexts = await contextsOf(options);
@@ -87,8 +85,7 @@ export async function runUnlink(
   );
   problems.push(...checked.flat());
   if (problems.length > 0) {
-    for (const problem of problems) terminal.complain(`${program}: ${printable(problem)}\n`);
-    terminal.complain(`${program}: nothing was changed\n`);
+    for (const problem of [...problems, 'nothing was changed']) complainOf(surroundings, problem);
     return 1;
   }
   for (const { folder, remaining, ...change } of clusters) {

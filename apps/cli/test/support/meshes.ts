@@ -106,7 +106,7 @@ export function largeMesh(count: number): Mesh {
       cluster,
       pods: [appPod({ app: 'semaphore-policy', config: { name: cluster } })],
     })),
-    problems: names.map((name) => `${name}: semaphore-policy: cluster-0 is stale`),
+    problems: names.map((name) => `${name} is stale in global Services: in cluster-0 (service-mirror)`),
     pairs: both.flatMap((ends) =>
       [ends, ends.toReversed()].map(([from = '', to = '']) => ({
         from,

@@ -29,9 +29,14 @@ type PodsClusterOptions = {
   readonly prints?: object;
   /** What the agent of semaphore-wireguard on the node says. */
   readonly agent?: () => object;
+  /** Of its Pods. */
+  readonly namespace?: string;
+  /** Other objects and lists by path, with the label selector as its query. */
+  readonly objects?: Readonly<Record<string, object>>;
+  /** Addresses of names that its Pods call. */
+  readonly names?: Readonly<Record<string, string>>;
 };
 
-const PODS = '/api/v1/namespaces/default/pods';
 const AGENT = {
   metadata: { name: 'agent', namespace: 'kube-system', labels: { app: 'semaphore-wireguard' } },
   spec: { nodeName: 'n1', containers: [{ ports: [{ name: 'http', containerPort: 8080 }] }] },
@@ -41,14 +46,17 @@ const AGENT = {
 /** A cluster with a node `n1`, whose Pods are processes, which listen on one address. */
 export async function startPodsCluster(
   ip: string,
-  { phase, place, answers, prints, agent }: PodsClusterOptions = {},
+  { phase, place, answers, prints, agent, namespace = 'default', objects = {}, names = {} }: PodsClusterOptions = {},
 ): Promise<{ url: string; pods: Map<string, Pod>; created: string[] }> {
+  const PODS = `/api/v1/namespaces/${namespace}/pods`;
   const pods = new Map<string, Pod>();
   const logs = new Map<string, string>();
   const children = new Map<string, ChildProcess>();
   const created: string[] = [];
   const listen = `const { Server } = require('net'), { listen } = Server.prototype;
-    Server.prototype.listen = function (port) { return listen.call(this, port, '${ip}'); };`;
+    Server.prototype.listen = function (port) { return listen.call(this, port, '${ip}'); };
+    const dns = require('dns'), { lookup } = dns, names = ${JSON.stringify(names)};
+    dns.lookup = (name, ...rest) => lookup(names[name] ?? name, ...rest);`;
   const runPod = (pod: Pod): void => {
     const { command, env = [] } = pod.spec.containers[0]!;
     const isCaller = env.length > 0;
@@ -79,6 +87,9 @@ export async function startPodsCluster(
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
       const name = pathname.replace(`${PODS}/`, '').replace('/log', '');
       const answer = (code: number, said: unknown): void => void response.writeHead(code).end(JSON.stringify(said));
+      const selector = searchParams.get('labelSelector');
+      const object = objects[selector === null ? pathname : `${pathname}?${selector}`];
+      if (request.method === 'GET' && object !== undefined) return answer(200, object);
       if (pathname === '/api/v1/pods') {
         const items = agent === undefined ? [] : [AGENT];
         return answer(200, { apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '1' }, items });
@@ -99,7 +110,7 @@ export async function startPodsCluster(
       }
       if (pathname.endsWith('/log')) return void response.end(logs.get(name));
       const items = [...pods.values()].map((pod) => ({ ...pod, metadata: { ...pod.metadata, uid: 'u' } }));
-      const isOfTests = searchParams.get('labelSelector') === 'app.kubernetes.io/managed-by=semaphore-test';
+      const isOfTests = selector === 'app.kubernetes.io/managed-by=semaphore-test';
       if (pathname === PODS) return answer(200, { metadata: {}, items: isOfTests ? items : [] });
       const found = items.find(({ metadata }) => metadata.name === name);
       return found === undefined ? answer(404, { message: 'not found' }) : answer(200, found);

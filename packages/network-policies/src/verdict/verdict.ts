@@ -99,16 +99,8 @@ export type SideVerdict = {
  * to it, so there a companion must have the address.
  */
 export function sideVerdict(input: SideInput): SideVerdict {
-  const { direction, subject, policies } = input;
-  const type = direction === 'ingress' ? 'Ingress' : 'Egress';
-  const selecting = policies
-    .filter(
-      ({ metadata, spec }) =>
-        metadata.namespace === subject.namespace &&
-        spec.policyTypes.includes(type) &&
-        selects(spec.podSelector, subject.labels),
-    )
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const { subject } = input;
+  const selecting = selectingIn(input);
   const own = selecting.filter((policy) => !isCompanion(policy));
   const isolatedBy = own.map(nameOf);
   // What NetworkPolicies mean for a Pod on its node's network is not defined, and most CNIs leave it out.
@@ -118,6 +110,25 @@ export function sideVerdict(input: SideInput): SideVerdict {
   if (by !== undefined) return { allowed: true, isolatedBy, by, misses: [] };
   const misses = own.map((policy) => ({ networkPolicy: nameOf(policy), detail: nearestMiss(policy, input) }));
   return { allowed: false, isolatedBy, by: undefined, misses };
+}
+
+/** The NetworkPolicies that mean a Pod of another cluster on this port, sorted. If nothing allows it, they lack a companion. */
+export const meaningIn = (input: SideInput): readonly string[] =>
+  selectingIn(input)
+    .filter((policy) => !isCompanion(policy) && meaning(policy, input) !== undefined)
+    .map(nameOf);
+
+/** Those that are about the subject, sorted. */
+function selectingIn({ direction, subject, policies }: SideInput): readonly ReadPolicy[] {
+  const type = direction === 'ingress' ? 'Ingress' : 'Egress';
+  return policies
+    .filter(
+      ({ metadata, spec }) =>
+        metadata.namespace === subject.namespace &&
+        spec.policyTypes.includes(type) &&
+        selects(spec.podSelector, subject.labels),
+    )
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
 function allowedBy(policy: ReadPolicy, input: SideInput): AllowedBy | undefined {

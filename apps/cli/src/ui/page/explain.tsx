@@ -6,7 +6,7 @@ import { Part, Result } from './table.tsx';
 
 type Answer = (Explanation & { readonly ok: boolean }) | { readonly error: string };
 
-const kinds = { ok: 'ok', wrong: 'problem', unknown: 'unknown', skipped: 'skipped' } as const;
+const kinds = { ok: 'ok', warning: 'warning', wrong: 'problem', unknown: 'unknown', skipped: 'skipped' } as const;
 
 /** `semaphore explain` as a form. */
 export function Explain({ contexts }: { contexts: readonly string[] }) {
@@ -80,8 +80,9 @@ export function Explain({ contexts }: { contexts: readonly string[] }) {
 function summaryOf(answer: Answer): string {
   if ('error' in answer) return answer.error;
   const { from, to, firstWrong, ok } = answer;
+  const isFine = ok && answer.hops.every(({ result }) => result !== 'warning');
   const verdict =
-    firstWrong === null ? (ok ? 'every hop is fine' : 'nothing known is wrong') : `first wrong: ${firstWrong}`;
+    firstWrong === null ? (isFine ? 'every hop is fine' : 'nothing known is wrong') : `first wrong: ${firstWrong}`;
   return `${from} to ${to}: ${verdict}`;
 }
 
