@@ -32,7 +32,7 @@ describe.each([
   {
     page: 'policy.md',
     heading: 'What is skipped',
-    sources: ['apps/policy/src/**/*.ts', ...shared],
+    sources: ['apps/policy/src/**/*.ts', 'packages/network-policies/src/**/*.ts', ...shared],
   },
   {
     page: 'service-mirror.md',
