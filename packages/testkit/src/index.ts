@@ -9,7 +9,7 @@ export {
   goesWithoutEngines,
   isProgram,
   type Kubernetes,
-  newerTools,
+  otherTools,
   type Recipe,
   recipe,
   type Tool,

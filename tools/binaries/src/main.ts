@@ -3,7 +3,7 @@ import {
   engines,
   findBinaries,
   type Kubernetes,
-  newerTools,
+  otherTools,
   type Recipe,
   recipe,
   type Tool,
@@ -13,11 +13,12 @@ import { build, hasGo } from './build.ts';
 
 try {
   const { values, positionals } = parseArgs({
-    options: { engines: { type: 'boolean' }, newer: { type: 'boolean' } },
+    options: { engines: { type: 'boolean' }, newer: { type: 'boolean' }, oldest: { type: 'boolean' } },
     allowPositionals: true,
   });
   console.log(await ensure(wantedTools(positionals, { engines: values.engines === true })));
-  if (values.newer === true) console.log(await ensure(newerTools, 'kubernetes-newer'));
+  if (values.newer === true) console.log(await ensure(otherTools['kubernetes-newer'], 'kubernetes-newer'));
+  if (values.oldest === true) console.log(await ensure(otherTools['kubernetes-oldest'], 'kubernetes-oldest'));
 } catch (error) {
   const { message, cause } = error as Error;
   console.error(cause instanceof Error ? `${message}: ${cause.message}` : message);

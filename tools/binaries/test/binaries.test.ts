@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { engines, newerTools, recipe, tools } from '@kube-semaphore/testkit';
+import { engines, otherTools, recipe, tools } from '@kube-semaphore/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -84,12 +84,13 @@ it('builds the engines, too, with --engines', async () => {
   expect(stdout).toContain(`ready:\n${tools.map(file).join('\n')}\n`);
 });
 
-it('builds the newer Kubernetes, too, with --newer', async () => {
+it.each(['newer', 'oldest'] as const)('builds the %s Kubernetes, too, if asked', async (word) => {
   await run();
-  const { stdout } = await run({}, ['--newer']);
-  expect(stdout.match(/built in/g)).toHaveLength(newerTools.length);
-  const newer = newerTools.map((tool) => recipe(tool, env, 'kubernetes-newer').file);
-  expect(stdout).toContain(`ready:\n${newer.join('\n')}\n`);
+  const { stdout } = await run({}, [`--${word}`]);
+  const kubernetes = `kubernetes-${word}` as const;
+  expect(stdout.match(/built in/g)).toHaveLength(otherTools[kubernetes].length);
+  const files = otherTools[kubernetes].map((tool) => recipe(tool, env, kubernetes).file);
+  expect(stdout).toContain(`ready:\n${files.join('\n')}\n`);
 });
 
 it('builds only the tools that are named', async () => {

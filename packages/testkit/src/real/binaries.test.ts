@@ -69,6 +69,22 @@ describe('findBinaries', () => {
     const found = findBinaries(['kubelet'], { XDG_CACHE_HOME: dir }, 'kubernetes-newer');
     expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries -- --newer" (') as string });
   });
+
+  it('uses the version that KUBERNETES names', () => {
+    const found = findBinaries(['kube-apiserver', 'kubelet'], { KUBEBUILDER_ASSETS: dir, KUBERNETES: 'oldest' });
+    expect(found).toMatchObject({ missing: ['kube-apiserver', 'kubelet'] });
+    put(join(dir, 'kubernetes-oldest', 'kube-apiserver'));
+    put(join(dir, 'kubelet'));
+    expect(findBinaries(['kube-apiserver', 'kubelet'], { KUBEBUILDER_ASSETS: dir, KUBERNETES: 'oldest' }).ok).toBe(
+      true,
+    );
+    expect(() => findBinaries([], { KUBERNETES: 'old' })).toThrow('KUBERNETES=old is not known: it is newer or oldest');
+  });
+
+  it('tells how to get programs of the oldest Kubernetes that were never built', () => {
+    const found = findBinaries(['kube-apiserver'], { XDG_CACHE_HOME: dir, KUBERNETES: 'oldest' });
+    expect(found).toMatchObject({ reason: expect.stringContaining('Run "npm run binaries -- --oldest" (') as string });
+  });
 });
 
 describe('recipe', () => {

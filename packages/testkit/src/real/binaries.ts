@@ -109,14 +109,30 @@ const sources: Readonly<Record<Tool, Source>> = {
 /** All of them, in the order in which they are built. */
 export const tools = Object.keys(sources) as readonly Tool[];
 
-/** The folder of Kubernetes' version: that of all clusters, or a newer one, which only `npm run nightly` uses. */
-export type Kubernetes = 'kubernetes' | 'kubernetes-newer';
+/** The folder of a version of Kubernetes: that of all clusters, or one that only `npm run nightly` uses. */
+export type Kubernetes = 'kubernetes' | OtherKubernetes;
 
-/** The programs that a cluster of the newer version has of its own. People use one kubectl for all their clusters. */
-export const newerTools = tools.filter((tool) => sources[tool].folder === 'kubernetes' && tool !== 'kubectl');
+/** The one with which clusters may be newer than others, and the oldest one that we promise to work with. */
+type OtherKubernetes = 'kubernetes-newer' | 'kubernetes-oldest';
+
+/** The programs that a cluster of another version has of its own. People use one kubectl for all their clusters. */
+export const otherTools: Readonly<Record<OtherKubernetes, readonly Tool[]>> = {
+  'kubernetes-newer': tools.filter((tool) => sources[tool].folder === 'kubernetes' && tool !== 'kubectl'),
+  // It has no nodes.
+  'kubernetes-oldest': ['kube-apiserver', 'kube-controller-manager', 'kube-proxy'],
+};
 
 const folderOf = (tool: Tool, kubernetes: Kubernetes): string =>
-  newerTools.includes(tool) ? kubernetes : sources[tool].folder;
+  kubernetes !== 'kubernetes' && otherTools[kubernetes].includes(tool) ? kubernetes : sources[tool].folder;
+
+/** The version that `KUBERNETES` names: `newer`, `oldest`, or that of all clusters. @throws for another word */
+function kubernetesIn({ KUBERNETES: word }: Environment): Kubernetes {
+  if (word === undefined) return 'kubernetes';
+  const found = `kubernetes-${word}`;
+  if (found !== 'kubernetes-newer' && found !== 'kubernetes-oldest')
+    throw new Error(`KUBERNETES=${word} is not known: it is newer or oldest`);
+  return found;
+}
 
 /** What enforces NetworkPolicies, or computes their verdicts. They take as long to build as all others. */
 export const engines: readonly Tool[] = [
@@ -159,24 +175,25 @@ const versionPackages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/
  * for files only: it neither builds nor runs anything.
  *
  * @param wanted the tools without which the lookup fails; `paths` names all of them, present or not
- * @param kubernetes the version of its programs; of a newer one, KUBEBUILDER_ASSETS has a folder
+ * @param kubernetes the version of its programs, by default what `KUBERNETES` says; of another one, KUBEBUILDER_ASSETS has a
+ *   folder
  */
 export function findBinaries(
   wanted: readonly Tool[],
   env: Environment = process.env,
-  kubernetes: Kubernetes = 'kubernetes',
+  kubernetes: Kubernetes = kubernetesIn(env),
 ): Binaries {
   const assets = env['KUBEBUILDER_ASSETS'];
-  const isNewer = (tool: Tool) => folderOf(tool, kubernetes) === 'kubernetes-newer';
+  const isOther = (tool: Tool) => kubernetes !== 'kubernetes' && folderOf(tool, kubernetes) === kubernetes;
   const path = (tool: Tool) =>
-    assets ? join(assets, isNewer(tool) ? kubernetes : '', tool) : recipe(tool, env, kubernetes).file;
+    assets ? join(assets, isOther(tool) ? kubernetes : '', tool) : recipe(tool, env, kubernetes).file;
   const paths = Object.fromEntries(tools.map((tool) => [tool, path(tool)])) as Record<Tool, string>;
   const missing = wanted.filter((tool) => !isExecutable(paths[tool]));
   if (missing.length === 0) return { ok: true, paths };
   const names = missing.join(', ');
   const flags = [
     ...(missing.some((tool) => engines.includes(tool)) ? ['--engines'] : []),
-    ...(missing.some(isNewer) ? ['--newer'] : []),
+    ...(missing.some(isOther) ? [kubernetes.replace('kubernetes-', '--')] : []),
   ];
   const command = ['npm run binaries', ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
   const reason = assets

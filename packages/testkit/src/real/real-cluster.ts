@@ -25,7 +25,7 @@ import { Supervision } from './supervision.ts';
 /** What a real cluster is to be like. */
 export type RealClusterOptions = {
   readonly name: string;
-  /** The version of its programs. Default `kubernetes`. */
+  /** The version of its programs. Default: what `KUBERNETES` says. */
   readonly kubernetes?: Kubernetes | undefined;
   /**
    * Run the controllers for EndpointSlices, owner references and namespaces, too, and those that are named besides, such
