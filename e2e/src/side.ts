@@ -136,7 +136,9 @@ export class Side {
     await this.#nodes.addNodes(count);
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
     // Without the rules of the page: the link adds its own.
-    const before = corefile.replaceAll(/^ *rewrite stop \{\n[^]*?^ {4}\}\n/gm, '').replace('reload', 'reload 2s');
+    const before = corefile
+      .replaceAll(/^ *rewrite (?:\w+ name .*|stop \{\n[^]*?^ {4}\})\n/gm, '')
+      .replace('reload', 'reload 2s');
     await this.apply(dnsManifests(CLUSTER_DNS, before));
     await this.addPrograms(SHOP);
     await this.endsRollout('kube-system', 'deployment/coredns');

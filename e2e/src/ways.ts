@@ -134,7 +134,7 @@ export const ways: readonly Way[] = [
     hop: 'dns',
     breaks: kubectl(
       'c1',
-      `-n kube-system get configmap coredns -o yaml | sed 's/}c2-{3}/}x2-{3}/' | kubectl replace -f -`,
+      `-n kube-system get configmap coredns -o yaml | sed 's/}c2-{2}/}x2-{2}/' | kubectl replace -f -`,
     ),
   },
   // Services

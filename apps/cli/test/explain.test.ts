@@ -34,7 +34,10 @@ const slice = {
 const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
 const slicesOf = (name: string) => `endpointslices?kubernetes.io/service-name=${name}`;
 const MIRROR = 'c2-shop-73736d-web';
-const Corefile = String.raw`name regex ^([^.]+)\.([^.]+)\.svc\.cluster\.c2\.$ c2-{2}-73736d-{1}.sys-semaphore.svc.cluster.local`;
+const Corefile = String.raw`.:53 {
+    rewrite name regex ^([^.]+)\.([^.]+)\.svc\.cluster\.c2\.$ c2-{2}-73736d-{1}.sys-semaphore.svc.cluster.local
+    kubernetes cluster.local
+}`;
 
 const here = {
   '/api/v1/namespaces/shop': namespace,

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { AppPod } from '../clusters/report.ts';
+import { rulesOf } from '../corefile/rules.ts';
 import type { Masquerader } from '../masquerade/masquerader.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { checks, checksBefore } from './checks.ts';
@@ -29,13 +30,27 @@ const forbidden = { known: false, why: 'c2: forbidden' } as const;
 const MCS = ['serviceexports', 'serviceimports'];
 const kinds = { v1alpha1: MCS, v1beta1: MCS };
 
-const rule = (prefix: string): string => `… {1}${prefix}-{3}-73736d-{2}.sys-semaphore.svc.cluster.local …\n`;
+/** A Corefile with our rules for some clusters. */
+const ruled = (...names: readonly string[]): string => {
+  const target = { namespace: 'sys-semaphore', domain: 'cluster.local.' };
+  const rules = names.flatMap((name) => rulesOf({ name, prefix: name.replace('global', 'gl') }, target));
+  return `.:53 {\n${[...rules, 'kubernetes cluster.local'].join('\n')}\n}\n`;
+};
+const stored = (text: string, writer = 'semaphore-link') => known({ text, changedMs: 0, writer });
 const IMPORTS = `clusterset.local:53 {
     kubernetes clusterset.local {
         multicluster clusterset.local
     }
 }
 `;
+
+/** Rules where no query for their names comes. */
+const twoBlocks = `${ruled('c1').replace('.:53', 'cluster.local:53')}.:53 {\nforward . 1.1.1.1\n}\n`;
+
+/** As docs/mcs.md says for an older CoreDNS. */
+const importsByRule = ruled('c1', 'mcs')
+  .replaceAll(String.raw`cluster\.mcs`, String.raw`clusterset\.local`)
+  .replaceAll('cluster.mcs', 'clusterset.local');
 
 const dnsPod = { name: 'kube-system/coredns-0', ready: true, isCurrent: known(true) };
 
@@ -92,7 +107,8 @@ const factsOf = (name: string, remote: string): Facts => ({
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
   masqueraders: { found: [masquerader(rangeOf(remote))], unknown: [] },
   emptyRules: known([]),
-  corefile: known(`${rule(remote)}${IMPORTS}`),
+  corefile: stored(`${ruled(remote)}${IMPORTS}`),
+  selectedNamespaces: known(new Map()),
   multicluster: known({ kinds, isReadable: true }),
   dns: known([dnsPod]),
   workloads: known([{ what: 'the Deployment a/b', wanted: 1, there: 1 }]),
@@ -264,17 +280,23 @@ describe('the checks', () => {
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
     { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
     { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },
-    { reports: changed('corefile', known(IMPORTS)), want: ['problem dns-rules'] },
+    { reports: changed('corefile', stored(IMPORTS)), want: ['problem dns-rules'] },
+    { reports: changed('corefile', stored(`${ruled('c1', 'c9')}${IMPORTS}`)), want: ['warning dns-rules'] },
+    { reports: changed('selectedNamespaces', forbidden), want: ['warning dns-rules'] },
     { reports: changed('emptyRules', known(['a rule selects no address'])), want: ['warning sets-filled'] },
     { reports: changed('emptyRules', forbidden), want: ['warning sets-filled'] },
     { reports: changed('dns', known([{ ...dnsPod, ready: false }])), want: ['problem dns-answers'] },
     { reports: changed('dns', known([{ ...dnsPod, ready: false }, dnsPod])), want: [] },
     { reports: changed('dns', known([{ ...dnsPod, isCurrent: known(false) }])), want: ['problem dns-answers'] },
     { reports: changed('dns', known([{ ...dnsPod, isCurrent: forbidden }])), want: ['warning dns-answers'] },
-    { reports: changed('corefile', known(rule('c1'))), want: ['problem imports-resolved'] },
-    { reports: changed('corefile', known(`${rule('c1')}${rule('mcs')}`)), want: [] },
+    { reports: changed('corefile', stored(ruled('c1'))), want: ['problem imports-resolved'] },
     {
-      reports: changed('corefile', known(rule('c1') + IMPORTS.replace('tes cl', 'tes cluster.local cl'))),
+      reports: changed('corefile', stored(`${ruled('c1')}${IMPORTS.replace(':53', ':5353')}`)),
+      want: ['problem imports-resolved'],
+    },
+    { reports: changed('corefile', stored(importsByRule)), want: [] },
+    {
+      reports: changed('corefile', stored(ruled('c1') + IMPORTS.replace('tes cl', 'tes cluster.local cl'))),
       want: ['problem imports-resolved'],
     },
     {
@@ -365,6 +387,76 @@ describe('the checks', () => {
       remote(AGENT, { config: { podSubnets: [rangeOf('c2')], allowedIPsFrom: 'podCIDRs', mtuBytes: 1420, ...change } });
     expect(failing(drift({ mtuBytes: 1380 }))).toEqual(['problem mtu-agrees', 'problem mtu-agrees']);
     expect(failing(drift({ podSubnets: ['10.2.0.0/17'] }))).toEqual(['problem subnets-agree']);
+  });
+
+  it.each([
+    {
+      name: 'another block',
+      text: twoBlocks,
+      want: 'the server block ".:53" gets NAME, and has no rule for it; the server block "cluster.local:53" has one',
+    },
+    {
+      name: 'who replaced the Corefile',
+      text: ruled(),
+      writer: 'deploy@k3s-1',
+      want: 'the server block ".:53" gets NAME, and has no rule for it; "deploy@k3s-1" wrote the Corefile last',
+    },
+    {
+      name: 'a file that may have the rule',
+      text: ruled().replace('}', 'import custom/*.override\n}'),
+      severity: 'warning',
+      want: 'the server block ".:53" gets NAME, and has no rule for it, unless a file of "import custom/*.override" does',
+    },
+    {
+      name: 'an option that hides a namespace by its name',
+      text: ruled('c1').replace('kubernetes cluster.local', '$& {\nnamespaces shop\n}'),
+      want: '"namespaces shop" of "kubernetes" in the server block ".:53" hides sys-semaphore',
+    },
+    {
+      name: 'one that hides it by its labels',
+      text: ruled('c1').replace('kubernetes cluster.local', '$& {\nnamespace_labels dns in (on, all)\n}'),
+      want: '"namespace_labels dns in (on, all)" of "kubernetes" in the server block ".:53" hides sys-semaphore',
+    },
+    {
+      name: 'one that hides Pods of headless Services',
+      text: ruled('c1').replace('kubernetes cluster.local', '$& {\nnoendpoints\n}'),
+      severity: 'warning',
+      want: '"noendpoints" of "kubernetes" in the server block ".:53": names of headless Services don\'t resolve',
+    },
+    {
+      name: 'a Corefile that CoreDNS refuses',
+      text: ruled('c1').replace(/\}\n$/, ''),
+      severity: 'warning',
+      want: 'the Corefile can\'t be read: it ends before a "}"',
+    },
+    {
+      name: 'rules of a cluster that left',
+      text: ruled('c1', 'c9'),
+      severity: 'warning',
+      want: 'the server block ".:53" has rules for c9, which no app reads',
+    },
+  ])('name what keeps names from resolving: $name', ({ text, writer, severity = 'problem', want }) => {
+    const facts = {
+      ...c2.facts,
+      corefile: stored(text, writer),
+      selectedNamespaces: known(new Map([['dns in (on, all)', ['shop']]])),
+    };
+    const [{ findings } = { findings: [] }] = resultsOf(checks, [c1, { ...c2, facts }]).filter(
+      ({ name }) => name === 'dns-rules',
+    );
+    const detail = `c2: ${want.replace('NAME', '"service.namespace.svc.cluster.c1"')}`;
+    expect(findings).toEqual([{ severity, detail }]);
+  });
+
+  it('find the missing rule of global Services', () => {
+    const [mirror] = c2.pods.slice(MIRROR);
+    const status = { ...mirror!.status, config: { mirrorNamespace: 'sys-semaphore', globalSelector: 'global=true' } };
+    const pods = c2.pods.with(MIRROR, { ...mirror!, status });
+    expect(failing([c1, { ...c2, pods }])).toEqual(['warning dns-rules']);
+    // What keeps all names from resolving is told once, and not as less.
+    const hiding = ruled('c1', 'global').replace('kubernetes cluster.local', '$& {\nnamespaces shop\n}');
+    const facts = { ...c2.facts, corefile: stored(hiding) };
+    expect(failing([c1, { ...c2, pods, facts }])).toEqual(['problem dns-rules']);
   });
 
   it('find pod addresses that two clusters share, also before the installation', () => {

@@ -1,8 +1,12 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
+import { parseCorefile } from '../corefile/parse.ts';
+import { pluginZones } from '../corefile/zones.ts';
+import { answersImports, hasImports } from '../corefile/verdict.ts';
 import { some } from '../output/some.ts';
-import { type Check, type Finding } from './check.ts';
+import type { Check, Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
+import { dnsRules } from './dns-rules.ts';
 import { deadEnds } from './exported.ts';
 import type { Reading } from './facts.ts';
 
@@ -178,20 +182,9 @@ export const ofSurroundings: readonly Check[] = [
         : found && [`${cluster}: NetworkPolicies name other clusters, but ${found.why}: ${some(found.names)}`],
   }),
   checkOfFact('dns-rules', {
-    hint: 'add the rule to the Corefile',
+    hint: 'run semaphore link --apply again, or mend the named line of the Corefile',
     fact: ({ facts }) => facts.corefile,
-    detailsOf: (corefile, reading) => {
-      const wanted = readPods([reading]).flatMap(({ status: { config, remotes } }) =>
-        remotes.flatMap(({ name, config: { servicePrefix } }) =>
-          servicePrefix === undefined || config.mirrorNamespace === undefined
-            ? []
-            : [{ name, target: `${servicePrefix}-{3}-73736d-{2}.${config.mirrorNamespace}.svc.` }],
-        ),
-      );
-      if (corefile === undefined || wanted.length === 0) return undefined;
-      const missing = wanted.filter(({ target }) => !corefile.includes(target));
-      return unique(missing.map(({ name, target }) => `${reading.cluster}: no rule for ${name} leads to ${target}`));
-    },
+    detailsOf: (corefile, reading) => (corefile === undefined ? undefined : dnsRules(corefile, reading)),
   }),
   checkOfFact('dns-answers', {
     hint: 'wait two minutes; then look at the log of CoreDNS',
@@ -212,13 +205,19 @@ export const ofSurroundings: readonly Check[] = [
     fact: ({ facts }) => facts.multicluster,
     detailsOf: ({ kinds, isReadable }, reading) => {
       const { cluster, facts } = reading;
-      const corefile = facts.corefile.known ? facts.corefile.value : undefined;
-      const hasZone = corefile !== undefined && /^\s*multicluster\s/m.test(corefile);
+      const text = facts.corefile.known ? facts.corefile.value?.text : undefined;
+      const parsed = text === undefined ? undefined : parseCorefile(text);
+      const corefile = parsed?.ok === true ? parsed.value : undefined;
+      const [zone] =
+        corefile?.blocks.flatMap((block) => {
+          const plugin = block.directives.find(hasImports);
+          return plugin === undefined ? [] : [{ block, plugin }];
+        }) ?? [];
+      const hasZone = zone !== undefined;
       const isUsed = readPods([reading]).some(({ status }) => status.config.mcs != null);
       if (!hasZone && !isUsed) return undefined;
       const missing = ['serviceexports', 'serviceimports'].filter((kind) => !kinds.v1beta1.includes(kind));
-      const isShared =
-        corefile !== undefined && /\bkubernetes\b[^{\n]*\bcluster\.local\b[^}]*\bmulticluster\s/.test(corefile);
+      const isShared = zone !== undefined && pluginZones(zone.plugin.args, zone.block).includes('cluster.local.');
       const found = [
         isUsed && missing.length > 0 && `no ${missing.join(', ')} in multicluster.x-k8s.io/v1beta1`,
         hasZone &&
@@ -226,11 +225,7 @@ export const ofSurroundings: readonly Check[] = [
           'no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
         hasZone && kinds.v1alpha1.length > 0 && !isReadable && 'CoreDNS may not list and watch serviceimports',
         isShared && 'the Corefile has clusterset.local in the server block of cluster.local',
-        isUsed &&
-          corefile !== undefined &&
-          !hasZone &&
-          !corefile.includes('mcs-{3}-73736d-{2}.') &&
-          'the Corefile has no names for ServiceImports',
+        isUsed && corefile !== undefined && !answersImports(corefile) && 'the Corefile has no names for ServiceImports',
       ];
       return found.flatMap((detail) => (detail === false ? [] : [`${cluster}: ${detail}`]));
     },

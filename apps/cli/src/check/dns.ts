@@ -1,9 +1,11 @@
-import { podOnNodeKind } from '@kube-semaphore/kube-objects';
+import { namespaceKind, podOnNodeKind } from '@kube-semaphore/kube-objects';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, type Corefile, listObjects, type Read, type Run } from '../clusters/objects.ts';
+import { allOf, listObjects, mapRead, type Read, type Run, type StoredCorefile } from '../clusters/objects.ts';
 import { isReady, portOf } from '../clusters/report.ts';
 import { get } from '../clusters/request.ts';
-import { corefileHashes } from './corefile-hash.ts';
+import { corefileHashes } from '../corefile/hash.ts';
+import { parseCorefile } from '../corefile/parse.ts';
+import { namespaceSelectors } from '../corefile/verdict.ts';
 
 /** A Pod of the cluster's DNS server. */
 export type DnsPod = {
@@ -24,7 +26,7 @@ const TIMEOUT_MS = 10_000;
 /** Where kubeadm and others put them; none for another DNS server. */
 export async function readDns(
   context: Context,
-  stored: Promise<Read<Corefile | undefined>>,
+  stored: Promise<Read<StoredCorefile | undefined>>,
   run: Run,
 ): Promise<Read<readonly DnsPod[]>> {
   const selected = { namespace: NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
@@ -51,7 +53,7 @@ export async function readDns(
 }
 
 /** @returns undefined if that can't be known */
-export function isCurrent(metrics: string, { text, changedMs }: Corefile): boolean | undefined {
+export function isCurrent(metrics: string, { text, changedMs }: StoredCorefile): boolean | undefined {
   const [, hash] = /^coredns_reload_version_info\{.*\bvalue="([^"]+)"/m.exec(metrics) ?? [];
   if (hash !== undefined) {
     const hasFailed = /^coredns_reload_failed_total [1-9]/m.test(metrics);
@@ -62,4 +64,24 @@ export function isCurrent(metrics: string, { text, changedMs }: Corefile): boole
   const [, startSeconds] = /^process_start_time_seconds (\S+)$/m.exec(metrics) ?? [];
   const isKnown = startSeconds !== undefined && Number.isFinite(changedMs);
   return isKnown ? Number(startSeconds) * 1_000 >= changedMs : undefined;
+}
+
+/** A Corefile has one, if any. */
+const MAX_SELECTORS = 10;
+
+/** The namespaces that each selector in the Corefile finds: `namespace_labels` hides all others. */
+export async function readSelectedNamespaces(
+  context: Context,
+  stored: Promise<Read<StoredCorefile | undefined>>,
+  run: Run,
+): Promise<Read<ReadonlyMap<string, readonly string[]>>> {
+  const corefile = await stored;
+  if (!corefile.known) return corefile;
+  const parsed = parseCorefile(corefile.value?.text ?? '');
+  const selectors = parsed.ok ? namespaceSelectors(parsed.value).slice(0, MAX_SELECTORS) : [];
+  const lists = selectors.map(async (labelSelector) => {
+    const namespaces = await listObjects(context, namespaceKind, { labelSelector }, run);
+    return [labelSelector, mapRead(namespaces, (all) => all.map(({ metadata }) => metadata.name))] as const;
+  });
+  return mapRead(allOf(Object.fromEntries(await Promise.all(lists))), (found) => new Map(Object.entries(found)));
 }

@@ -15,6 +15,7 @@ import {
   readAs,
   readNodes,
   type Run,
+  type StoredCorefile,
   withGroups,
 } from '../clusters/objects.ts';
 import { type Claimant, onlyOurs, readBindings, sortOut } from '../clusters/ours.ts';
@@ -23,7 +24,7 @@ import { ask } from '../clusters/request.ts';
 import { readServices } from '../clusters/services.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
-import { type DnsPod, readDns } from './dns.ts';
+import { type DnsPod, readDns, readSelectedNamespaces } from './dns.ts';
 import { type Exported, readExported } from './exported.ts';
 import { readOwnRights, type Unreadable } from './own-rights.ts';
 import { isAllowed, readRights } from './rights.ts';
@@ -70,7 +71,9 @@ export type Facts = {
   /** Sentences; undefined without Calico. */
   readonly emptyRules: Read<readonly string[] | undefined>;
   /** Undefined: CoreDNS has none at the usual place. */
-  readonly corefile: Read<string | undefined>;
+  readonly corefile: Read<StoredCorefile | undefined>;
+  /** By the selectors in `namespace_labels` of the Corefile. */
+  readonly selectedNamespaces: Read<ReadonlyMap<string, readonly string[]>>;
   readonly dns: Read<readonly DnsPod[]>;
   readonly workloads: Read<readonly Workload[]>;
   /** Others that export Services to this cluster. */
@@ -105,7 +108,8 @@ export async function readFacts(context: Context, report: ClusterReport, run: Ru
     pools,
     masqueraders: readMasqueraders(context, { nodes, pools }, run),
     emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
-    corefile: corefile.then((read) => mapRead(read, (found) => found?.text)),
+    corefile,
+    selectedNamespaces: readSelectedNamespaces(context, corefile, run),
     dns: readDns(context, corefile, run),
     workloads: readWorkloads(context, run),
     otherMeshes: readOtherMeshes(context, run),
@@ -127,6 +131,7 @@ const unknown = (why: Read<never>): Facts => ({
   masqueraders: { found: [], unknown: [] },
   emptyRules: why,
   corefile: why,
+  selectedNamespaces: why,
   dns: why,
   workloads: why,
   otherMeshes: why,

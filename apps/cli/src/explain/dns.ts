@@ -1,3 +1,6 @@
+import { parseCorefile } from '../corefile/parse.ts';
+import { routeOf } from '../corefile/resolve.ts';
+import { faultOf, hasImports } from '../corefile/verdict.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type Facts, kubectl, ok, skipped, unknown, type Verdict, wrong } from './facts.ts';
 import type { Via } from './via.ts';
@@ -6,37 +9,20 @@ import type { Via } from './via.ts';
 export function dnsHop({ corefile, here }: Facts, via: Read<Via | undefined>): Verdict {
   if (!via.known) return unknown(via.why);
   if (via.value === undefined) return skipped('there is nothing to resolve');
-  const { dnsName: name } = via.value;
-  if (!corefile.known) return unknown(`${name}: ${corefile.why}`);
+  const { dnsName, zone, hasRule, name, namespace } = via.value;
+  if (!corefile.known) return unknown(`${dnsName}: ${corefile.why}`);
   if (corefile.value === undefined)
-    return unknown(`${name}: there is no ConfigMap kube-system/coredns: another DNS server may answer`);
+    return unknown(`${dnsName}: there is no ConfigMap kube-system/coredns: another DNS server may answer`);
+  const parsed = parseCorefile(corefile.value);
+  if (!parsed.ok) return unknown(`${dnsName}: the Corefile can't be read: ${parsed.reason}`);
+  const route = routeOf(parsed.value, `${dnsName}.`);
+  const isImport = zone === 'import';
+  if (isImport && route.by !== undefined && hasImports(route.by))
+    return ok(`${dnsName} is answered by the plugin multicluster`);
   const edit = kubectl(here.cluster, '-n', 'kube-system', 'edit', 'configmap', 'coredns');
-  const isImport = via.value.zone === 'import';
-  if (isImport && /^\s*multicluster\s.*\bclusterset\.local\b/m.test(corefile.value))
-    return ok(`${name} is answered by the plugin multicluster`);
   const fix = `${edit}  # ${isImport ? 'docs/mcs.md' : 'docs/service-mirror.md#names-in-coredns'}`;
-  if (!via.value.hasRule) return wrong('CoreDNS has no server block for clusterset.local', fix);
-  const want = `${via.value.name}.${via.value.namespace}.svc.`;
-  const rewritten = rewrites(corefile.value, `${name}.`);
-  if (rewritten === undefined) return wrong(`no rule of CoreDNS rewrites ${name}`, fix);
-  if (!rewritten.startsWith(want)) return wrong(`CoreDNS rewrites ${name} to ${rewritten}, not to ${want}…`, fix);
-  return ok(`${name} is rewritten to ${rewritten}`);
-}
-
-/** What the first rule of the plugin rewrite makes of a name; undefined: no rule is about it. */
-function rewrites(corefile: string, name: string): string | undefined {
-  for (const [, pattern = '', target = ''] of corefile.matchAll(/^[^#\n]*\bname\s+regex\s+(\S+)\s+(\S+)/gm)) {
-    const groups = regExpOf(pattern)?.exec(name);
-    if (groups) return target.replaceAll(/\{(\d)\}/g, (_, group: string) => groups[Number(group)] ?? '');
-  }
-  return undefined;
-}
-
-/** Undefined if JavaScript can't read what Go can. */
-function regExpOf(pattern: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern);
-  } catch {
-    return undefined;
-  }
+  if (!hasRule) return wrong('CoreDNS has no server block for clusterset.local', fix);
+  const fault = faultOf(parsed.value, { name: `${dnsName}.`, wanted: `${name}.${namespace}.svc.`, namespace });
+  if (fault?.severity === 'problem') return wrong(fault.sentence, fix);
+  return fault === undefined ? ok(`${dnsName} is rewritten to ${route.name.slice(0, -1)}`) : unknown(fault.sentence);
 }

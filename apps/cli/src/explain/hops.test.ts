@@ -172,6 +172,7 @@ const corefile = String.raw`.:53 {
         name regex ^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.cluster\.c2\.$ {1}c2-{3}-73736d-{2}.sys-semaphore.svc.cluster.local
         answer name ^((?:[^.]+\.)*)c2-([^.]+?)-73736d-([^.]+)\.sys-semaphore\.svc\.cluster\.local\.$ {1}{3}.{2}.svc.cluster.c2
     }
+    kubernetes cluster.local
 }`;
 
 const here = (changes?: Changes) => side('c1', pod('cart', '10.2.0.7'), changes);
@@ -228,10 +229,27 @@ Every hop is fine.
       want: 'caller',
       fix: 'kubectl --context c1 -n shop describe pod cart',
     },
-    { name: 'no rule in CoreDNS', change: { corefile: known('.:53 { }') }, want: 'dns', fix: /edit configmap coredns/ },
+    {
+      name: 'no rule in CoreDNS',
+      change: { corefile: known('.:53 {\n    kubernetes cluster.local\n}\n') },
+      want: 'dns',
+      fix: /edit configmap coredns/,
+    },
     {
       name: 'a rule that leads elsewhere',
       change: { corefile: known(corefile.replace('{1}c2-', '{1}c3-')) },
+      want: 'dns',
+      fix: /edit configmap coredns/,
+    },
+    {
+      name: 'a rule in a server block that does not get the name',
+      change: { corefile: known(`${corefile.replace('.:53', 'cluster.local')}\n. {\n    forward . 1.1.1.1\n}\n`) },
+      want: 'dns',
+      fix: /edit configmap coredns/,
+    },
+    {
+      name: 'an option of CoreDNS that hides the mirror',
+      change: { corefile: known(corefile.replace(/local\n\}$/, 'local {\n        namespaces shop\n    }\n}')) },
       want: 'dns',
       fix: /edit configmap coredns/,
     },

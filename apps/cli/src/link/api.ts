@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Parsed } from '@kube-semaphore/net';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
@@ -125,18 +126,24 @@ export class LinkApi {
    * Plans to replace the Corefile by what `edit` makes of it.
    *
    * @param edit gets an empty text if the cluster has no Corefile
-   * @throws {Error} if `edit` returns undefined
+   * @throws {Error} with the reason of `edit`
    */
-  async planCorefile(edit: (corefile: string) => string | undefined): Promise<CorefilePlan> {
+  async planCorefile(edit: (corefile: string) => Parsed<string>): Promise<CorefilePlan> {
     const found = await this.#read(COREDNS, configMap);
     const before = found?.data?.['Corefile'] ?? '';
     const after = edit(before);
-    if (after === undefined)
+    if (!after.ok)
       throw new Error(
-        `${this.#context.name}: ${nameOf(COREDNS)} has no Corefile with one line "kubernetes": ` +
-          'add the rules of docs/service-mirror.md by hand, and use --no-coredns',
+        printable(
+          `${this.#context.name}: Corefile of ${nameOf(COREDNS)}: ${after.reason}. ` +
+            'Correct that, or add the rules of docs/service-mirror.md by hand, and use --no-coredns',
+        ),
       );
-    return { after, isNew: after !== before, resourceVersion: found?.metadata.resourceVersion ?? '' };
+    return {
+      after: after.value,
+      isNew: after.value !== before,
+      resourceVersion: found?.metadata.resourceVersion ?? '',
+    };
   }
 
   /** Fails if another program has changed the ConfigMap since `plan`. */

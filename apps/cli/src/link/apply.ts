@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { parseYaml } from '@kube-semaphore/text';
 import { UsageError } from '../usage-error.ts';
 import { type Applied, type KubeObject, type LinkApi, nameOf, readObject } from './api.ts';
-import { corefileWith } from './corefile.ts';
+import { corefileWith } from '../corefile/edit.ts';
 
 /** A cluster with its overlay. */
 export type Applicable = {

@@ -4,7 +4,7 @@ import type { Run } from '../clusters/objects.ts';
 import { apps } from '../clusters/report.ts';
 import { type KubeObject, type LinkApi, nameOf } from '../link/api.ts';
 import { applyObjects } from '../link/apply.ts';
-import { corefileWithout } from '../link/corefile.ts';
+import { corefileWithout } from '../corefile/edit.ts';
 import { awaitApps, type Leaver, removeObjects, stopTunnels } from './apps.ts';
 import { remove, type Resource, type Stored, storedOf, strangerIn, userOf } from './objects.ts';
 
@@ -55,8 +55,8 @@ export async function leave(
   { coredns }: { readonly coredns: boolean },
   run: Run,
 ): Promise<void> {
-  for (const { api, remaining, report } of coredns ? clusters : []) {
-    const written = await api.writeCorefile(await api.planCorefile((corefile) => corefileWithout(corefile, remaining)));
+  for (const { api, report, ...rest } of coredns ? clusters : []) {
+    const written = await api.writeCorefile(await api.planCorefile((corefile) => corefileWithout(corefile, rest)));
     if (written === 'changed') report('ConfigMap kube-system/coredns changed');
   }
   for (const cluster of clusters) {

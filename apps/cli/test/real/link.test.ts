@@ -12,6 +12,7 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { corefiles } from '../support/corefiles.ts';
 import { afterContexts, runHere } from '../support/run.ts';
 
 const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
@@ -23,14 +24,12 @@ const all: readonly Name[] = ['c1', 'c2', 'c3'];
 const names = ['c1', 'c2'] as const;
 const others = { c1: 'c2', c2: 'c1' } as const;
 
-const corefile = `.:53 {
-    errors
-    kubernetes cluster.local in-addr.arpa ip6.arpa {
-        pods insecure
-    }
-    forward . /etc/resolv.conf
-}
-`;
+/** In c2, the block that gets names of remotes doesn't serve those of the cluster. */
+const corefileOf = {
+  c1: corefiles.kubeadm,
+  c2: corefiles['a zone in each server block'],
+  c3: corefiles.snippets,
+} as const;
 
 const COREDNS = '/api/v1/namespaces/kube-system/configmaps/coredns';
 
@@ -64,7 +63,7 @@ beforeAll(async () => {
         apiVersion: 'v1',
         kind: 'ConfigMap',
         metadata: { name: 'coredns' },
-        data: { Corefile: corefile },
+        data: { Corefile: corefileOf[name] },
       });
       const dns = { name: 'coredns', image: 'registry.k8s.io/coredns/coredns:v1.12.2' };
       const labels = { 'k8s-app': 'kube-dns' };
@@ -156,7 +155,7 @@ it('applies all that two clusters need, writes no token to a file or a terminal,
       expect(`${first.stdout}${first.stderr}${await textIn(folder)}`).not.toContain(token.slice(-20));
     }
     const { data } = await admin.get(COREDNS);
-    expect((data as { Corefile: string }).Corefile).toContain(`svc\\.cluster\\.${read}\\.$ {1}${read}-{3}-73736d-{2}.`);
+    expect((data as { Corefile: string }).Corefile).toContain(`cluster\\.${read}\\.$ {3}${read}-{2}-73736d-{1}.`);
   }
 
   const second = await link();
@@ -169,20 +168,20 @@ it('applies nothing if it can not add names to CoreDNS, and only these later', a
   await clusters.c2.admin.request(
     'PATCH',
     COREDNS,
-    { data: { Corefile: 'x' } },
+    { data: { Corefile: '.:53 {\n    whoami\n}\n' } },
     { contentType: 'application/merge-patch+json' },
   );
   const { code, stdout, stderr } = await link();
   expect(stdout).not.toMatch(/ (?:created|changed|unchanged)$/m);
   expect([code, stderr]).toEqual([
     1,
-    'semaphore: c2: ConfigMap kube-system/coredns has no Corefile with one line "kubernetes": ' +
-      'add the rules of docs/service-mirror.md by hand, and use --no-coredns\n',
+    'semaphore: c2: Corefile of ConfigMap kube-system/coredns: no "kubernetes" serves the names of the cluster. ' +
+      'Correct that, or add the rules of docs/service-mirror.md by hand, and use --no-coredns\n',
   ]);
   await clusters.c2.admin.request(
     'PATCH',
     COREDNS,
-    { data: { Corefile: corefile } },
+    { data: { Corefile: corefileOf.c2 } },
     { contentType: 'application/merge-patch+json' },
   );
   expect((await link()).stdout.match(/^.* changed$/gm)).toEqual(['c2: ConfigMap kube-system/coredns changed']);

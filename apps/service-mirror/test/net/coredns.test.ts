@@ -180,6 +180,13 @@ describe('a name', () => {
     (name, { dns }) => eventually(() => ask(dns, name, 'A'), { status: 'NXDOMAIN', answers: [], additional: [] }),
   );
 
+  it.for([
+    { what: 'a Service and a namespace', name: `${'a'.repeat(40)}.${'b'.repeat(40)}.svc.cluster.c2` },
+    { what: 'all of it', name: `${'a.'.repeat(105)}web.default.svc.cluster.global` },
+  ])('that is too long for a mirror does not exist: $what', ({ name }, { dns }) =>
+    eventually(() => ask(dns, name, 'A'), { status: 'NXDOMAIN', answers: [], additional: [] }),
+  );
+
   it('of the local cluster is unchanged', async ({ dns, local }) => {
     const [ipv4] = addressesOf(await local.admin.get('/api/v1/namespaces/default/services/kubernetes'));
     await resolves(dns, 'kubernetes.default.svc.cluster.local', 'A', [

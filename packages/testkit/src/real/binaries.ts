@@ -31,6 +31,7 @@ export type Tool =
   | 'kubelet'
   | 'kube-proxy'
   | 'coredns'
+  | 'corefile-migration'
   | 'calico'
   | 'calico-felix'
   | 'kube-network-policies'
@@ -86,6 +87,12 @@ const sources: Readonly<Record<Tool, Source>> = {
     files: ['networkpolicies', 'cidrgroups'].map((kind) => `pkg/k8s/apis/cilium.io/client/crds/v2/cilium${kind}.yaml`),
   },
   coredns: { folder: 'coredns', module: 'github.com/coredns/coredns', target: '.', main: 'main.go' },
+  'corefile-migration': {
+    folder: 'corefile-migration',
+    module: 'github.com/coredns/corefile-migration',
+    target: '.',
+    main: 'main.go',
+  },
   'wireguard-go': whole('wireguard-go', 'golang.zx2c4.com/wireguard'),
   gator: {
     folder: 'gator',
