@@ -1,10 +1,10 @@
 import type { IpamBlock } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { calicoClaims, readAffinity, readBlock } from './remote/calico-blocks.ts';
+import { readAffinity, readBlock } from './remote/calico-blocks.ts';
 import { parseEndpoint } from './desired/endpoint.ts';
 import { readNode } from './remote/node.ts';
-import { cidr } from '../test/support/builders.ts';
+import { calicoClaims, cidr } from '../test/support/builders.ts';
 
 const subnets = [cidr('10.0.0.0/8'), cidr('fd00::/16')];
 /** One with two bytes for each address that it says is in use. */

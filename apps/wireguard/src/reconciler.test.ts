@@ -6,8 +6,10 @@ import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { generatePrivateKey, publicKeyOf, WireGuardToolsError } from '@kube-semaphore/wireguard-tools';
 import { createMetrics } from '@kube-semaphore/runtime';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { DesiredPeer } from './desired/peers.ts';
+import { type DesiredPeer, DesiredPeers } from './desired/peers.ts';
+import type { RemoteNode } from './desired/remote-node.ts';
 import { FakeTools } from '../test/support/fake-tools.ts';
 import { DeviceHealth } from './health/device-health.ts';
 import type { DeviceTools } from './local/device.ts';
@@ -22,6 +24,7 @@ import {
   observedDevice,
   observedLink,
   observedPeer,
+  remoteNode,
   remoteSettings,
   silentLog,
 } from '../test/support/builders.ts';
@@ -40,6 +43,8 @@ const wanted = (number: number): DesiredPeer => ({
   endpoint: `192.0.2.${number}:51820`,
   allowedIps: [`10.4.${number}.0/24`],
 });
+
+const NODES = Array.from({ length: 10 }, (_, number) => `n${number}`);
 
 let folder: string;
 let tools: FakeTools;
@@ -124,10 +129,15 @@ const localWith = (annotations: KnownNode['annotations'], announce: ReconcilerOp
 const remote: ReconciledRemote = {
   settings,
   peers: () => (peers === undefined ? undefined : { peers, skipped: [] }),
-  setDiagnostics: (_, device) => (diagnostics = device.map(({ reason }) => reason)),
+  takeUpdate: () => (peers === undefined ? undefined : { nodes: NODES, peers }),
+  setDeviceDiagnostics: (device) => (diagnostics = device.map(({ reason }) => reason)),
 };
 
-const reconcile = (since?: number) => reconciler.reconcile(remote, { signal, since });
+/** Reconciles, and observes the device. */
+const reconcile = (since?: number) => {
+  reconciler.observe('c2');
+  return reconciler.reconcile(remote, { signal, since });
+};
 
 /** The verbs of changes since the last call. */
 const changed = (): readonly string[] => tools.changes.splice(0).map(([verb]) => verb);
@@ -416,6 +426,152 @@ describe('peers', () => {
     await expect(reconcile()).rejects.toBe(refusal);
     expect(tools.byName.get(DEVICE)?.peers).toHaveLength(2);
   });
+});
+
+describe('without an observation', () => {
+  /** Reconciles because a Node changed. */
+  const changeNodes = (...now: readonly DesiredPeer[]) => {
+    peers = now;
+    return reconciler.reconcile(remote, { signal, since: performance.now() });
+  };
+  const readings: string[] = [];
+  beforeEach(async () => {
+    peers = [wanted(1), wanted(2)];
+    await reconcile();
+    tools.changes.length = 0;
+    readings.length = 0;
+    for (const verb of ['device', 'devices', 'links', 'routes', 'privateKey'] as const) {
+      const original = tools[verb] as (...args: unknown[]) => unknown;
+      Object.assign(tools, { [verb]: (...args: unknown[]) => (readings.push(verb), original(...args)) });
+    }
+  });
+  const given = (): unknown => tools.changes.splice(0).map(([, , what]) => what);
+
+  it('a Node is added, changed and removed by one call each, and nothing is read', async () => {
+    expect(await changeNodes(wanted(1), wanted(2), wanted(3))).toEqual({ wrote: true, peers: 1 });
+    await changeNodes(wanted(1), wanted(2), { ...wanted(3), allowedIps: ['10.4.99.0/24'] });
+    await changeNodes(wanted(1), wanted(2), {
+      ...wanted(3),
+      endpoint: '192.0.2.99:51820',
+      allowedIps: ['10.4.99.0/24'],
+    });
+    await changeNodes(wanted(1), wanted(2));
+    expect(await changeNodes(wanted(1), wanted(2))).toEqual({ wrote: false, peers: 0 });
+    const [publicKey, keepaliveSeconds] = [key(3), 25];
+    expect(given()).toEqual([
+      { peers: [{ publicKey, endpoint: '192.0.2.3:51820', allowedIps: ['10.4.3.0/24'], keepaliveSeconds }] },
+      { peers: [{ publicKey, allowedIps: ['10.4.99.0/24'] }] },
+      { peers: [{ publicKey, endpoint: '192.0.2.99:51820' }] },
+      { peers: [{ publicKey, remove: true }] },
+    ]);
+    expect(readings).toEqual([]);
+  });
+
+  it('the key of a Node moves to another Node with one change of its peer', async () => {
+    await changeNodes(wanted(1), { ...wanted(3), publicKey: key(2) });
+    expect(given()).toEqual([
+      { peers: [{ publicKey: key(2), endpoint: '192.0.2.3:51820', allowedIps: ['10.4.3.0/24'] }] },
+    ]);
+  });
+
+  it('a learned endpoint stays, as a new list of CIDRs says nothing about it', async () => {
+    const [first, second] = tools.byName.get(DEVICE)!.peers;
+    tools.byName.set(DEVICE, observedDevice([first!, { ...second!, endpoint: '203.0.113.9:1' }]));
+    await changeNodes(wanted(1), { ...wanted(2), allowedIps: ['10.4.99.0/24'] });
+    expect(tools.byName.get(DEVICE)!.peers[1]).toMatchObject({ endpoint: '203.0.113.9:1' });
+  });
+
+  it('a seeded peer keeps the endpoint of the kernel when its Node is listed', async () => {
+    await changeNodes(wanted(1), { ...wanted(3), endpoint: undefined });
+    given();
+    expect(await changeNodes(wanted(1), wanted(3))).toEqual({ wrote: false, peers: 0 });
+  });
+
+  it.each([
+    { name: 'after a failure', before: () => failOnce() },
+    { name: 'when the device may have changed', before: () => Promise.resolve(reconciler.observe('c2')) },
+  ])('the device is observed again $name', async ({ before }) => {
+    await tools.changeDevice(DEVICE, { peers: [{ publicKey: key(2), remove: true }] });
+    await changeNodes(wanted(1), wanted(2), wanted(3));
+    expect(tools.byName.get(DEVICE)!.peers).toHaveLength(2);
+    await before();
+    await changeNodes(wanted(1), wanted(2), wanted(3));
+    expect([readings.length > 0, tools.byName.get(DEVICE)!.peers.length]).toEqual([true, 3]);
+  });
+
+  async function failOnce(): Promise<void> {
+    tools.beforeChange = () => {
+      throw new WireGuardToolsError('WG_FAILED', 'no');
+    };
+    await expect(changeNodes(wanted(1))).rejects.toMatchObject({ code: 'WG_FAILED' });
+    tools.beforeChange = () => undefined;
+  }
+
+  it('an event during a change counts: the device is observed next', async () => {
+    tools.beforeChange = () => reconciler.observe('c2');
+    await changeNodes(wanted(1));
+    tools.beforeChange = () => undefined;
+    await changeNodes(wanted(1));
+    expect(readings).toContain('device');
+  });
+});
+
+it('makes the same changes without observations as with one each time, for any history of Nodes', async () => {
+  const blocks = ['10.4.1.0/24', '10.4.2.0/24', '10.4.3.0/24', '10.4.0.0/16', '10.4.1.128/25', '10.4.2.7/32'];
+  const someNode = fc
+    .record({
+      number: fc.integer({ min: 1, max: 9 }),
+      podCidr: fc.constantFrom(...blocks),
+      publicKey: fc.constantFrom(key(1), key(2), key(3), key(4)),
+      endpoint: fc.constantFrom('192.0.2.1:51820', '192.0.2.2:51820'),
+      readyUntilMs: fc.constantFrom(Infinity, 5, 6),
+    })
+    .map(({ number, podCidr, ...more }) => remoteNode(`n${number}`, [podCidr], more));
+  const step = fc.record({ changed: fc.array(someNode, { maxLength: 3 }), gone: fc.integer({ min: 1, max: 12 }) });
+  /** A node with a device, whose reconciler observes it each time, or only the first. */
+  const twin = (observes: boolean) => {
+    [tools, node] = [new FakeTools(), { ...node!, annotations: {} }];
+    const [own, one, desired, updated] = [tools, newReconciler(), new DesiredPeers(), new Set<string>()];
+    const update = (changes: ReadonlyMap<string, RemoteNode | undefined>) => {
+      for (const name of desired.update(changes, new Set())) updated.add(name);
+    };
+    const source: ReconciledRemote = {
+      settings,
+      peers: () => desired.all(),
+      takeUpdate: () => {
+        const nodes = [...updated];
+        updated.clear();
+        return { nodes, peers: nodes.flatMap((name) => desired.peer(name) ?? []) };
+      },
+      setDeviceDiagnostics: () => undefined,
+    };
+    return async (changes: ReadonlyMap<string, RemoteNode | undefined>) => {
+      update(changes);
+      if (observes) one.observe('c2');
+      await one.reconcile(source, { signal, since: undefined });
+      const peersOf = own.byName.get(DEVICE)!.peers.toSorted((a, b) => (a.publicKey < b.publicKey ? -1 : 1));
+      return [
+        own.changes
+          .splice(0)
+          .filter(([verb]) => verb === 'changeDevice')
+          .map(([, , what]) => what),
+        peersOf,
+      ];
+    };
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+      const twins = [twin(true), twin(false)];
+      for (const one of twins) await one(new Map());
+      for (const { changed, gone } of steps) {
+        const changes = new Map<string, RemoteNode | undefined>([[`n${gone}`, undefined]]);
+        for (const one of changed) changes.set(one.name, one);
+        const [observing, knowing] = [await twins[0]!(changes), await twins[1]!(changes)];
+        expect(knowing).toEqual(observing);
+      }
+    }),
+    { numRuns: 50 },
+  );
 });
 
 describe('an obstacle', () => {

@@ -43,7 +43,7 @@ export class WireGuard {
     this.#input = input;
     const localChanged = (): void => {
       this.#remotes.localChanged();
-      this.#enqueueAll();
+      this.#observeAll();
     };
     this.#local = new LocalNode({ ...input, onChange: localChanged });
     const onChange = (remote: string): void => this.#enqueue(remote, performance.now());
@@ -62,7 +62,7 @@ export class WireGuard {
       remotes: new Map(remotes.map(({ device, name }) => [device, name])),
       awaited: () => this.#health.awaited,
       retryMs: options.observePeriodMs,
-      onChange: (remote) => this.#enqueue(remote),
+      onChange: (remote) => this.#observe(remote),
     });
     this.#runner = new Runner({
       local: this.#local,
@@ -92,9 +92,9 @@ export class WireGuard {
   /** Works until `signal` is aborted. Tunnels stay. @throws {ConfigError} if the config can't work on this node */
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => {
-      this.#enqueueAll();
+      this.#observeAll();
       const observe = (): void => {
-        this.#enqueueAll();
+        this.#observeAll();
         void this.#orphans.check(running);
       };
       return [
@@ -102,7 +102,7 @@ export class WireGuard {
         this.#deviceWatch.run(running),
         everyPeriod(this.#input.options.observePeriodMs, observe, running),
         ...this.#input.remotes.map(({ name, resyncPeriodMs }) =>
-          everyPeriod(resyncPeriodMs, () => this.#enqueue(name), running),
+          everyPeriod(resyncPeriodMs, () => this.#observe(name), running),
         ),
       ];
     });
@@ -152,8 +152,14 @@ export class WireGuard {
     });
   }
 
-  #enqueueAll(): void {
-    for (const { name } of this.#input.remotes) this.#enqueue(name);
+  #observeAll(): void {
+    for (const { name } of this.#input.remotes) this.#observe(name);
+  }
+
+  /** The device of this remote, or our own Node, may have changed. */
+  #observe(remote: string): void {
+    this.#reconciler.observe(remote);
+    this.#enqueue(remote);
   }
 
   /** Until the node is prepared, no device may change. */

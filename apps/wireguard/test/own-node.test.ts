@@ -106,7 +106,7 @@ describe('our own Node', () => {
       'c2.wireguard.semaphore.uw.io/pubKey': publicKeyOf(key),
       'c2.wireguard.semaphore.uw.io/endpoint': '192.0.2.1:51820',
     };
-    const agent = await spawn();
+    const agent = await spawn({ flags: { 'observe-period': '1h' } });
     // It is announced before the remote is listed.
     await agent.ready();
     await agent.logged('announced on our Node', { cluster: 'c2' });

@@ -5,6 +5,8 @@ import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools
 import { describe, expect } from 'vitest';
 import { announce, ownNode, it } from './support/it.ts';
 
+const newPublicKey = (): string => publicKeyOf(generatePrivateKey());
+
 describe('an agent that can’t create a device', () => {
   it('logs it once, isn’t ready, retries, announces nothing, and stops on a signal', async ({
     spawn,
@@ -111,11 +113,42 @@ describe('a peer that does not answer', () => {
   });
 });
 
+describe('a Node of a remote that changes', () => {
+  it('changes its peer by one call, and nothing is read', async ({ local, remote, addNode, bareNode, spawn }) => {
+    const [key, publicKey, other] = [generatePrivateKey(), newPublicKey(), newPublicKey()];
+    await addNode(local, ownNode);
+    for (const [i, one] of [publicKey, other].entries()) {
+      const annotations = announce(one, `198.51.100.${i}:51820`);
+      await addNode(remote, { name: `r${i}`, podCIDRs: [`10.4.${i}.0/24`], annotations });
+    }
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    const agent = await spawn({ flags: { 'observe-period': '1h' } });
+    await agent.ready();
+    // An event of our own Node, after the announcement, may still cause an observation.
+    let port = 40_000;
+    await eventually(async () => {
+      const before = (await bareNode.calls()).length;
+      const endpoint = `198.51.100.0:${++port}`;
+      const patch = { metadata: { annotations: announce(publicKey, endpoint) } };
+      await remote.admin.request('PATCH', '/api/v1/nodes/r0', patch, { contentType: 'application/merge-patch+json' });
+      const calls = async () => (await bareNode.calls()).slice(before);
+      await eventually(async () => (await calls()).some((call) => call.includes(endpoint)), true);
+      return (await calls()).map((call) => call.replace(endpoint, 'ENDPOINT'));
+    }, [`wg set wireguard.c2 peer ${publicKey} endpoint ENDPOINT`]);
+  });
+});
+
 describe('packets of a remote whose source is replaced', () => {
-  it('are counted, as the kernel does', async ({ local, addNode, bareNode, spawn }) => {
+  it('are counted, as the kernel does, and so are all bytes', async ({ local, addNode, bareNode, spawn }) => {
     const key = generatePrivateKey();
     const show = (refusedPackets: number) =>
-      bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key), refusedPackets });
+      bareNode.show({
+        remote: 'c2',
+        privateKey: key.reveal(),
+        publicKey: publicKeyOf(key),
+        refusedPackets,
+        receivedBytes: 100 * refusedPackets,
+      });
     await addNode(local, ownNode);
     await show(7);
     const agent = await spawn({ flags: { 'observe-period': '1s' } });
@@ -125,6 +158,8 @@ describe('packets of a remote whose source is replaced', () => {
     expect(await counted()).toBe(0);
     await show(12);
     await eventually(counted, 5);
+    expect(await agent.metric('semaphore_wg_receive_bytes_total', { remote: 'c2' })).toBe(500);
+    expect(await agent.metric('semaphore_wg_transmit_bytes_total', { remote: 'c2' })).toBe(50);
     expect(await agent.status()).toMatchObject({ remotes: [{ name: 'c2', refusedPackets: 12 }] });
   });
 });

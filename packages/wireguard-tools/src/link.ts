@@ -12,6 +12,9 @@ export type Link = {
   readonly addresses: readonly LinkAddress[];
   /** `rx_frame_errors`: of the kernel's WireGuard, the decrypted packets that it refused. Undefined: an old `ip` doesn't say. */
   readonly receiveFrameErrors: number | undefined;
+  /** Since the link was made. Undefined: an old `ip` doesn't say. */
+  readonly receivedBytes: number | undefined;
+  readonly sentBytes: number | undefined;
 };
 
 /** An address and the prefix length of its network: `10.4.1.1/24`. */

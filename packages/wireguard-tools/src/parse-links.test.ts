@@ -18,10 +18,13 @@ const link: fc.Arbitrary<Link> = fc.record({
     { maxLength: 3 },
   ),
   receiveFrameErrors: fc.option(fc.nat(), { nil: undefined }),
+  receivedBytes: fc.option(fc.nat(), { nil: undefined }),
+  sentBytes: fc.option(fc.nat(), { nil: undefined }),
 });
 
 /** The fields of iproute2's answer that we read, among some that we don't. */
-function render({ name, index, kind, up, mtuBytes, alias, addresses, receiveFrameErrors }: Link): object {
+function render({ name, index, kind, up, mtuBytes, alias, addresses, ...counts }: Link): object {
+  const { receiveFrameErrors, receivedBytes, sentBytes } = counts;
   return {
     ifindex: index,
     ifname: name,
@@ -36,9 +39,7 @@ function render({ name, index, kind, up, mtuBytes, alias, addresses, receiveFram
       prefixlen: prefixLength,
       scope: 'global',
     })),
-    ...(receiveFrameErrors !== undefined && {
-      stats64: { rx: { errors: 1, frame_errors: receiveFrameErrors }, tx: {} },
-    }),
+    stats64: { rx: { errors: 1, frame_errors: receiveFrameErrors, bytes: receivedBytes }, tx: { bytes: sentBytes } },
   };
 }
 

@@ -18,13 +18,24 @@ function parseLink(entry: Entry): Parsed<Link> {
   const addresses = parseAddresses(addr_info);
   if (addresses === undefined) return wrong('addr_info');
   const up = flags.includes('UP');
-  return good({ name, index, kind, up, mtuBytes: mtu, alias, addresses, receiveFrameErrors: frameErrorsIn(stats64) });
+  return good({
+    name,
+    index,
+    kind,
+    up,
+    mtuBytes: mtu,
+    alias,
+    addresses,
+    receiveFrameErrors: countIn(stats64, 'rx', 'frame_errors'),
+    receivedBytes: countIn(stats64, 'rx', 'bytes'),
+    sentBytes: countIn(stats64, 'tx', 'bytes'),
+  });
 }
 
-/** Nothing else depends on it, so a form that we don't know is no error. */
-function frameErrorsIn(statistics: unknown): number | undefined {
-  const received = isEntry(statistics) ? statistics['rx'] : undefined;
-  const count = isEntry(received) ? received['frame_errors'] : undefined;
+/** Only metrics depend on it, so a form that we don't know is no error. */
+function countIn(statistics: unknown, direction: 'rx' | 'tx', what: string): number | undefined {
+  const counts = isEntry(statistics) ? statistics[direction] : undefined;
+  const count = isEntry(counts) ? counts[what] : undefined;
   return typeof count === 'number' ? count : undefined;
 }
 

@@ -28,6 +28,7 @@ describe('the options of wireguard', () => {
       userspace: 'auto',
       observePeriodMs: 30_000,
       staleHandshakeMs: 180_000,
+      peerMetrics: 'auto',
       output: 'text',
       timeoutMs: 45_000,
       cleanupCluster: undefined,

@@ -24,6 +24,8 @@ export type WireGuardOptions = CommonOptions & {
   readonly observePeriodMs: number;
   /** A peer whose last handshake is older is stale. */
   readonly staleHandshakeMs: number;
+  /** Which peers have metrics of their own: `auto` is the worst of a device with more than 500. */
+  readonly peerMetrics: 'auto' | 'all';
   /** The remote that `cleanup` is for; undefined: all of them. */
   readonly cleanupCluster: string | undefined;
 };
@@ -120,6 +122,13 @@ export const options = optionTable<WireGuardOptions>(
       type: duration({ minMs: 1_000 }),
       fallback: 180_000,
       help: 'A peer without a handshake for this time is stale, and gets its announced endpoint again.',
+    },
+    peerMetrics: {
+      flag: 'peer-metrics',
+      group: 'Node',
+      type: oneOf(['auto', 'all']),
+      fallback: 'auto',
+      help: 'Peers with metrics of their own; auto: all, but of over 500 in a remote the twenty worst.',
     },
     ...commonRows({ printing: ['plan', 'status'], local: 'our own Node', port: 7773 }),
     cleanupCluster: {

@@ -1,10 +1,10 @@
 import { overlaps } from '@kube-semaphore/net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { calicoClaims } from '../remote/calico-blocks.ts';
-import { desiredPeers } from './peers.ts';
+import { DesiredPeers } from './peers.ts';
+import { CalicoClaims, claimsOf } from '../remote/calico-blocks.ts';
 import type { RemoteNode } from './remote-node.ts';
-import { cidr, key, remoteNode } from '../../test/support/builders.ts';
+import { calicoClaims, cidr, desiredPeers, key, remoteNode } from '../../test/support/builders.ts';
 
 const OWN = key(200);
 const ownKeys = new Set([OWN]);
@@ -205,6 +205,98 @@ const nodes = fc
       remoteNode(`n${number}`, cidrs, { publicKey, createdMs, readyUntilMs, ...(held ? { held } : {}) }),
     ),
   );
+
+/** Changes of Nodes one after the other: some at a time, and some are deleted. Our own keys change, too. */
+const history = fc.array(
+  fc.record({ changed: nodes, gone: fc.array(fc.integer({ min: 1, max: 30 })), own: fc.boolean() }),
+  {
+    maxLength: 12,
+  },
+);
+
+describe('for any history', () => {
+  const ownOf = (own: boolean) => new Set(own ? [OWN, key(2)] : [OWN]);
+
+  it('peers and skipped are those of the present Nodes, and every Node with a difference is reported', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        const present = new Map<string, RemoteNode>();
+        const desired = new DesiredPeers();
+        for (const { changed, gone, own } of steps) {
+          const changes = new Map<string, RemoteNode | undefined>(gone.map((number) => [`n${number}`, undefined]));
+          for (const node of changed) changes.set(node.name, node);
+          for (const [name, node] of changes) if (node === undefined) present.delete(name);
+          for (const node of changed) present.set(node.name, node);
+          const before = desired.all();
+          const reported = new Set(desired.update(changes, ownOf(own)));
+          const after = desired.all();
+          expect(after).toEqual(desiredPeers(present.values(), { ownKeys: ownOf(own) }));
+          const others = ({ peers, skipped }: typeof after) =>
+            [peers, skipped].map((list: readonly { readonly node: string }[]) =>
+              list.filter(({ node }) => !reported.has(node)),
+            );
+          expect(others(after)).toEqual(others(before));
+        }
+      }),
+    );
+  });
+
+  it('of Calico’s blocks, so it is', () => {
+    const names = ['n1', 'n2', 'n3', 'n4'];
+    const block = fc.record({
+      node: fc.constantFrom(...names),
+      cidr: fc.constantFrom('10.4.1.0/26', '10.4.1.64/26', '10.4.1.64/27', '10.4.0.0/20', '10.5.0.0/26').map(cidr),
+      uid: fc.constant(''),
+    });
+    const borrowed = fc.array(
+      fc.record({ node: fc.constantFrom(...names), cidr: fc.nat(80).map((last) => cidr(`10.4.1.${last}/32`)) }),
+      { maxLength: 4 },
+    );
+    const source = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+    const step = fc.tuple(source, fc.option(fc.oneof(block, fc.record({ uid: fc.constant(''), borrowed }))));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 15 }), (steps) => {
+        const claims = new CalicoClaims([cidr('10.4.0.0/16')]);
+        const desired = new DesiredPeers(claims);
+        const byName = new Map(names.map((name) => [name, remoteNode(name, [])]));
+        desired.update(byName, ownKeys);
+        const objects = new Map<string, Parameters<typeof claimsOf>[0]>();
+        for (const [name, object] of steps) {
+          const [before, now] = [objects.get(name), object ?? undefined].map((one) => (one ? claimsOf(one) : []));
+          claims.replace(name, { before: before!, now: now! });
+          if (object === null) objects.delete(name);
+          else objects.set(name, object);
+          desired.update(new Map([...before!, ...now!].map(({ node }) => [node, byName.get(node)])), ownKeys);
+          const [affinities, blocksOfAll] = [
+            [...objects.values()].filter((one) => 'cidr' in one),
+            [...objects.values()].filter((one) => 'borrowed' in one),
+          ];
+          const all = calicoClaims(affinities, blocksOfAll, [cidr('10.4.0.0/16')]);
+          expect(desired.all()).toEqual(desiredPeers(byName.values(), { ownKeys, calicoClaims: all }));
+        }
+      }),
+    );
+  });
+});
+
+it('a change concerns the Nodes in conflict alone, whatever the sizes of blocks', () => {
+  const count = 50;
+  const node = (number: number, block: string, more: Partial<RemoteNode> = {}) =>
+    remoteNode(`n${number}`, [block], { publicKey: `key ${number}`, ...more });
+  const desired = new DesiredPeers();
+  const update = (...changed: readonly RemoteNode[]) => [
+    ...desired.update(new Map(changed.map((one) => [one.name, one])), ownKeys),
+  ];
+  update(...Array.from({ length: count }, (_, i) => node(i, `10.4.${i}.0/24`)));
+  expect(update(node(7, '10.4.7.0/24', { endpoint: '192.0.2.99:51820' }))).toEqual(['n7']);
+  expect(update(node(60, '10.4.7.0/25')).toSorted()).toEqual(['n60', 'n7']);
+  expect(update(node(61, '10.4.100.0/24', { publicKey: 'key 7' })).toSorted()).toEqual(['n60', 'n61', 'n7']);
+  // A wider block, and its end.
+  expect(update(node(62, '10.4.8.0/23'))).toHaveLength(count + 3);
+  expect(update(node(9, '10.4.9.0/24', { readyUntilMs: 5 })).toSorted()).toEqual(['n62', 'n8', 'n9']);
+  desired.update(new Map([['n62', undefined]]), ownKeys);
+  expect(update(node(9, '10.4.9.0/24'))).toEqual(['n9']);
+});
 
 describe('for any Nodes', () => {
   it('no two peers share a key or an address, and none has our key', () => {

@@ -26,8 +26,8 @@ export class DeviceHealth {
   readonly #options: DeviceHealthOptions;
   readonly #failures: FailureLog;
   readonly #silentPeers = new Map<string, SilentPeers>();
-  /** By remote: what the kernel had counted when it was last observed. */
-  readonly #refused = new Map<string, number>();
+  /** By counter and remote: what the kernel had counted when it was last observed. */
+  readonly #counted = new Map<string, number>();
   readonly #setUp = new Set<string>();
   readonly #awaited = new Set<string>();
 
@@ -51,10 +51,12 @@ export class DeviceHealth {
     this.#setUp.add(remote);
   }
 
-  /** Logs the peers of a remote's device that stopped or started to answer, and counts the packets that it refused. */
+  /** Logs the peers of a remote's device that stopped or started to answer, and counts its bytes, and the packets that it refused. */
   observed(remote: string, { device, link }: Pick<Observation, 'device' | 'link'>): void {
-    this.#countRefused(remote, refusedPacketsOf(link));
-    const { log } = this.#options;
+    const { log, metrics } = this.#options;
+    metrics.refusedPackets.inc({ remote }, this.#increase(`refused ${remote}`, refusedPacketsOf(link)));
+    metrics.receivedBytes.inc({ remote }, this.#increase(`received ${remote}`, link?.receivedBytes));
+    metrics.sentBytes.inc({ remote }, this.#increase(`sent ${remote}`, link?.sentBytes));
     const clock = this.#options.clock();
     const silentPeers = this.#silentPeers.get(remote) ?? new SilentPeers();
     this.#silentPeers.set(remote, silentPeers);
@@ -67,11 +69,11 @@ export class DeviceHealth {
     for (const { publicKey } of back) log.info({ cluster: remote, peer: publicKey }, 'peer answers again');
   }
 
-  /** Packets from before our start don't count: a restart would seem to be a burst of them. A new device counts from zero. */
-  #countRefused(remote: string, total = 0): void {
-    const before = this.#refused.get(remote) ?? total;
-    this.#refused.set(remote, total);
-    this.#options.metrics.refusedPackets.inc({ remote }, total < before ? total : total - before);
+  /** What is from before our start doesn't count: a restart would seem to be a burst. A new device counts from zero. */
+  #increase(counter: string, total = 0): number {
+    const before = this.#counted.get(counter) ?? total;
+    this.#counted.set(counter, total);
+    return total < before ? total : total - before;
   }
 
   /** A reconcile begins. @returns whether the device was set up before */

@@ -45,6 +45,8 @@ export function observedOf(name: string, { device, link, routes }: Observation):
       alias: '',
       addresses: [],
       receiveFrameErrors: undefined,
+      receivedBytes: undefined,
+      sentBytes: undefined,
     },
     routes,
   };

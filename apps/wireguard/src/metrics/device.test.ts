@@ -1,16 +1,16 @@
 import { beforeScrape, createMetrics } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { showDevices } from './device.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { key, observedDevice, observedPeer } from '../../test/support/builders.ts';
 
-const clock = { nowSeconds: 1_000, staleSeconds: 180 };
+const options = { nowSeconds: 1_000, staleSeconds: 180, peerMetrics: 'auto' } as const;
 
 it('shows the present devices and peers, and no removed ones', async () => {
   const { metrics, registry } = createMetrics(metricTable);
   let devices: readonly Device[] = [];
-  beforeScrape(registry, () => Promise.resolve(showDevices(metrics, devices, clock)));
+  beforeScrape(registry, () => Promise.resolve(showDevices(metrics, devices, options)));
   const shown = async () =>
     (await registry.metrics())
       .split('\n')
@@ -58,4 +58,45 @@ it('shows the present devices and peers, and no removed ones', async () => {
     'semaphore_wg_peers{state="stale"} 1',
     'semaphore_wg_peers{state="up"} 0',
   ]);
+});
+
+describe('of many peers', () => {
+  const peerKey = (number: number) => `key ${String(number).padStart(3, '0')}`;
+  /** The last handshake of the peer with this number. */
+  const handshakes = new Map<number, number | undefined>();
+  const shown = (count: number, more: Partial<typeof options | { peerMetrics: 'all' }> = {}) => {
+    const { metrics, registry } = createMetrics(metricTable);
+    const peers = Array.from({ length: count }, (_, i) => {
+      const latestHandshakeSeconds = handshakes.has(i) ? handshakes.get(i) : 990;
+      return observedPeer(peerKey(i), { latestHandshakeSeconds });
+    });
+    const device = observedDevice(peers.toReversed());
+    const samples = showDevices(metrics, [device], { ...options, ...more });
+    const keys = [...samples.values()].map((text) => [...text.matchAll(/public_key="([^"]+)"/g)].map(([, key]) => key));
+    return { registry, keys };
+  };
+
+  it('the worst twenty have series: those without a handshake, then the stale ones, the oldest first', async () => {
+    handshakes.clear();
+    for (const number of [400, 3, 7]) handshakes.set(number, undefined);
+    for (let number = 100; number < 125; number++) handshakes.set(number, 800 - number);
+    const { registry, keys } = shown(501);
+    const want = [3, 7, 400, ...Array.from({ length: 17 }, (_, i) => 124 - i)].map(peerKey);
+    expect(keys).toEqual(Array.from({ length: 5 }, () => want));
+    expect(await registry.metrics()).toContain('semaphore_wg_peers{device="wireguard.c2",state="stale"} 25');
+  });
+
+  it('those that are up have none', () => {
+    handshakes.clear();
+    expect(shown(501).keys).toEqual([[], [], [], [], []]);
+    handshakes.set(5, 1);
+    expect(shown(501).keys[0]).toEqual([peerKey(5)]);
+  });
+
+  it.each([
+    { name: 'up to 500', count: 500, more: {} },
+    { name: 'with -peer-metrics=all', count: 501, more: { peerMetrics: 'all' } as const },
+  ])('all have series $name', ({ count, more }) => {
+    expect(shown(count, more).keys.map((keys) => keys.length)).toEqual([count, count, count, count, count]);
+  });
 });

@@ -33,6 +33,18 @@ export const metrics = {
     help: 'Packets whose source is outside of the CIDRs of the Node that sent them. Not counted with wireguard-go.',
     labels: { remote },
   },
+  receivedBytes: {
+    name: 'semaphore_wg_receive_bytes_total',
+    type: 'counter',
+    help: 'Bytes from all peers of a remote since the start, as of the last check of its device (-observe-period).',
+    labels: { remote },
+  },
+  sentBytes: {
+    name: 'semaphore_wg_transmit_bytes_total',
+    type: 'counter',
+    help: 'Bytes to all peers of a remote since the start, as of the last check of its device.',
+    labels: { remote },
+  },
   kubeRequests: {
     name: 'semaphore_wg_kube_http_request_total',
     type: 'counter',

@@ -1,41 +1,49 @@
+import type { Change } from '@kube-semaphore/informers';
 import { blockAffinityKind, ipamBlockKind } from '@kube-semaphore/kube-objects';
 import type { Cidr } from '@kube-semaphore/net';
-import type { Claim } from '../desired/conflicts.ts';
-import { type BorrowedAddresses, calicoClaims, type NodeBlock, readAffinity, readBlock } from './calico-blocks.ts';
+import {
+  type BorrowedAddresses,
+  CalicoClaims,
+  claimsOf,
+  type NodeBlock,
+  readAffinity,
+  readBlock,
+} from './calico-blocks.ts';
 import { type Watch, WatchedStore, type WatchOptions } from './watched-store.ts';
 
 /** Calico's IPAM of a remote cluster: which Node has which block, and which addresses it borrows from blocks of others. */
 export class RemoteBlocks {
-  readonly #affinities: WatchedStore<typeof blockAffinityKind, NodeBlock>;
-  readonly #blocks: WatchedStore<typeof ipamBlockKind, BorrowedAddresses>;
+  readonly claims: Pick<CalicoClaims, 'get'>;
+  readonly watches: readonly Watch[];
 
-  constructor(watching: WatchOptions) {
-    this.#affinities = new WatchedStore(watching, {
+  constructor(watching: WatchOptions, podSubnets: readonly Cidr[]) {
+    const all = new CalicoClaims(podSubnets);
+    const onChange =
+      (kind: string) =>
+      ({ key, previous, current }: Change<NodeBlock | BorrowedAddresses>): void => {
+        const [before, now] = [previous, current].map((object) => (object === undefined ? [] : claimsOf(object)));
+        all.replace(`${kind} ${key}`, { before: before!, now: now! });
+        for (const node of new Set([...before!, ...now!].map((claim) => claim.node))) watching.onChange(node);
+      };
+    const affinities = new WatchedStore<typeof blockAffinityKind, NodeBlock>(watching, {
       kind: blockAffinityKind,
       project: readAffinity,
       hold: (block) => block,
       claims: ({ cidr }) => [cidr.text],
       withoutClaim: () => undefined,
+      onChange: onChange('affinity'),
     });
-    this.#blocks = new WatchedStore(watching, {
+    const blocks = new WatchedStore<typeof ipamBlockKind, BorrowedAddresses>(watching, {
       kind: ipamBlockKind,
       project: (block) => unlessEmpty(readBlock(block)),
       hold: (block) => block,
       claims: ({ borrowed }) => borrowed.map(({ cidr }) => cidr.text),
       withoutClaim: (block, claim) =>
         unlessEmpty({ ...block, borrowed: block.borrowed.filter(({ cidr }) => cidr.text !== claim) }),
+      onChange: onChange('block'),
     });
-  }
-
-  get watches(): readonly Watch[] {
-    return [this.#affinities, this.#blocks];
-  }
-
-  /** As `calicoClaims`; undefined before the first lists. */
-  claims(podSubnets: readonly Cidr[]): ReadonlyMap<string, readonly Claim[]> | undefined {
-    const [affinities, blocks] = [this.#affinities.objects, this.#blocks.objects];
-    if (affinities === undefined || blocks === undefined) return undefined;
-    return calicoClaims(affinities.values(), blocks.values(), podSubnets);
+    this.claims = all;
+    this.watches = [affinities, blocks];
   }
 }
 

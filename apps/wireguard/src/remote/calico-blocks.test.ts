@@ -6,8 +6,8 @@ import {
   ipamBlockKind,
 } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
-import { calicoClaims, readAffinity, readBlock } from './calico-blocks.ts';
-import { cidr } from '../../test/support/builders.ts';
+import { readAffinity, readBlock } from './calico-blocks.ts';
+import { calicoClaims, cidr } from '../../test/support/builders.ts';
 
 const metadata = { name: 'n1-10-4-1-0-26', namespace: '', uid: 'u1', resourceVersion: '7' };
 
@@ -96,7 +96,7 @@ describe('readBlock', () => {
   });
 });
 
-describe('calicoClaims', () => {
+describe('CalicoClaims', () => {
   const subnets = [cidr('10.4.0.0/16')];
   const has = (node: string, text: string) => ({ uid: '', node, cidr: cidr(text) });
   const brief = (claims: ReturnType<typeof calicoClaims>) =>

@@ -6,6 +6,9 @@ import { isCarried } from './own-blocks.ts';
 /** A block that a Node has. */
 export type NodeBlock = { readonly uid: string; readonly node: string; readonly cidr: Cidr };
 
+/** What a Node has or borrows. */
+export type NodeClaim = Claim & { readonly node: string };
+
 /** Used addresses of a block that belongs to another Node, or to none; in order. */
 export type BorrowedAddresses = {
   readonly uid: string;
@@ -49,29 +52,52 @@ export function readBlock({ metadata, spec }: IpamBlock): BorrowedAddresses {
   return { uid: metadata.uid, borrowed };
 }
 
-/**
- * What each Node has in Calico's IPAM: its blocks, and the addresses that it borrows.
- *
- * Addresses that no Pod can have are ignored.
- *
- * @param podSubnets blocks outside of them are ignored, as a cluster may have pools that it doesn't share
- * @returns by the Node's name; its claims are in order, none of them in another
- */
-export function calicoClaims(
-  affinities: Iterable<NodeBlock>,
-  blocks: Iterable<BorrowedAddresses>,
-  podSubnets: readonly Cidr[],
-): ReadonlyMap<string, readonly Claim[]> {
-  const claims = new Map<string, Claim[]>();
-  const claim = (node: string, cidr: Cidr, isBorrowed: boolean) => {
-    if (!isCarried(cidr, podSubnets)) return;
-    const others = claims.get(node);
-    if (others === undefined) claims.set(node, [{ cidr, isBorrowed }]);
-    else others.push({ cidr, isBorrowed });
-  };
-  for (const { node, cidr } of affinities) claim(node, cidr, false);
-  for (const { borrowed } of blocks) for (const { node, cidr } of borrowed) claim(node, cidr, true);
-  return new Map([...claims].map(([node, own]) => [node, withoutParts(own)]));
+/** What one object of Calico's IPAM gives to Nodes: a block, or the addresses that they borrow. */
+export const claimsOf = (object: NodeBlock | BorrowedAddresses): readonly NodeClaim[] =>
+  'borrowed' in object
+    ? object.borrowed.map((borrowed) => ({ ...borrowed, isBorrowed: true }))
+    : [{ node: object.node, cidr: object.cidr, isBorrowed: false }];
+
+/** What each Node has in Calico's IPAM, kept up to date object by object. */
+export class CalicoClaims {
+  readonly #podSubnets: readonly Cidr[];
+  /** By the Node's name, then by the object that says so. */
+  readonly #byNode = new Map<string, Map<string, Claim[]>>();
+
+  /** @param podSubnets blocks outside of them are ignored, as a cluster may have pools that it doesn't share */
+  constructor(podSubnets: readonly Cidr[]) {
+    this.#podSubnets = podSubnets;
+  }
+
+  /**
+   * Replaces the claims of an object. Addresses that no Pod can have are ignored.
+   *
+   * @param source the kind and name of the object
+   * @param claims the former ones, and those of now
+   */
+  replace(
+    source: string,
+    { before, now }: { readonly before: readonly NodeClaim[]; readonly now: readonly NodeClaim[] },
+  ): void {
+    for (const { node } of before) {
+      const own = this.#byNode.get(node);
+      own?.delete(source);
+      if (own?.size === 0) this.#byNode.delete(node);
+    }
+    for (const { node, ...claim } of now.filter(({ cidr }) => isCarried(cidr, this.#podSubnets))) {
+      const own = this.#byNode.get(node) ?? new Map<string, Claim[]>();
+      this.#byNode.set(node, own);
+      const others = own.get(source);
+      if (others === undefined) own.set(source, [claim]);
+      else others.push(claim);
+    }
+  }
+
+  /** The claims of a Node in order, none of them in another; undefined: it has none. */
+  get(node: string): readonly Claim[] | undefined {
+    const own = this.#byNode.get(node);
+    return own && withoutParts([...own.values()].flat());
+  }
 }
 
 /** Claims in order, without those in another: borrowed addresses of the Node's own block, and duplicates. */

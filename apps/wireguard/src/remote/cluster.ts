@@ -14,7 +14,7 @@ import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { NodeDiagnostic } from '../desired/diagnostic.ts';
-import { desiredPeers } from '../desired/peers.ts';
+import { type DesiredPeer, DesiredPeers, type PeersAndSkipped } from '../desired/peers.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { RemoteBlocks } from './blocks.ts';
 import type { NodeRules } from './node.ts';
@@ -34,6 +34,9 @@ export type RemoteOptions = {
   readonly onChange: () => void;
 };
 
+/** Nodes whose peers may have changed, and all peers that these should have now. */
+export type PeerUpdate = { readonly nodes: readonly string[]; readonly peers: readonly DesiredPeer[] };
+
 /** One remote cluster: what it has that peers are made of, and what is skipped. */
 export class Remote {
   readonly settings: RemoteSettings;
@@ -41,10 +44,13 @@ export class Remote {
   readonly #state: RemoteState;
   readonly #deviceDiagnostics: DiagnosticRegister;
   readonly #nodes: RemoteNodes;
-  readonly #blocks: RemoteBlocks | undefined;
+  readonly #desired: DesiredPeers;
+  /** Nodes that changed since `#desired` took over changes. */
+  readonly #changedNodes = new Set<string>();
+  /** Nodes whose peers may have changed since `takeUpdate`. */
+  readonly #updated = new Set<string>();
   readonly #watches: readonly Watch[];
   readonly #firstSync = Promise.withResolvers<void>();
-  #peerSubjects: ReadonlySet<string> = new Set();
 
   constructor(remote: RemoteOptions) {
     const { settings, client, options, log, metrics } = remote;
@@ -66,13 +72,18 @@ export class Remote {
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs,
       hooks: () => this.#hooks(this.#state.watches.hooks()),
-      onChange: () => this.#changed(),
+      onChange: (node: string) => {
+        this.#changedNodes.add(node);
+        this.#changed();
+      },
     };
     const onSkipped = (node: string, skipped: readonly Diagnostic[]) =>
       this.#state.skipped.replace(`node ${node}`, skipped);
     this.#nodes = watchNodes(watching, { rules: remote.rules, onSkipped });
-    this.#blocks = settings.allowedIpsFrom === 'calico-blocks' ? new RemoteBlocks(watching) : undefined;
-    this.#watches = [this.#nodes, ...(this.#blocks?.watches ?? [])];
+    const isCalicos = settings.allowedIpsFrom === 'calico-blocks';
+    const blocks = isCalicos ? new RemoteBlocks(watching, settings.podSubnets) : undefined;
+    this.#desired = new DesiredPeers(blocks?.claims);
+    this.#watches = [this.#nodes, ...(blocks?.watches ?? [])];
   }
 
   get cluster(): string {
@@ -122,19 +133,27 @@ export class Remote {
    *
    * @param ownKeys our own public keys
    */
-  peers(ownKeys: ReadonlySet<string>): ReturnType<typeof desiredPeers> | undefined {
-    if (!this.synced) return undefined;
-    const nodes = [...(this.#nodes.objects?.values() ?? [])].flatMap(({ node }) => node ?? []);
-    return desiredPeers(nodes, { ownKeys, calicoClaims: this.#blocks?.claims(this.settings.podSubnets) });
+  peers(ownKeys: ReadonlySet<string>): PeersAndSkipped | undefined {
+    return this.#settle(ownKeys) ? this.#desired.all() : undefined;
   }
 
-  /** Replaces the diagnostics of its peers and of its device. */
-  setDiagnostics(peers: readonly NodeDiagnostic[], device: readonly Diagnostic[]): void {
-    const byNode = Map.groupBy(peers, ({ node }) => `peer ${node}`);
-    for (const subject of this.#peerSubjects) if (!byNode.has(subject)) this.#state.skipped.replace(subject, []);
-    for (const [subject, skipped] of byNode) this.#state.skipped.replace(subject, skipped);
-    this.#peerSubjects = new Set(byNode.keys());
-    this.#deviceDiagnostics.replace(this.settings.device, device);
+  /**
+   * What may have changed since the last call; undefined before it is synced. Shows in log and metrics what of these Nodes is
+   * skipped.
+   *
+   * @param ownKeys our own public keys
+   */
+  takeUpdate(ownKeys: ReadonlySet<string>): PeerUpdate | undefined {
+    if (!this.#settle(ownKeys)) return undefined;
+    const nodes = [...this.#updated];
+    this.#updated.clear();
+    for (const node of nodes) this.#state.skipped.replace(`peer ${node}`, this.#desired.skipped(node));
+    return { nodes, peers: nodes.flatMap((node) => this.#desired.peer(node) ?? []) };
+  }
+
+  /** Replaces the diagnostics of its device. */
+  setDeviceDiagnostics(diagnostics: readonly Diagnostic[]): void {
+    this.#deviceDiagnostics.replace(this.settings.device, diagnostics);
   }
 
   /** Has the first list measured against the peers of its device. */
@@ -153,6 +172,16 @@ export class Remote {
   async run({ signal, delayMs }: RunOptions & { readonly delayMs: number }): Promise<void> {
     if (delayMs > 0) await delay(delayMs, undefined, { signal }).catch(() => undefined); // an abort, which ends the watches, too
     await Promise.all(this.#watches.map((watch) => watch.run({ signal })));
+  }
+
+  /** Takes over what changed. @returns false before it is synced */
+  #settle(ownKeys: ReadonlySet<string>): boolean {
+    const { objects } = this.#nodes;
+    if (!this.synced || objects === undefined) return false;
+    const changes = new Map([...this.#changedNodes].map((name) => [name, objects.get(name)?.node]));
+    this.#changedNodes.clear();
+    for (const node of this.#desired.update(changes, ownKeys)) this.#updated.add(node);
+    return true;
   }
 
   #hooks(hooks: ReflectorHooks): ReflectorHooks {

@@ -29,7 +29,7 @@ export const watchNodes = (watching: WatchOptions, { rules, onSkipped }: NodesOp
     }),
     onChange: ({ key, previous, current }) => {
       onSkipped(key, current?.skipped ?? []);
-      if (previous?.node !== undefined || current?.node !== undefined) watching.onChange();
+      if (previous?.node !== undefined || current?.node !== undefined) watching.onChange(key);
     },
     hold: (stored) => (stored.node === undefined ? stored : { ...stored, node: { ...stored.node, held: true } }),
     claims: ({ node }) => (node === undefined ? [] : claimsOf(node)),

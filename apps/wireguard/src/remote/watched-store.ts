@@ -23,15 +23,15 @@ export type WatchOptions = {
   readonly holdMs: number;
   /** For one more watch. */
   readonly hooks: () => ReflectorHooks;
-  /** The desired peers may have changed. */
-  readonly onChange: () => void;
+  /** The peer of this Node may have changed. */
+  readonly onChange: (node: string) => void;
 };
 
 type KindOptions<K extends Kind, V extends Stored> = Pick<
   ReflectorOptions<K, V>,
   'kind' | 'project' | 'projectTooLarge'
 > &
-  Omit<Holding<V>, 'guard'> & { readonly onChange?: (change: Change<V>) => void };
+  Omit<Holding<V>, 'guard'> & { readonly onChange: (change: Change<V>) => void };
 
 /** What is known of a watch, whatever its kind. */
 export type Watch = Pick<WatchedStore<Kind, Stored>, 'synced' | 'held' | 'silentMs' | 'run'>;
@@ -42,10 +42,10 @@ export class WatchedStore<K extends Kind, V extends Stored> {
   readonly #reflector: Reflector<K, V>;
 
   /** All of these kinds are served by kube-apiserver itself, so a WatchList works. */
-  constructor({ guard, hooks, onChange, ...watching }: WatchOptions, options: KindOptions<K, V>) {
-    const { hold, claims, withoutClaim, onChange: onKindChange = onChange, ...projection } = options;
+  constructor({ guard, hooks, ...watching }: Omit<WatchOptions, 'onChange'>, options: KindOptions<K, V>) {
+    const { hold, claims, withoutClaim, onChange, ...projection } = options;
     const holding = { guard, hold, claims, withoutClaim };
-    this.#store = new Store<V>({ equal: isDeepStrictEqual, onChange: onKindChange, holding });
+    this.#store = new Store<V>({ equal: isDeepStrictEqual, onChange, holding });
     this.#reflector = new Reflector({
       ...watching,
       ...projection,

@@ -7,6 +7,7 @@ import { generatePrivateKey, publicKeyOf, type Link } from '@kube-semaphore/wire
 import { describe, expect } from 'vitest';
 import type { Mesh, MeshNode } from '../support/mesh.ts';
 import { itWithAgents as it } from '../support/mesh-it.ts';
+import { publicKeyOn } from '../support/mesh-nodes.ts';
 
 const { signal } = new AbortController();
 const DEVICE = 'wireguard.c2';
@@ -66,7 +67,7 @@ describe('the agent of a node', () => {
     expect(mesh.agent(n1!).stderr()).not.toContain(key.trim());
   });
 
-  it('undoes changes of others at its next reconcile', async ({ mesh }) => {
+  it('undoes changes of others, also of a peer, within the observe period', async ({ mesh }) => {
     const [n1, n2] = mesh.nodes;
     const { machine, tools } = n1!;
     await mesh.agent(n1!).stop();
@@ -103,7 +104,13 @@ describe('the agent of a node', () => {
     expect(JSON.parse((await agent.get('/status')).body)).toMatchObject({ remotes: [{ name: 'c2', unrouted: [] }] });
     await tools.changeDevice(
       DEVICE,
-      { listenPort: 4_444, peers: [{ publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] }] },
+      {
+        listenPort: 4_444,
+        peers: [
+          { publicKey: publicKeyOf(generatePrivateKey()), allowedIps: ['10.2.1.0/25'] },
+          { publicKey: await publicKeyOn(n2!, 'wireguard.c1'), allowedIps: ['10.2.9.0/24'] },
+        ],
+      },
       { signal },
     );
     await machine.run('ip', ['link', 'set', 'dev', DEVICE, 'mtu', '1300', 'down']);
@@ -114,6 +121,8 @@ describe('the agent of a node', () => {
 
   it('creates the device again when its wireguard-go was killed', async ({ mesh }) => {
     const [n1, n2] = mesh.nodes;
+    await mesh.agent(n1!).stop();
+    await (await mesh.startAgent(n1!, { flags: { 'observe-period': '1h' } })).ready();
     const before = await linkOn(n1!);
     await killWireGuardGo(n1!);
     await eventually(async () => {

@@ -16,13 +16,13 @@ import { Dice } from '@kube-semaphore/fault-proxy';
 import { createMetrics } from '@kube-semaphore/runtime';
 import { expect } from 'vitest';
 import type { RemoteSettings } from '../../src/config/settings.ts';
-import { type DesiredPeer, desiredPeers } from '../../src/desired/peers.ts';
+import type { DesiredPeer } from '../../src/desired/peers.ts';
 import { DeviceHealth } from '../../src/health/device-health.ts';
 import { metrics } from '../../src/metrics/metrics.ts';
 import { Reconciler } from '../../src/reconciler.ts';
-import { calicoClaims, readAffinity, readBlock } from '../../src/remote/calico-blocks.ts';
+import { readAffinity, readBlock } from '../../src/remote/calico-blocks.ts';
 import { readNode } from '../../src/remote/node.ts';
-import { cidr, remoteSettings, silentLog } from '../support/builders.ts';
+import { calicoClaims, cidr, desiredPeers, remoteSettings, silentLog } from '../support/builders.ts';
 import { type HostileObjects, hostileObjects } from '../support/hostile-nodes.ts';
 import { type MeshNode, wireGuardGo } from '../support/mesh.ts';
 import { itWithMesh } from '../support/mesh-it.ts';
@@ -63,16 +63,23 @@ it('makes wg show the desired peers, and never the local cluster, for any remote
   const nodeIps = [near.machine.ipv4, near.machine.ipv6];
   const local = [...nodeIps, ...near.podCidrs, ...Object.values(near.podIps), ...LOCAL];
   const reconciler = reconcilerOn(near);
-  const reconcile = (settings: RemoteSettings, peers: readonly DesiredPeer[]) =>
-    reconciler.reconcile(
-      { settings, peers: () => ({ peers, skipped: [] }), setDiagnostics: () => undefined },
+  let before: readonly DesiredPeer[] = [];
+  const reconcile = async (settings: RemoteSettings, peers: readonly DesiredPeer[]) => {
+    const nodes = [...before, ...peers].map(({ node }) => node);
+    before = peers;
+    const remote = { peers: () => ({ peers, skipped: [] }), takeUpdate: () => ({ nodes, peers }) };
+    await reconciler.reconcile(
+      { settings, ...remote, setDeviceDiagnostics: () => undefined },
       { signal, since: undefined },
     );
+  };
   await reconcile(settingsOf(0), []);
   const ourKey = (await near.tools.device(DEVICE, { signal }))!.publicKey!;
   for (let round = 1; round <= ROUNDS; round++) {
     const settings = settingsOf(round);
     const peers = meantPeers(hostileObjects(new Dice(round), { ourKey, local }), { settings, nodeIps, ourKey });
+    // By turns, it compares with what the device shows, and with what it was given.
+    if (round % 3 === 0) reconciler.observe(settings.name);
     await reconcile(settings, peers);
     const shown = await shownPeers(near);
     expect([round, shown]).toEqual([round, peers.map(textOf).toSorted()]);
@@ -113,7 +120,7 @@ function meantPeers({ nodes, affinities, blocks }: HostileObjects, options: Mean
   const byName = new Map(candidates.map((node) => [node.name, node]));
   return desiredPeers(byName.values(), {
     ownKeys: new Set([ourKey]),
-    calicoClaims: allowedIpsFrom === 'podCIDRs' ? undefined : claims,
+    ...(allowedIpsFrom === 'calico-blocks' && { calicoClaims: claims }),
   }).peers;
 }
 

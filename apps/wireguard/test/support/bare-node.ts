@@ -18,6 +18,8 @@ type ShownDevice = {
   readonly peers?: readonly ShownPeer[];
   /** What the kernel has refused of it. */
   readonly refusedPackets?: number;
+  /** What the kernel has received through it. It has sent a tenth. */
+  readonly receivedBytes?: number;
 };
 
 /**
@@ -61,7 +63,7 @@ export class BareNode {
   }
 }
 
-const linkOf = ({ remote, refusedPackets = 0 }: ShownDevice, index: number) => ({
+const linkOf = ({ remote, refusedPackets = 0, receivedBytes = 0 }: ShownDevice, index: number) => ({
   ifname: `wireguard.${remote}`,
   ifindex: 7 + index,
   mtu: 1420,
@@ -69,7 +71,10 @@ const linkOf = ({ remote, refusedPackets = 0 }: ShownDevice, index: number) => (
   ifalias: `semaphore-wireguard ${remote}`,
   linkinfo: { info_kind: 'wireguard' },
   addr_info: [],
-  stats64: { rx: { packets: 9, errors: refusedPackets, frame_errors: refusedPackets } },
+  stats64: {
+    rx: { packets: 9, bytes: receivedBytes, errors: refusedPackets, frame_errors: refusedPackets },
+    tx: { bytes: receivedBytes / 10 },
+  },
 });
 
 function dumpOf({ remote, privateKey, publicKey, peers = [] }: ShownDevice, index: number): readonly string[] {

@@ -1,9 +1,12 @@
-import { mustParseCidr as cidr } from '@kube-semaphore/net';
+import { type Cidr, mustParseCidr as cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
+import type { Claim } from '../../src/desired/conflicts.ts';
+import { type CalicoClaimsOf, DesiredPeers, type PeersAndSkipped } from '../../src/desired/peers.ts';
 import type { RemoteNode } from '../../src/desired/remote-node.ts';
 import type { RemoteSettings } from '../../src/config/settings.ts';
 import type { ObservedNode } from '../../src/local/observe.ts';
+import { type BorrowedAddresses, CalicoClaims, claimsOf, type NodeBlock } from '../../src/remote/calico-blocks.ts';
 
 export { cidr };
 
@@ -23,6 +26,34 @@ export function remoteNode(name: string, podCidrs: readonly string[], more: Part
     podCidrs: podCidrs.map(cidr),
     ...more,
   };
+}
+
+/** The peers of Nodes that all came at once. */
+export function desiredPeers(
+  nodes: Iterable<RemoteNode>,
+  { ownKeys, calicoClaims: claims }: { readonly ownKeys: ReadonlySet<string>; readonly calicoClaims?: CalicoClaimsOf },
+): PeersAndSkipped {
+  const desired = new DesiredPeers(claims);
+  desired.update(new Map([...nodes].map((node) => [node.name, node])), ownKeys);
+  return desired.all();
+}
+
+/** What each Node has by objects of Calico's IPAM. */
+export function calicoClaims(
+  affinities: readonly NodeBlock[],
+  blocks: readonly BorrowedAddresses[],
+  podSubnets: readonly Cidr[],
+): ReadonlyMap<string, readonly Claim[]> {
+  const claims = new CalicoClaims(podSubnets);
+  const given = [...affinities, ...blocks].map(claimsOf);
+  for (const [i, now] of given.entries()) claims.replace(String(i), { before: [], now });
+  const names = [...new Set(given.flat().map(({ node }) => node))];
+  return new Map(
+    names.flatMap((name) => {
+      const own = claims.get(name);
+      return own === undefined ? [] : [[name, own] as const];
+    }),
+  );
 }
 
 /** A peer as `wg` shows it. Its tunnel works at the Unix time 1,000 s. */
@@ -56,6 +87,8 @@ export const observedLink = (more: Partial<Link> = {}): Link => {
     alias: 'semaphore-wireguard c2',
     addresses: [],
     receiveFrameErrors: 0,
+    receivedBytes: 0,
+    sentBytes: 0,
     ...more,
   };
 };

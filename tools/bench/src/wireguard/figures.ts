@@ -76,6 +76,7 @@ function changeFigures(callTarget: number | undefined): Figure[] {
   return [
     ...percentiles.map((percentile) => row('the PATCH of a Node', 'fromRequest', percentile)),
     ...percentiles.map((percentile) => row('its answer', 'fromAnswer', percentile)),
+    { label: 'one change: CPU, with that of wg', value: ({ peerChanges }) => peerChanges?.cpuMs, unit: 'ms' },
     {
       label: 'one change: calls of wg set',
       value: ({ peerChanges }) => peerChanges?.setCallsPerChange,

@@ -31,6 +31,7 @@ export async function measureWireGuard(
 
   say(`${changes} changes`);
   result.peerChanges = await peerChanges(station, clusters.remote.api.admin, {
+    program: first,
     signal: within(first),
     nodes: nodes.slice(0, changes),
   });

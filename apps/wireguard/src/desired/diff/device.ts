@@ -57,6 +57,16 @@ export function diffDevice(
   };
 }
 
+/** A diff of peers alone. */
+export const peersOnly = (peers: readonly PeerChange[]): DeviceDiff => ({
+  setsKey: false,
+  listenPort: undefined,
+  peers,
+  link: {},
+  addresses: { add: [], delete: [] },
+  routes: { add: [], replace: [], delete: [], blocked: [] },
+});
+
 /** Whether nothing has to be done. Blocked routes don't count. */
 export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }: DeviceDiff): boolean {
   const lists = [peers, addresses.add, addresses.delete, routes.add, routes.replace, routes.delete];

@@ -27,6 +27,34 @@ export function diffPeers(
   return [...unwanted.toSorted(byKey), ...changes.toSorted(byKey)];
 }
 
+/**
+ * The changes since a device was given peers, without observing it: as `diffPeers` if nothing else changed it. The learned
+ * endpoints and handshakes are unknown then, so only a new announcement sets an endpoint.
+ *
+ * @param given what the device was given; a peer that kept the kernel's endpoint still keeps it
+ * @param desired instead of these peers
+ */
+export function diffGiven(given: readonly DesiredPeer[], desired: readonly DesiredPeer[]): readonly PeerChange[] {
+  const wanted = new Map(desired.map(({ publicKey, endpoint }) => [publicKey, endpoint]));
+  const observed = given.map(({ publicKey, allowedIps, endpoint = wanted.get(publicKey) }) => ({
+    publicKey,
+    allowedIps,
+    endpoint,
+    hasPresharedKey: false,
+    keepaliveSeconds: KEEPALIVE_SECONDS,
+    latestHandshakeSeconds: 0,
+    receivedBytes: 0,
+    sentBytes: 0,
+  }));
+  return diffPeers(observed, desired, { annotated: announcedBy(given), nowSeconds: 0, staleSeconds: 0 });
+}
+
+/** The announced endpoints of peers, by public key. */
+export const announcedBy = (peers: Iterable<DesiredPeer>): ReadonlyMap<string, string> =>
+  new Map(
+    [...peers].flatMap(({ publicKey, endpoint }) => (endpoint === undefined ? [] : [[publicKey, endpoint] as const])),
+  );
+
 function changeOf(observed: Peer | undefined, desired: DesiredPeer, memory: EndpointMemory): readonly PeerChange[] {
   const { publicKey, endpoint, allowedIps } = desired;
   const named = endpoint === undefined ? {} : { endpoint };
