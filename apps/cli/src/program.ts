@@ -75,10 +75,12 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--no-node-cidr', 'find out the ranges of nodes (the default)')
     .option('--ipam <context=source>', 'which addresses a node has: podCIDRs or calico-blocks', also)
     .option('--no-ipam', 'find out which addresses a node has (the default)')
-    .option('--deploy <folder>', 'the folder deploy/ of this project, or its URL (default: that of this source)')
+    .option('--deploy <folder>', 'a folder deploy/ of this project or its URL, to refer to')
+    .option('--no-deploy', 'the overlays have copies of the manifests that they need (the default)')
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
     .option('--no-registry', 'the names of the images have no prefix (the default)')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
+    .option('--no-shared-service-cidrs', 'refuse clusters with the same range of Services (the default)')
     .option('--apply', 'apply the overlays, hand over the tokens, and add names to CoreDNS')
     .option('--bound-tokens <lifetime>', 'hand over tokens that end, such as after 720h', durationOf)
     .option('--no-bound-tokens', 'hand over tokens that do not end (the default)')
@@ -93,6 +95,8 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--no-mcs', 'do without ServiceImports (the default)')
     .option('--userspace', 'wireguard-go carries the tunnels: the kernel of a node has no WireGuard')
     .option('--no-userspace', 'the kernel carries the tunnels (the default)')
+    .option('--diff', 'print each line that changes, and each object')
+    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
   onClusters(
     add(

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,7 +15,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { contextsOf } from '../src/clusters/contexts.ts';
 import { LinkApi } from '../src/link/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
-import { afterContexts, runHere, runWith } from './support/run.ts';
+import { programOf } from '../src/program.ts';
+import { afterContexts, runHere, runWith, terminalInMemory } from './support/run.ts';
 
 const deploy = fileURLToPath(new URL('../../../deploy', import.meta.url));
 const example = join(deploy, 'overlays/example');
@@ -49,10 +50,32 @@ const server = (name: Name): string => `--server=${name}=https://api.${name}.exa
 const range = (name: Name): string => `--service-cidr=${name}=${services[name]}`;
 
 /** Links clusters, with the answers that a cluster without kubeadm needs. */
-async function link(folder: string, linked: readonly Name[], ...flags: readonly string[]) {
+const link = (folder: string, linked: readonly Name[], ...flags: readonly string[]) =>
+  linkPlainly(folder, linked, ...linked.flatMap((name) => [server(name), range(name)]), ...flags);
+
+/** The same without answers, as a further run may be. Most tests need no kubectl, which takes a while. */
+async function linkPlainly(folder: string, linked: readonly string[], ...flags: readonly string[]) {
   const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
-  const answers = linked.flatMap((name) => [`--context=${name}`, server(name), range(name)]);
-  return afterContexts(await runHere({ KUBECONFIG }, 'link', ...answers, '-o', folder, ...flags));
+  const words = [...linked.map((name) => `--context=${name}`), '-o', folder, ...flags];
+  return afterContexts(await runHere({ KUBECONFIG, PATH: '/nonexistent' }, 'link', ...words));
+}
+
+type Page = { readonly clusters: readonly { readonly files: Readonly<Record<string, readonly string[]>> }[] };
+
+/** The files that a plain link changes. */
+async function changedPlainly(folder: string, linked: readonly string[]): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await linkPlainly(folder, linked, '--format=json');
+  expect([code, stderr]).toEqual([0, '']);
+  return (JSON.parse(stdout) as Page).clusters.flatMap(({ files }) => Object.values(files).flat());
+}
+
+/** The texts of all files in a folder. */
+async function textsIn(folder: string): Promise<Readonly<Record<string, string>>> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((each) => each.isFile());
+  const paths = files.map((file) => join(file.parentPath, file.name)).toSorted();
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [relative(folder, path), await readFile(path, 'utf8')] as const)),
+  );
 }
 
 async function newFolder(): Promise<string> {
@@ -206,17 +229,14 @@ describe('link', () => {
       '--registry=r.example/s',
       '--bound-tokens=24h',
     );
-    const { stdout } = await link(folder, names);
+    const { stdout } = await link(folder, names, '--diff');
     const lines = stdout.split('\n');
     const flags = '--userspace --network-policies --registry=r.example/s --bound-tokens=24h';
     expect(lines.map((line) => line.split(/ {2,}/))).toContainEqual(['c1', 'flags', flags, 'link.json']);
     // Only c3 is new in c1.
     expect(lines.filter((line) => line.startsWith('- '))).toEqual([]);
     for (const name of names) expect(await chosenBy(name)).toEqual([true, true, true, true]);
-    const again = await link(folder, names);
-    expect(again.stdout.split('\n').filter((line) => line.startsWith(folder))).toEqual(
-      names.map((name) => `${folder}/${name}: nothing changes`),
-    );
+    expect(await changedPlainly(folder, names)).toEqual([]);
     await link(folder, ['c1', 'c2'], '--no-userspace', '--no-network-policies', '--no-registry', '--no-bound-tokens');
     expect(await chosenBy('c1')).toEqual([false, false, false, false]);
     expect(await chosenBy('c3')).toEqual([true, true, true, true]);
@@ -231,13 +251,8 @@ describe('link', () => {
       '--pod-cidr=c2=10.8.0.0/16',
       '--ipam=c2=calico-blocks',
     );
-    const again = async (...flags: readonly string[]) => {
-      const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
-      return afterContexts(
-        await runHere({ KUBECONFIG }, 'link', '--context=c1', '--context=c2', '-o', folder, ...flags),
-      );
-    };
-    const { stdout } = await again();
+    const again = (...flags: readonly string[]) => linkPlainly(folder, ['c1', 'c2'], ...flags);
+    const { stdout } = await again('--diff');
     const lines = stdout.split('\n');
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual(
       expect.arrayContaining([
@@ -249,10 +264,7 @@ describe('link', () => {
         ['c2', 'IPAM', 'calico-blocks', 'link.json'],
       ]),
     );
-    expect(lines.filter((line) => line.startsWith(folder))).toEqual([
-      `${folder}/c1: nothing changes`,
-      `${folder}/c2: nothing changes`,
-    ]);
+    expect(lines.filter((line) => line.startsWith(folder))).toEqual([]);
     // A new cluster needs answers of its own.
     const { code, stderr } = await again('--context=c3');
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^semaphore: c3: .* set --server c3=/)]);
@@ -309,8 +321,156 @@ describe('link', () => {
     expect(await link(folder, ['c1', 'c2'], ...flags)).toMatchObject({ code: 0, stderr: '' });
     const remotes = [{ podSubnet: ['10.4.0.0/16', '10.8.0.0/16'], allowedEndpointCIDRs: ['172.16.0.0/12'] }];
     expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({ remotes });
-    const again = await link(folder, ['c1', 'c2']);
-    expect(again.stdout).toContain(`\n\n${folder}/c1: nothing changes\n${folder}/c2: nothing changes\n`);
+    expect(await changedPlainly(folder, ['c1', 'c2'])).toEqual([]);
+  });
+
+  /** Each flag that changes what is written, and what undoes it. */
+  const choices: Readonly<Record<string, { readonly flags: readonly string[]; readonly undo: string }>> = {
+    server: { flags: ['--server=c1=https://lb.c1.example'], undo: server('c1') },
+    'pod-cidr': { flags: ['--pod-cidr=c1=10.2.0.0/16', '--pod-cidr=c1=10.8.0.0/16'], undo: '--no-pod-cidr' },
+    'service-cidr': { flags: ['--service-cidr=c1=10.9.0.0/16'], undo: range('c1') },
+    'node-cidr': { flags: ['--node-cidr=c1=172.16.0.0/12'], undo: '--no-node-cidr' },
+    ipam: { flags: ['--ipam=c1=calico-blocks'], undo: '--no-ipam' },
+    deploy: { flags: ['--deploy=https://example.com/kube-semaphore//deploy?ref=v1'], undo: '--no-deploy' },
+    registry: { flags: ['--registry=r.example/s'], undo: '--no-registry' },
+    'bound-tokens': { flags: ['--bound-tokens=24h'], undo: '--no-bound-tokens' },
+    coredns: { flags: ['--no-coredns'], undo: '--coredns' },
+    wireguard: { flags: ['--no-wireguard'], undo: '--wireguard' },
+    'network-policies': { flags: ['--network-policies'], undo: '--no-network-policies' },
+    mcs: { flags: ['--mcs'], undo: '--no-mcs' },
+    userspace: { flags: ['--userspace'], undo: '--no-userspace' },
+  };
+
+  /** These choose, too, and have tests of their own. */
+  const others = ['cluster-name', 'shared-service-cidrs'];
+
+  /** They say where, how much and how to print, and choose nothing. */
+  const chooseNothing = ['kubeconfig', 'context', 'output', 'apply', 'renew', 'diff', 'format'];
+
+  it('has a test for each flag that chooses', () => {
+    const where = { name: 'semaphore', ...terminalInMemory(), signal: new AbortController().signal };
+    const { options } = programOf(where, () => undefined).commands.find((command) => command.name() === 'link')!;
+    const flags = options.map(({ long }) => long!.replace(/^--(?:no-)?/, ''));
+    expect(new Set(flags)).toEqual(new Set([...Object.keys(choices), ...others, ...chooseNothing]));
+  });
+
+  /** All files, but for the one that only keeps what was chosen. */
+  const built = (texts: Readonly<Record<string, string>>): object =>
+    Object.fromEntries(Object.entries(texts).filter(([path]) => !path.endsWith('link.json')));
+
+  it.each(Object.entries(choices))('keeps --%s, until a flag undoes it', async (_, { flags, undo }) => {
+    const [folder, plain] = [await newFolder(), await newFolder()];
+    await link(plain, ['c1', 'c2']);
+    expect(await link(folder, ['c1', 'c2'], ...flags)).toMatchObject({ code: 0, stderr: '' });
+    const texts = await textsIn(folder);
+    expect(texts).not.toEqual(await textsIn(plain));
+    expect(await changedPlainly(folder, ['c1', 'c2'])).toEqual([]);
+    expect(await textsIn(folder)).toEqual(texts);
+    expect(await linkPlainly(folder, ['c1', 'c2'], undo)).toMatchObject({ code: 0, stderr: '' });
+    expect(built(await textsIn(folder))).toEqual(built(await textsIn(plain)));
+  });
+
+  it('keeps --shared-service-cidrs, until a flag undoes it', async () => {
+    const folder = await newFolder();
+    const shared = ['--shared-service-cidrs', `--service-cidr=c2=${services.c1}`];
+    expect(await link(folder, ['c1', 'c2'], ...shared)).toMatchObject({ code: 0, stderr: '' });
+    expect(await changedPlainly(folder, ['c1', 'c2'])).toEqual([]);
+    expect(await linkPlainly(folder, ['c1', 'c2'], '--no-shared-service-cidrs')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--shared-service-cidrs allows it') as unknown,
+    });
+  });
+
+  it('keeps --cluster-name, and refuses another name and the folder of another cluster', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2'], '--cluster-name=c1=east');
+    expect(await changedPlainly(folder, ['c1', 'c2'])).toEqual([]);
+    const again = await link(folder, ['c1', 'c2'], '--cluster-name=c1=west');
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      `semaphore: c1: ${folder}/east is of this cluster: leave out --cluster-name c1=west, or unlink east first\n` +
+        'semaphore: nothing was written\n',
+    ]);
+    await rename(join(folder, 'east'), join(folder, 'c3'));
+    const other = await link(folder, ['c2', 'c3']);
+    expect([other.code, other.stderr]).toEqual([
+      1,
+      `semaphore: c3: ${folder}/c3 is of another cluster, by the uid of its namespace kube-system: if this one takes its place, ` +
+        'set --cluster-name c3=c3; else use another name or another -o\nsemaphore: nothing was written\n',
+    ]);
+    expect(await link(folder, ['c2', 'c3'], '--cluster-name=c3=c3')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it.skipIf(goesWithoutKubectl)('writes a folder that builds the same elsewhere', async () => {
+    const [folder, elsewhere] = [await newFolder(), await newFolder()];
+    // The bundle has the manifests in itself.
+    const KUBECONFIG = [clusters.c1.adminKubeconfig, clusters.c2.adminKubeconfig].join(delimiter);
+    const answers = (['c1', 'c2'] as const).flatMap((name) => [`--context=${name}`, server(name), range(name)]);
+    await runWith({ KUBECONFIG }, 'link', ...answers, '-o', folder, '--mcs', '--userspace', '--network-policies');
+    const before = await rendered(join(folder, 'c1'));
+    expect(before.length).toBeGreaterThan(60);
+    await rename(join(folder, 'c1'), join(elsewhere, 'moved'));
+    expect(await rendered(join(elsewhere, 'moved'))).toEqual(before);
+  });
+
+  it('removes copies of manifests that it does not need any more', async () => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2'], '--mcs');
+    await link(folder, ['c1', 'c2'], '--no-mcs');
+    expect(await readdir(join(folder, 'c1/deploy/service-mirror'))).toEqual(['base', 'components', 'remote']);
+    await link(folder, ['c1', 'c2'], '--deploy=https://example.com/deploy');
+    expect(await readdir(join(folder, 'c1'))).not.toContain('deploy');
+    // Manifests of the user may be in the same place.
+    await cp(deploy, join(folder, 'c1/deploy'), { recursive: true });
+    await link(folder, ['c1', 'c2'], `--deploy=${join(folder, 'c1/deploy')}`);
+    await linkPlainly(folder, ['c1', 'c2']);
+    expect(await readdir(join(folder, 'c1/deploy/service-mirror'))).toContain('mcs');
+  });
+
+  it('says that objects are not known without kubectl', async () => {
+    expect(await link(await newFolder(), ['c1', 'c2'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('objects  not known: --apply needs kubectl in the PATH') as unknown,
+    });
+  });
+
+  it.each([
+    {
+      name: 'JSON',
+      file: 'c1/policy.json',
+      text: '{"a":',
+      want: /c1\/policy\.json: Unexpected end of JSON input: correct/,
+    },
+    {
+      name: 'a field',
+      file: 'c1/policy.json',
+      text: '{"remotes":[{}]}',
+      want: /c1\/policy\.json: remotes\.0\.name is not valid/,
+    },
+    {
+      name: 'a choice',
+      file: 'c2/link.json',
+      text: '{"mesh":1}',
+      want: /c2\/link\.json: mesh is not known: correct it/,
+    },
+  ])('names $name of a file that is not valid', async ({ file, text, want }) => {
+    const folder = await newFolder();
+    await link(folder, ['c1', 'c2']);
+    await writeFile(join(folder, file), text);
+    expect(await link(folder, ['c1', 'c2'])).toMatchObject({ code: 2, stderr: expect.stringMatching(want) as unknown });
+  });
+
+  it.each([
+    { name: 'that do not end', flags: [], code: 2, want: '--renew needs --bound-tokens: other tokens do not end' },
+    {
+      name: 'without an overlay',
+      flags: ['--bound-tokens=1h'],
+      code: 1,
+      want: '/c1 has no overlay, which --renew needs: set -o to the folder of the last link',
+    },
+  ])('has a sentence for a renewal of tokens $name', async ({ flags, code, want }) => {
+    const ended = await link(await newFolder(), ['c1', 'c2'], '--renew', ...flags);
+    expect(ended).toMatchObject({ code, stderr: expect.stringContaining(want) as unknown });
   });
 
   it('leaves limits as a user changed them', async () => {
@@ -333,7 +493,7 @@ describe('link', () => {
     const before = (await configOf(folder, 'c1', 'wireguard')) as { remotes: readonly [object] };
     const edited = { ...before, remotes: [{ ...before.remotes[0], wgDeviceMTU: 1380 }] };
     await writeFile(join(folder, 'c1/wireguard.json'), `${JSON.stringify(edited, undefined, 2)}\n`);
-    const { stdout } = await link(folder, ['c1', 'c3']);
+    const { stdout } = await link(folder, ['c1', 'c3'], '--diff');
     expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({
       remotes: [
         { name: 'c2', wgListenPort: 51820, wgDeviceMTU: 1380 },
@@ -390,7 +550,7 @@ describe('link', () => {
     );
     const KUBECONFIG = [clusters.c1.adminKubeconfig, clusters.c2.adminKubeconfig].join(delimiter);
     const words = ['--context=c1', '--context=c2', server('c2'), range('c2'), `--output=${await newFolder()}`];
-    const { code, stderr } = afterContexts(await runWith({ KUBECONFIG }, 'link', ...words, `--deploy=${deploy}`));
+    const { code, stderr } = afterContexts(await runWith({ KUBECONFIG }, 'link', ...words));
     expect([code, stderr.split('\n')]).toEqual([
       1,
       [
@@ -424,10 +584,16 @@ describe('link', () => {
       want: '--bound-tokens must be at least 10m: API servers give no shorter tokens',
     },
     {
-      name: 'a renewal of tokens that do not end',
-      flags: ['--context=c1', '--context=c2', '--renew'],
+      name: 'a format as the folder',
+      flags: ['--context=c1', '--context=c2', '-o', 'json'],
       code: 2,
-      want: '--renew needs --bound-tokens: other tokens do not end',
+      want: '-o json would be the folder of the overlays: use --format, or -o ./json',
+    },
+    {
+      name: 'a registry that no image can have',
+      flags: ['--context=c1', '--context=c2', '--registry=https://r.example/'],
+      code: 2,
+      want: "--registry https://r.example/ can't begin the names of images: use one such as registry.example/semaphore",
     },
     {
       name: 'an answer for no cluster',

@@ -37,11 +37,15 @@ export class ObjectApi {
     return this.#client.read(whole(at)).catch(throwCause);
   }
 
-  /** @param how `apply` takes the fields of other managers; `merge` fails for another resourceVersion than the stored one */
-  patch(object: ObjectAt, fieldManager: string, how: 'apply' | 'merge'): Promise<unknown> {
+  /**
+   * @param how `apply` takes the fields of other managers, `plan` only says what that would give; `merge` fails for another
+   *   resourceVersion than the stored one
+   */
+  patch(object: ObjectAt, fieldManager: string, how: 'apply' | 'plan' | 'merge'): Promise<unknown> {
     const [force, strategy] =
-      how === 'apply' ? [true, PatchStrategy.ServerSideApply] : [undefined, PatchStrategy.MergePatch];
-    return this.#client.patch(whole(object), undefined, undefined, fieldManager, force, strategy).catch(throwCause);
+      how === 'merge' ? [undefined, PatchStrategy.MergePatch] : [true, PatchStrategy.ServerSideApply];
+    const dryRun = how === 'plan' ? 'All' : undefined;
+    return this.#client.patch(whole(object), undefined, dryRun, fieldManager, force, strategy).catch(throwCause);
   }
 }
 

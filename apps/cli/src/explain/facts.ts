@@ -13,6 +13,7 @@ import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
+import { shell } from '../output/shell.ts';
 import { type App, type AppPod, type ClusterReport, ownNames } from '../clusters/report.ts';
 import type { Destination, End } from './words.ts';
 
@@ -104,12 +105,6 @@ export function isIn(net: string, ip: string): boolean {
   const cidr = parseCidr(net.includes('/') ? net : `${net}/${ip.includes(':') ? 128 : 32}`);
   return cidr.ok && contains(cidr.value, ip);
 }
-
-/** A command to copy. Names of another cluster may be anything, so they are quoted. */
-const shell = (...words: readonly string[]): string => words.map(shellWord).join(' ');
-
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 export const kubectl = (cluster: string, ...words: readonly string[]): string =>
   shell('kubectl', '--context', cluster, ...words);

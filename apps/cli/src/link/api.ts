@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Parsed } from '@kube-semaphore/net';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
@@ -23,7 +24,7 @@ export const readObject = (value: unknown): KubeObject => objectSchema.parse(val
 export const nameOf = ({ kind, metadata }: Pick<ObjectAt, 'kind' | 'metadata'>): string =>
   `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`;
 
-/** What a request to apply did. */
+/** What a request to apply did, or would do. */
 export type Applied = 'created' | 'changed' | 'unchanged';
 
 /** The field manager of what a link applies. */
@@ -33,7 +34,13 @@ const TIMEOUT_MS = 30_000;
 /** For the controller that fills in a token. */
 const TOKEN_TIMEOUT_MS = 60_000;
 
-const stored = z.object({ metadata: z.object({ resourceVersion: z.string() }) });
+const stored = z.looseObject({
+  metadata: z.looseObject({
+    resourceVersion: z.string(),
+    generation: z.optional(z.number()),
+    managedFields: z.optional(z.array(z.looseObject({}))),
+  }),
+});
 const secret = z.object({ data: z.optional(z.record(z.string(), z.string())) });
 const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
 const claims = z.object({ exp: z.optional(z.number()) });
@@ -48,7 +55,8 @@ const objectAt = (kind: string, namespace: string, name: string): ObjectAt => ({
   metadata: { namespace, name },
 });
 
-const COREDNS = objectAt('ConfigMap', 'kube-system', 'coredns');
+/** Has the Corefile. */
+export const COREDNS = objectAt('ConfigMap', 'kube-system', 'coredns');
 const ROOT_CA = objectAt('ConfigMap', 'kube-system', 'kube-root-ca.crt');
 
 type CorefilePlan = { readonly after: string; readonly isNew: boolean; readonly resourceVersion: string };
@@ -74,6 +82,14 @@ export class LinkApi {
     if (before === undefined) return 'created';
     const after = stored.parse(answer);
     return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'changed';
+  }
+
+  /** What `apply` would do: the API server says it, and stores nothing. */
+  async plan(object: KubeObject): Promise<Applied> {
+    const before = await this.#read(object, stored);
+    if (before === undefined) return 'created';
+    const answer = await this.#write(object, async (objects) => objects.patch(object, MANAGER, 'plan'));
+    return isDeepStrictEqual(withoutVersion(before), withoutVersion(stored.parse(answer))) ? 'unchanged' : 'changed';
   }
 
   /** A new token of an account in kube-system, which the API server may end before `lifetimeS`. */
@@ -106,14 +122,20 @@ export class LinkApi {
     return expiryIn(data['token']);
   }
 
+  /** The token and the CA in a Secret; undefined: it lacks one. */
+  async credentialsIn(namespace: string, name: string): Promise<Credentials | undefined> {
+    const { data = {} } = (await this.#read(objectAt('Secret', namespace, name), secret)) ?? {};
+    const { token, 'ca.crt': ca } = data;
+    return token === undefined || ca === undefined ? undefined : { token, 'ca.crt': ca };
+  }
+
   /** Waits until the Secret of an account in kube-system has its token. */
   async credentialsOf(account: string): Promise<Credentials> {
     const at = objectAt('Secret', 'kube-system', account);
     const until = performance.now() + TOKEN_TIMEOUT_MS;
     for (;;) {
-      const { data = {} } = (await this.#read(at, secret)) ?? {};
-      const { token, 'ca.crt': ca } = data;
-      if (token !== undefined && ca !== undefined) return { token, 'ca.crt': ca };
+      const found = await this.credentialsIn('kube-system', account);
+      if (found !== undefined) return found;
       if (performance.now() > until)
         throw new Error(
           `${this.#context.name}: ${nameOf(at)} has no token yet: check kube-controller-manager, and run this again`,
@@ -186,9 +208,10 @@ export class LinkApi {
   /** No server's words on a Secret: they may quote it. */
   #failure(error: unknown, what: string): Error {
     this.#signal.throwIfAborted();
-    const known = error instanceof RequestError ? error : new RequestError('the answer is not valid');
-    const words = what.startsWith('Secret ') ? what : `${what}: ${known.message}`;
-    const { status } = known;
+    if (!(error instanceof RequestError))
+      return new Error(printable(`${this.#context.name}: ${what}: the answer of the API server is not valid`));
+    const words = what.startsWith('Secret ') ? what : `${what}: ${error.message}`;
+    const { status } = error;
     const isOfRequest = status !== undefined && status !== 401 && status !== 403;
     return new Error(
       isOfRequest
@@ -197,6 +220,17 @@ export class LinkApi {
     );
   }
 }
+
+/** What an object is, without what each write changes. */
+const withoutVersion = ({ metadata, ...rest }: z.infer<typeof stored>) => ({
+  ...rest,
+  metadata: {
+    ...metadata,
+    resourceVersion: undefined,
+    generation: undefined,
+    managedFields: metadata.managedFields?.map((each) => ({ ...each, time: undefined })),
+  },
+});
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { parseYaml } from '@kube-semaphore/text';
+import type { ObjectAt } from '../clusters/object-api.ts';
 import { UsageError } from '../usage-error.ts';
-import { type Applied, type KubeObject, type LinkApi, nameOf, readObject } from './api.ts';
+import { type Applied, COREDNS, type KubeObject, type LinkApi, readObject } from './api.ts';
 import { corefileWith } from '../corefile/edit.ts';
 
 /** A cluster with its overlay. */
@@ -44,10 +45,11 @@ export async function render(
   }
 }
 
-type Report = (context: string, what: string, applied: Applied) => void;
+/** Gets what was done to an object, or would be. */
+type Report = (context: string, object: ObjectAt, applied: Applied) => void;
 
 /** The apps that read remotes, each with its account there. */
-const accounts = [
+export const accounts = [
   { app: 'semaphore-policy', account: 'semaphore-policy-watcher' },
   { app: 'semaphore-service-mirror', account: 'semaphore-service-mirror-remote' },
   { app: 'semaphore-wireguard', account: 'semaphore-wireguard-remote' },
@@ -63,7 +65,7 @@ export async function applyObjects(
 ): Promise<void> {
   const rank = (object: KubeObject): number => (object.kind === 'Namespace' ? 0 : isWorkload(object) ? 2 : 1);
   for (const object of objects.toSorted((a, b) => rank(a) - rank(b)))
-    report(cluster.context, nameOf(object), await cluster.api.apply(object));
+    report(cluster.context, object, await cluster.api.apply(object));
 }
 
 /**
@@ -93,7 +95,60 @@ export async function applyLink(
   for (const cluster of clusters) await applyObjects(cluster, cluster.objects.filter(isWorkload), report);
   // Planned again: the apps took a while.
   for (const { cluster, plan } of names)
-    report(cluster.context, 'ConfigMap kube-system/coredns', await cluster.api.writeCorefile(await plan()));
+    report(cluster.context, COREDNS, await cluster.api.writeCorefile(await plan()));
+}
+
+/**
+ * What `applyLink` would do to a cluster now. It stores nothing.
+ *
+ * @param report gets each object in turn: an error leaves the rest unknown
+ */
+export async function planLink(
+  cluster: Applicable,
+  { clusters, report }: { readonly clusters: readonly Applicable[]; readonly report: Report },
+): Promise<void> {
+  const { context, api, objects } = cluster;
+  for (const object of objects) report(context, object, await api.plan(object));
+  for (const token of tokensOf(clusters).filter(({ reader }) => reader === cluster))
+    report(context, token.secret, await plannedToken(token));
+  if (!cluster.coredns) return;
+  const { isNew } = await api.planCorefile((corefile) => corefileWith(corefile, cluster));
+  report(context, COREDNS, isNew ? 'changed' : 'unchanged');
+}
+
+/** A Secret for the token of an account in another cluster. */
+type Token = {
+  readonly reader: Applicable;
+  readonly read: Applicable;
+  readonly account: string;
+  readonly secret: ObjectAt & { readonly metadata: { readonly namespace: string } };
+};
+
+/** Those that the apps of clusters need. */
+const tokensOf = (clusters: readonly Applicable[]): readonly Token[] =>
+  clusters.flatMap((reader) =>
+    clusters
+      .filter((read) => read !== reader)
+      .flatMap((read) =>
+        accounts.flatMap(({ app, account }) => {
+          const workload = reader.objects.find((object) => isWorkload(object) && object.metadata.name === app);
+          if (workload === undefined) return [];
+          const { namespace = 'default' } = workload.metadata;
+          const metadata = { name: `${app}-${read.name}`, namespace };
+          return [{ reader, read, account, secret: { apiVersion: 'v1', kind: 'Secret', metadata } }];
+        }),
+      ),
+  );
+
+async function plannedToken({ reader, read, account, secret }: Token): Promise<Applied> {
+  const { namespace, name } = secret.metadata;
+  const present = await reader.api.credentialsIn(namespace, name);
+  if (present === undefined) return 'created';
+  const isGood =
+    read.lifetimeS === undefined
+      ? isDeepStrictEqual(present, await read.api.credentialsIn('kube-system', account))
+      : isFresh(await reader.api.expiryOf(namespace, name), read.lifetimeS);
+  return isGood ? 'unchanged' : 'changed';
 }
 
 /**
@@ -105,22 +160,23 @@ export async function handOverTokens(
   clusters: readonly Applicable[],
   { renew, report }: { readonly renew: boolean; readonly report: Report },
 ): Promise<void> {
-  for (const reader of clusters)
-    for (const read of clusters.filter((each) => each !== reader))
-      for (const { app, account } of accounts) {
-        const workload = reader.objects.find((object) => isWorkload(object) && object.metadata.name === app);
-        if (workload === undefined) continue;
-        const { namespace = 'default' } = workload.metadata;
-        const metadata = { name: `${app}-${read.name}`, namespace };
-        const data = await newToken(account, {
-          read,
-          renew,
-          expiry: () => reader.api.expiryOf(namespace, metadata.name),
-        });
-        if (data === undefined) report(reader.context, `Secret ${namespace}/${metadata.name}`, 'unchanged');
-        else await applyObjects(reader, [{ apiVersion: 'v1', kind: 'Secret', metadata, data }], report);
-      }
+  for (const { reader, read, account, secret } of tokensOf(clusters)) {
+    const { namespace, name } = secret.metadata;
+    const { lifetimeS } = read;
+    const isGood = !renew && lifetimeS !== undefined && isFresh(await reader.api.expiryOf(namespace, name), lifetimeS);
+    if (isGood) {
+      report(reader.context, secret, 'unchanged');
+      continue;
+    }
+    const data =
+      lifetimeS === undefined ? await read.api.credentialsOf(account) : await read.api.requestToken(account, lifetimeS);
+    await applyObjects(reader, [{ ...secret, data }], report);
+  }
 }
+
+/** Whether a token has more than half of its time left. @param expiry in seconds since 1970; undefined: it has none */
+const isFresh = (expiry: number | undefined, lifetimeS: number): boolean =>
+  (expiry ?? 0) - Date.now() / 1_000 > lifetimeS / 2;
 
 /**
  * Sentences on tokens that don't end, of accounts whose tokens should. Apps use them for two more minutes, and clusters that
@@ -129,25 +185,14 @@ export async function handOverTokens(
 export async function endlessTokens(clusters: readonly Applicable[]): Promise<readonly string[]> {
   const names = [...accounts.map(({ account }) => account), 'semaphore-service-mirror-remote-token'];
   const found: string[] = [];
-  for (const { context, api } of clusters.filter(({ lifetimeS }) => lifetimeS !== undefined))
-    for (const name of names)
-      if (await api.hasSecret('kube-system', name))
-        found.push(
-          `${context}: Secret kube-system/${name} has a token that does not end: delete it when all clusters have others`,
-        );
+  for (const { context, api } of clusters.filter(({ lifetimeS }) => lifetimeS !== undefined)) {
+    const endless: string[] = [];
+    for (const name of names) if (await api.hasSecret('kube-system', name)) endless.push(name);
+    if (endless.length > 0)
+      found.push(
+        `${context}: Secrets in kube-system have tokens that do not end: ${endless.join(', ')}: ` +
+          'delete them when all clusters have others',
+      );
+  }
   return found;
-}
-
-/** @returns undefined if the present one is good for a while */
-async function newToken(
-  account: string,
-  {
-    read: { api, lifetimeS },
-    renew,
-    expiry,
-  }: { read: Applicable; renew: boolean; expiry: () => Promise<number | undefined> },
-) {
-  if (lifetimeS === undefined) return api.credentialsOf(account);
-  const leftS = renew ? 0 : ((await expiry()) ?? 0) - Date.now() / 1_000;
-  return leftS > lifetimeS / 2 ? undefined : api.requestToken(account, lifetimeS);
 }

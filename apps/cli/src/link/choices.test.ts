@@ -61,6 +61,17 @@ describe('the choices of clusters', () => {
       want: [{ networkPolicies: true }, { networkPolicies: true }],
     },
     {
+      name: 'let ranges of Services be equal, also those of a new cluster',
+      clusters: [linked({ sharedServiceCidrs: true }), linked({}), fresh],
+      want: [{ sharedServiceCidrs: true }, { sharedServiceCidrs: true }, { sharedServiceCidrs: true }],
+    },
+    {
+      name: 'have copies of the manifests again',
+      clusters: [linked({ deploy: 'vendor/deploy' })],
+      given: { deploy: false },
+      want: [{ deploy: false }],
+    },
+    {
       name: 'have no tunnels while no cluster has any',
       clusters: [linked({ wireguard: false }), fresh],
       want: [{ wireguard: false }, { wireguard: false }],
@@ -97,13 +108,12 @@ describe('the choices of clusters', () => {
   it('name a folder of manifests from the folder of the overlay', () => {
     expect(JSON.parse(choicesText({ deploy: 'vendor/deploy' }, folder, {}))).toEqual({
       deploy: '../../vendor/deploy',
-      written: {},
     });
   });
 
   it('do not include what was written, which stays in the file', () => {
     const written = { localCIDRs: ['10.2.0.0/16'], endpointCIDRs: { c2: ['172.18.0.0/16'] } };
-    const files = new Map([['link.json', choicesText({ mcs: true }, folder, written)]]);
+    const files = new Map([['link.json', choicesText({ mcs: true }, folder, { uid: 'u1', written })]]);
     expect([choicesIn(files), writtenIn(files)]).toEqual([{ mcs: true }, written]);
     const [own, other] = choicesOf([{ ...linked({}), files: new Map([...linked({}).files, ...files]) }, fresh], {});
     expect([own, other]).toEqual([{ mcs: true }, { mcs: true }]);

@@ -1,7 +1,8 @@
 import { join, relative, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { answersSchema, type GivenAnswers } from './answers.ts';
-import type { Files } from './folder.ts';
+import { type Files, isOverlay } from './folder.ts';
+import { jsonIn } from './json-file.ts';
 
 const flag = z.optional(z.boolean());
 const schema = z.strictObject({
@@ -19,14 +20,39 @@ const schema = z.strictObject({
   boundTokens: z.optional(z.union([z.number(), z.literal(false)])),
   /** CoreDNS gets names. */
   coredns: flag,
-  /** The manifests: a URL, or a folder as the one of the overlay names it. */
-  deploy: z.optional(z.string()),
+  /** Clusters may have the same range of Services. */
+  sharedServiceCidrs: flag,
+  /** The manifests: a URL, or a folder as the one of the overlay names it; else the overlay has copies. */
+  deploy: z.optional(z.union([z.string(), z.literal(false)])),
   /** What was said of this cluster, and of no other. */
   answers: z.optional(answersSchema),
 });
 
 /** What flags choose for a cluster. Its overlay keeps them, and further runs without these flags do the same. */
 export type Choices = z.infer<typeof schema>;
+
+/** Those among the options of a command. */
+export const givenBy = ({
+  wireguard,
+  userspace,
+  networkPolicies,
+  mcs,
+  registry,
+  boundTokens,
+  coredns,
+  sharedServiceCidrs,
+  deploy,
+}: Choices): Choices => ({
+  wireguard,
+  userspace,
+  networkPolicies,
+  mcs,
+  registry,
+  boundTokens,
+  coredns,
+  sharedServiceCidrs,
+  deploy,
+});
 
 /** The file of an overlay with its choices. */
 export const CHOICES_FILE = 'link.json';
@@ -42,23 +68,33 @@ const limits = z.strictObject({
 /** The limits that a run found for the files of a cluster, besides the Pods of its remotes. */
 export type Limits = z.infer<typeof limits>;
 
-const file = z.extend(schema, { written: z.optional(limits) });
+const file = z.extend(schema, {
+  /** Of the namespace kube-system of the cluster. */
+  uid: z.optional(z.string()),
+  written: z.optional(limits),
+});
+
+/** What no flag says of a cluster, and its file keeps. */
+export type Kept = Pick<z.infer<typeof file>, 'uid' | 'written'>;
 
 /** What the files of a cluster keep. @throws {Error} if they are not valid */
 export function choicesIn(files: Files): Choices {
-  const { written: _written, ...choices } = fileIn(files);
+  const { uid: _uid, written: _written, ...choices } = fileIn(files);
   return choices;
 }
 
 /** The limits that the last run found. @throws {Error} if the files are not valid */
 export const writtenIn = (files: Files): Limits => fileIn(files).written ?? {};
 
-const fileIn = (files: Files): z.infer<typeof file> => file.parse(JSON.parse(files.get(CHOICES_FILE) ?? '{}'));
+/** Which cluster the files are of; undefined: they don't say. @throws {Error} if they are not valid */
+export const uidIn = (files: Files): string | undefined => fileIn(files).uid;
+
+const fileIn = (files: Files): z.infer<typeof file> => jsonIn(files, CHOICES_FILE, file);
 
 /**
  * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
- * those of the others. Both ends of a link need tunnels, NetworkPolicies and MCS, so one cluster with them decides.
- * Answers are those that are given; else its own.
+ * those of the others. Both ends of a link need tunnels, NetworkPolicies, MCS and shared ranges, so one cluster with them
+ * decides. Answers are those that are given; else its own.
  */
 export function choicesOf(
   clusters: readonly { readonly files: Files; readonly folder: string; readonly answers: GivenAnswers }[],
@@ -69,7 +105,7 @@ export function choicesOf(
     const choices = { ...others, ...located(deploy, (path) => join(folder, path)) };
     const answers = { ...earlier, ...defined({ ...now, name: undefined }) };
     const own = Object.keys(answers).length > 0 && { answers };
-    return { isNew: !files.has('service-mirror.json'), choices, own };
+    return { isNew: !isOverlay(files), choices, own };
   });
   const linked = kept.filter(({ isNew }) => !isNew).map(({ choices }) => choices);
   const inherited: Choices = Object.assign({}, ...linked.toReversed());
@@ -79,6 +115,7 @@ export function choicesOf(
     }),
     ...(linked.some(({ networkPolicies }) => networkPolicies === true) && { networkPolicies: true }),
     ...(linked.some(({ mcs }) => mcs === true) && { mcs: true }),
+    ...(linked.some(({ sharedServiceCidrs }) => sharedServiceCidrs === true) && { sharedServiceCidrs: true }),
   };
   // The schema sorts them.
   return kept.map(({ isNew, choices, own }) =>
@@ -87,9 +124,9 @@ export function choicesOf(
 }
 
 /** The text of the file. */
-export function choicesText({ deploy, ...choices }: Choices, folder: string, written: Limits): string {
-  const kept = { ...choices, ...located(deploy, (path) => relative(resolve(folder), resolve(path))), written };
-  return `${JSON.stringify(kept, undefined, 2)}\n`;
+export function choicesText({ deploy, ...choices }: Choices, folder: string, kept: Kept): string {
+  const all = { ...choices, ...located(deploy, (path) => relative(resolve(folder), resolve(path))), ...kept };
+  return `${JSON.stringify(all, undefined, 2)}\n`;
 }
 
 /** The text of the file without what was written for some remotes. */
@@ -121,7 +158,7 @@ const durationText = (ms: number): string =>
 const defined = (values: object): object =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 
-function located(deploy: string | undefined, place: (path: string) => string): Choices {
+function located(deploy: Choices['deploy'], place: (path: string) => string): Choices {
   if (deploy === undefined) return {};
-  return { deploy: deploy.includes('://') ? deploy : place(deploy) };
+  return { deploy: deploy === false || deploy.includes('://') ? deploy : place(deploy) };
 }

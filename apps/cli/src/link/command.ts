@@ -1,206 +1,184 @@
-import { existsSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { printable } from '@kube-semaphore/text';
-import packageJson from '../../package.json' with { type: 'json' };
-import { type ContextChoice, contextsOf, nameContexts } from '../clusters/contexts.ts';
-import { tableLines } from '../output/table.ts';
-import type { Surroundings, Terminal } from '../output/terminal.ts';
+import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
+import { shell } from '../output/shell.ts';
+import type { Surroundings } from '../output/terminal.ts';
+import { isLinked } from '../unlink/leave.ts';
 import { UsageError } from '../usage-error.ts';
-import { type Applied, LinkApi } from './api.ts';
-import { applyLink, endlessTokens, handOverTokens, render } from './apply.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
-import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
-import { knownRemotes, rangeFields } from './config-files.ts';
-import { conflictsOf } from './conflicts.ts';
-import { type Change, changedLines, type Files, readFolder, writeFolder } from './folder.ts';
-import { type Cluster, type Findings, findingsOf } from './findings.ts';
+import { carryOut, type Mode } from './carry-out.ts';
+import { type Choices, givenBy } from './choices.ts';
+import { overlayFor, type Side, sidesOf } from './decide.ts';
+import { isOverlay, writeFolder } from './folder.ts';
+import { manifests } from './manifests.ts';
+import { readOverlays } from './names.ts';
 import { observe } from './observe.ts';
-import type { KnownRemote } from './kustomize.ts';
-import { limitsOf, writtenBy } from './limits.ts';
-import { overlayOf } from './overlay.ts';
-import { type RangeChange, rangeChanges, unconfirmed } from './range-changes.ts';
+import { isSame, type LinkedCluster, linkJson, type LinkPage, linkText } from './page.ts';
+import { unconfirmed } from './range-changes.ts';
 
 export type LinkOptions = ContextChoice &
   AnswerOptions &
   Choices & {
     readonly output: string;
-    readonly sharedServiceCidrs?: boolean;
+    readonly format: 'text' | 'json';
+    readonly diff?: boolean;
     readonly apply?: boolean;
     readonly renew?: boolean;
   };
 
-/** The least that TokenRequest accepts. */
-const MIN_LIFETIME_MS = 600_000;
+const DOING: Readonly<Record<Mode, string>> = {
+  plan: 'comparing with',
+  apply: 'applying to',
+  renew: 'renewing tokens of',
+};
 
 /** Writes an overlay for each cluster, and applies it if asked to. @returns the exit code */
 export async function runLink(options: LinkOptions, { name, terminal, signal }: Surroundings): Promise<number> {
+  const { format, diff = false, apply = false, renew = false } = options;
   const contexts = await contextsOf(options);
-  const [first, second] = contexts;
-  if (first === undefined || second === undefined) throw new UsageError('a link needs two clusters: repeat --context');
-  const { deploy, registry, wireguard, userspace, networkPolicies, mcs, boundTokens, coredns } = options;
-  const given: Choices = { deploy, registry, wireguard, userspace, networkPolicies, mcs, boundTokens, coredns };
-  const { apply = false, renew = false } = options;
-  if (typeof boundTokens === 'number' && boundTokens < MIN_LIFETIME_MS)
-    throw new UsageError('--bound-tokens must be at least 10m: API servers give no shorter tokens');
-  const answers = answersOf(
-    options,
-    contexts.map((context) => context.name),
-  );
-  const names = contexts.map((context, i) => ({ name: answers[i]!.name ?? context.name }));
-  const { existing, known } = await readFolders(names, options.output);
-  const chosen = choicesOf(
-    names.map((each, i) => ({
-      files: existing.get(each.name)!,
-      folder: join(options.output, each.name),
-      answers: answers[i]!,
-    })),
-    given,
-  );
-  if (renew && !chosen.some((choices) => typeof choices.boundTokens === 'number'))
-    throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
-  const deploys = chosen.map(deployOf);
-
-  nameContexts(contexts, terminal);
-  const observed = await terminal.whileWaiting(
-    `reading ${contexts.map((context) => context.name).join(', ')}`,
-    Promise.allSettled(contexts.map((context) => observe(context, { signal }))),
-  );
-  signal.throwIfAborted();
-  const failures = observed.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
-  const found = observed.flatMap((each, i) =>
-    each.status === 'fulfilled'
-      ? [withFlags(findingsOf(each.value, answers[i]!, { ...chosen[i]!, apply }), chosen[i]!, given)]
-      : [],
-  );
-  terminal.print(findingsText(found));
-  const clusters = found.flatMap(({ cluster }) => cluster ?? []);
-  const conflicts = conflictsOf(clusters, { known, sharedServiceCidrs: options.sharedServiceCidrs === true });
-  const problems = [...failures, ...found.flatMap((each) => each.problems), ...conflicts];
-  const refuse = (reasons: readonly string[]): number => {
-    for (const reason of reasons) terminal.complain(`${name}: ${printable(reason)}\n`);
+  checkOptions(options, contexts);
+  const which = contexts.map((context) => context.name).join(', ');
+  const print = (page: LinkPage): void =>
+    terminal.print(format === 'json' ? linkJson(page) : linkText(page, { diff, paint: terminal.paint }));
+  const refuse = (problems: readonly string[], clusters: readonly LinkedCluster[]): number => {
+    print({ isApplied: false, clusters, notes: [], problems });
+    for (const problem of problems) terminal.complain(`${name}: ${printable(problem)}\n`);
     terminal.complain(`${name}: nothing was written\n`);
     return 1;
   };
-  if (problems.length > 0) return refuse(problems);
 
-  const changes = clusters.map((cluster, i) => {
-    const choices = chosen[i]!;
-    const folder = join(options.output, cluster.name);
-    const before = existing.get(cluster.name)!;
+  nameContexts(contexts, terminal);
+  const { sides, problems } = await terminal.whileWaiting(`reading ${which}`, readSides(options, contexts, signal));
+  if (problems.length > 0) return refuse(problems, sides.map(pageOf));
+  const copies = await manifests();
+  const clusters = sides.flatMap(({ cluster }) => cluster ?? []);
+  const linked = sides.map((side, i) => {
+    const cluster = clusters[i]!;
     const remotes = clusters.filter((other) => other !== cluster);
-    const after = overlayOf(cluster, {
-      remotes,
-      existing: before,
-      deploy: (part) => deploys[i]!(part, folder),
-      version: packageJson.version,
-      choices,
-    });
-    after.set(CHOICES_FILE, choicesText(choices, folder, writtenBy(writtenIn(before), limitsOf(cluster, remotes))));
-    const ranges = rangeChanges(rangeFields(before), rangeFields(after));
-    return { cluster, given: answers[i]!, choices, folder, before, after, changes: ranges };
+    return { ...side, cluster, api: contexts[i]!, overlay: overlayFor(side, cluster, { remotes, manifests: copies }) };
   });
   if (!renew) {
-    terminal.print(rangesText(changes));
-    const wider = unconfirmed(changes);
-    if (wider.length > 0) return refuse(wider);
+    const wider = unconfirmed(
+      linked.map(({ cluster, answers, overlay }) => ({ cluster, given: answers, changes: overlay.ranges })),
+    );
+    if (wider.length > 0)
+      return refuse(
+        wider,
+        linked.map((each) => ({ ...pageOf(each), ranges: each.overlay.ranges })),
+      );
+    for (const { path, overlay } of linked) await writeFolder(path, overlay.change);
   }
-  for (const { folder, ...change } of renew ? [] : changes) {
-    terminal.print(changeText(folder, change, terminal.paint));
-    await writeFolder(folder, change);
+  const mode = renew ? 'renew' : apply ? 'apply' : 'plan';
+  const done = await terminal.whileWaiting(`${DOING[mode]} ${which}`, carryOut(linked, { mode, signal }));
+  const shown = linked.map((each, i): LinkedCluster => {
+    const { change, ranges, remotes } = each.overlay;
+    const written = renew ? { findings: [] } : { folder: { path: each.path, change }, ranges };
+    const names = each.choices.mcs === true ? [...remotes, 'clusterset.local'] : remotes;
+    return { ...pageOf(each), ...written, names, ...done.clusters[i] };
+  });
+  const isApplied = mode !== 'plan';
+  const { notes, failure } = done;
+  if (failure !== undefined) {
+    print({ isApplied, clusters: shown, notes, problems: [failure.message] });
+    throw failure;
   }
-  if (!apply && !renew) return 0;
-
-  const applicable = await Promise.all(
-    changes.map(async ({ cluster, choices, folder, after }) => ({
-      name: cluster.name,
-      context: cluster.context,
-      api: new LinkApi(
-        contexts.find((context) => context.name === cluster.context)!,
-        { signal },
-      ),
-      objects: await render(folder, { signal }),
-      remotes: knownRemotes(after).map((remote) => remote.name),
-      coredns: choices.coredns ?? true,
-      mcs: choices.mcs === true,
-      lifetimeS: typeof choices.boundTokens === 'number' ? choices.boundTokens / 1_000 : undefined,
-    })),
-  );
-  const report = (context: string, what: string, applied: Applied): void =>
-    terminal.print(`${printable(`${context}: ${what} ${applied}`)}\n`);
-  if (renew) await handOverTokens(applicable, { renew, report });
-  else await applyLink(applicable, { report });
-  for (const sentence of await endlessTokens(applicable)) terminal.print(`${printable(sentence)}\n`);
+  const next = nextCommand(options, { name, contexts, isDone: isApplied || shown.every(isSame) });
+  print({ isApplied, clusters: shown, notes, problems: [], next });
   return 0;
 }
 
-/** What the folders of clusters have. @throws {UsageError} if a file is not valid */
-export async function readFolders(clusters: readonly Pick<Cluster, 'name'>[], output: string) {
-  const existing = new Map<string, Files>();
-  const known = new Map<string, readonly KnownRemote[]>();
-  for (const cluster of clusters) {
-    const folder = join(output, cluster.name);
-    const files = await readFolder(folder);
-    existing.set(cluster.name, files);
-    try {
-      known.set(cluster.name, knownRemotes(files));
-      choicesIn(files);
-    } catch {
-      throw new UsageError(`${folder} has a JSON file that is not valid: correct it, or set -o to another folder`);
-    }
-  }
-  return { existing, known };
-}
+/** The least that TokenRequest accepts. */
+const MIN_LIFETIME_MS = 600_000;
 
-/** How the kustomization in a folder names a part of `deploy/`. @throws {UsageError} if it isn't there */
-function deployOf({ deploy }: Choices): (part: string, folder: string) => string {
-  if (deploy?.includes('://') === true) {
-    const [url = '', ref] = deploy.split('?');
-    return (part) => `${url.replace(/\/+$/, '')}/${part}${ref === undefined ? '' : `?${ref}`}`;
-  }
-  const local = deploy ?? besideSource();
-  if (local === undefined || !existsSync(join(local, 'service-mirror/base/kustomization.yaml')))
+/** How the name of an image may begin, before a slash. */
+const REGISTRY = /^[a-z0-9][\w.-]*(?::\d+)?(?:\/[\w.-]+)*$/;
+
+/** @throws {UsageError} for what is wrong without a look at a cluster */
+function checkOptions({ output, registry, boundTokens }: LinkOptions, contexts: readonly Context[]): void {
+  if (contexts.length < 2) throw new UsageError('a link needs two clusters: repeat --context');
+  if (['text', 'json', 'yaml'].includes(output))
+    throw new UsageError(`-o ${output} would be the folder of the overlays: use --format, or -o ./${output}`);
+  if (typeof boundTokens === 'number' && boundTokens < MIN_LIFETIME_MS)
+    throw new UsageError('--bound-tokens must be at least 10m: API servers give no shorter tokens');
+  if (typeof registry === 'string' && !REGISTRY.test(registry))
     throw new UsageError(
-      deploy === undefined
-        ? 'the manifests are not beside this program: set --deploy to the folder deploy/ or its URL'
-        : `--deploy ${deploy} has no manifests: set it to the folder deploy/ of this project, or its URL`,
+      `--registry ${registry} can't begin the names of images: use one such as registry.example/semaphore`,
     );
-  // kustomize accepts no absolute path.
-  return (part, folder) => relative(resolve(folder), join(resolve(local), part));
 }
 
-/** The manifests of this program's source; undefined in the bundle, which is elsewhere. */
-const besideSource = (): string | undefined =>
-  import.meta.url ? fileURLToPath(new URL('../../../../deploy', import.meta.url)) : undefined;
-
-/** Says which flags an earlier run gave. */
-function withFlags(found: Findings, choices: Choices, given: Choices): Findings {
-  const flags = flagsOf(choices, given).join(' ');
-  if (flags === '') return found;
-  return { ...found, findings: [...found.findings, { what: 'flags', found: flags, source: CHOICES_FILE }] };
-}
-
-function findingsText(all: readonly Findings[]): string {
-  const rows = all.flatMap(({ context, findings }) =>
-    findings.map(({ what, found, source }) => [context, what, found, source].map((text) => ({ text }))),
+/** Reads the clusters and the folder. @returns also why they can't be linked @throws {UsageError} */
+async function readSides(
+  options: LinkOptions,
+  contexts: readonly Context[],
+  signal: AbortSignal,
+): Promise<{ readonly sides: readonly Side[]; readonly problems: readonly string[] }> {
+  const { output, apply = false, renew = false } = options;
+  const answers = answersOf(
+    options,
+    contexts.map(({ name }) => name),
   );
-  return rows.length === 0 ? '' : `${tableLines(['CONTEXT', 'WHAT', 'FOUND', 'SOURCE'], rows).join('\n')}\n\n`;
-}
-
-function rangesText(all: readonly { readonly cluster: Cluster; readonly changes: readonly RangeChange[] }[]): string {
-  const rows = all.flatMap(({ cluster, changes }) =>
-    changes.map(({ file, field, remote = cluster.name, removed, added }) =>
-      [cluster.name, file, field, remote, removed.join(', '), added.join(', ')].map((text) => ({ text })),
-    ),
+  const observed = await Promise.allSettled(contexts.map((context) => observe(context, { signal })));
+  signal.throwIfAborted();
+  const failures = observed.flatMap((each) => (each.status === 'rejected' ? [(each.reason as Error).message] : []));
+  const readings = observed.flatMap((each, i) =>
+    each.status === 'fulfilled' ? [{ observed: each.value, answers: answers[i]! }] : [],
   );
-  const headings = ['CLUSTER', 'FILE', 'FIELD', 'RANGES OF', 'REMOVED', 'ADDED'];
-  return rows.length === 0 ? '' : `${tableLines(headings, rows).join('\n')}\n\n`;
-}
-
-export function changeText(folder: string, change: Change, paint: Terminal['paint']): string {
-  const lines = changedLines(folder, change).map(({ mark, text }) => {
-    const line = printable(mark === ' ' ? text : `${mark} ${text}`, Infinity);
-    return mark === ' ' ? line : paint(mark === '+' ? 'green' : 'red', line);
+  const { sides, problems } = sidesOf(readings, {
+    output,
+    overlays: await readOverlays(output),
+    given: givenBy(options),
+    apply,
   });
-  return lines.length === 0 ? `${folder}: nothing changes\n` : `${lines.join('\n')}\n`;
+  if (renew && failures.length === 0 && !sides.some(({ choices }) => typeof choices.boundTokens === 'number'))
+    throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
+  const lost = await Promise.all(sides.map((side) => lostOverlay(side, contexts, { options, signal })));
+  return { sides, problems: [...failures, ...problems, ...lost.flat()] };
+}
+
+/** Without its overlay, a linked cluster would lose what an earlier run chose, and its other remotes. */
+async function lostOverlay(
+  { context: name, path, before, answers }: Side,
+  contexts: readonly Context[],
+  { options: { apply, renew }, signal }: { readonly options: LinkOptions; readonly signal: AbortSignal },
+): Promise<readonly string[]> {
+  if (isOverlay(before)) return [];
+  if (renew === true)
+    return [`${name}: ${path} has no overlay, which --renew needs: set -o to the folder of the last link`];
+  if (answers.name !== undefined) return [];
+  const context = inTime(contexts.find((each) => each.name === name)!);
+  const isThere = await isLinked({ context }, { signal }).catch((error: Error) => {
+    // A plan needs fewer rights.
+    if (apply === true) throw error;
+    return false;
+  });
+  return isThere
+    ? [
+        `${name}: it is linked, but ${path} has no overlay: set -o to the folder of the last link; ` +
+          `or if that is lost, set --cluster-name ${name}=${name}`,
+      ]
+    : [];
+}
+
+const pageOf = ({ context, cluster, findings }: Side): LinkedCluster => ({
+  context,
+  name: cluster?.name,
+  findings,
+  ranges: [],
+  objects: [],
+  names: [],
+});
+
+/** What to run next. The folder has all that flags chose. */
+function nextCommand(
+  { kubeconfig, output }: LinkOptions,
+  {
+    name,
+    contexts,
+    isDone,
+  }: { readonly name: string; readonly contexts: readonly Context[]; readonly isDone: boolean },
+): string {
+  const which = [
+    ...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]),
+    ...contexts.flatMap((context) => ['--context', context.name]),
+  ];
+  return `${name} ${isDone ? shell('check', ...which, '--wait', '5m') : shell('link', ...which, '-o', output, '--apply')}`;
 }

@@ -2,6 +2,7 @@ import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import { writtenIn } from './choices.ts';
 import type { Files } from './folder.ts';
+import { jsonIn } from './json-file.ts';
 import type { KnownRemote } from './kustomize.ts';
 
 const apps = ['policy', 'service-mirror', 'wireguard'] as const;
@@ -67,9 +68,9 @@ export function entriesIn(files: Files, app: App): readonly Entry[] {
 
 /** The file of an app as it is: the schema would sort its keys. */
 function parsed(files: Files, app: App): ConfigFile {
-  const value: unknown = JSON.parse(files.get(`${app}.json`) ?? '{}');
-  configFile.parse(value);
-  return value as ConfigFile;
+  const name = `${app}.json`;
+  jsonIn(files, name, configFile);
+  return JSON.parse(files.get(name) ?? '{}') as ConfigFile;
 }
 
 /** What a user changed in a file, except for the remotes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answers, GivenAnswers } from './answers.ts';
+import type { Answers } from './answers.ts';
 import { findingsOf } from './findings.ts';
 import type { Observed } from './observe.ts';
 
@@ -29,13 +29,22 @@ const observed: Observed = {
 
 const find = (
   change: Partial<Observed> = {},
-  { name, ...answers }: Answers & Partial<Pick<GivenAnswers, 'name'>> = {},
+  { name = change.context ?? 'c1', ...answers }: Answers & { readonly name?: string } = {},
   wireguard = true,
-) => findingsOf({ ...observed, ...change }, { name, ...answers }, { wireguard, answers });
+) =>
+  findingsOf(
+    { ...observed, ...change },
+    { named: { value: name, source: '--cluster-name' }, ...answers },
+    { wireguard, answers },
+  );
 
 /** What is found of CoreDNS before it gets a zone for ServiceImports. */
 const findDns = (dnsImage: string | undefined, choices: object = {}) => {
-  const all = findingsOf({ ...observed, dnsImage }, { name: undefined }, { mcs: true, apply: true, ...choices });
+  const all = findingsOf(
+    { ...observed, dnsImage },
+    { named: { value: 'c1', source: 'the context' } },
+    { mcs: true, apply: true, ...choices },
+  );
   return [...all.findings.filter(({ what }) => what === 'CoreDNS').map(({ found }) => found), ...all.problems];
 };
 
@@ -199,7 +208,7 @@ describe('what is missing or wrong', () => {
   });
 
   it.each([
-    { answers: { server: 'http://lb' }, want: 'http://lb is not a valid https URL' },
+    { answers: { server: 'http://lb' }, want: '--server: http://lb is not a valid https URL' },
     {
       answers: { podCidrs: ['0.0.0.0/0'] },
       want: '--pod-cidr: 0.0.0.0/0 is too wide for one cluster: it may have a prefix of 8 bits or more',
@@ -212,7 +221,7 @@ describe('what is missing or wrong', () => {
       answers: { nodeCidrs: ['0.0.0.0/0'] },
       want: '--node-cidr: 0.0.0.0/0 is too wide for one cluster: it may have a prefix of 8 bits or more',
     },
-    { answers: { ipam: 'x' }, want: '--ipam c1=x is not known' },
+    { answers: { ipam: 'x' }, want: '--ipam: the IPAM x is not known' },
   ])('is an answer: $want', ({ answers, want }) => {
     expect(find({}, answers).problems).toEqual([expect.stringContaining(`c1: ${want}: set `) as unknown]);
   });

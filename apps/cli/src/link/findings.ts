@@ -13,7 +13,7 @@ import {
   widthProblem,
 } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
-import type { Answers, GivenAnswers } from './answers.ts';
+import type { Answers } from './answers.ts';
 import { type Choices, CHOICES_FILE } from './choices.ts';
 import type { Observed } from './observe.ts';
 
@@ -47,7 +47,7 @@ export type Cluster = {
 };
 
 /** One thing that was found out, and where. */
-type Finding = { readonly what: string; readonly found: string; readonly source: string };
+export type Finding = { readonly what: string; readonly found: string; readonly source: string };
 
 /** What was found out of a cluster; without `cluster`, the problems say what is missing. */
 export type Findings = {
@@ -65,12 +65,13 @@ const NETWORK_BITS = { 4: 16, 6: 48 } as const;
 /**
  * Decides what a cluster is like, as far as the choices need it.
  *
+ * @param named its name, and where that is from
  * @param given which of its answers are of this run
  * @param apply its CoreDNS will change
  */
 export function findingsOf(
   observed: Observed,
-  given: GivenAnswers,
+  { named, ...given }: Answers & { readonly named: Found<string> },
   {
     wireguard = true,
     mcs = false,
@@ -138,11 +139,7 @@ export function findingsOf(
   return { context, findings, problems, cluster };
 
   function nameOf(): Found<string> | undefined {
-    const found =
-      given.name === undefined
-        ? { value: context, source: 'the context' }
-        : { value: given.name, source: '--cluster-name' };
-    const { value } = found;
+    const { value } = named;
     if (value === 'global' || value === 'gl' || value.startsWith('gl-'))
       return problem(`the name "${value}" is reserved for global Services: set --cluster-name ${context}=NAME`);
     // Names of Services begin with it, and need room for a namespace and a name: `<name>-<namespace>-73736d-<service>`.
@@ -151,7 +148,7 @@ export function findingsOf(
         `"${value}" can't begin the names of Services: set --cluster-name ${context}=NAME with at most 40 ` +
           'lower-case letters, digits and hyphens',
       );
-    return found;
+    return named;
   }
 
   /** Of this run or an earlier one. */
@@ -165,7 +162,7 @@ export function findingsOf(
     const answer = answerOf(answers.server, 'server', '--server');
     if (answer !== undefined) {
       const isUrl = URL.canParse(answer.value) && new URL(answer.value).protocol === 'https:';
-      return isUrl ? answer : problem(`${answer.value} is not a valid https URL: ${advice}`);
+      return isUrl ? answer : problem(`${answer.source}: ${answer.value} is not a valid https URL: ${advice}`);
     }
     const candidates = [
       ...(observed.joinServer === undefined
@@ -256,7 +253,7 @@ export function findingsOf(
     if (answer !== undefined)
       return answer.value === 'podCIDRs' || answer.value === 'calico-blocks'
         ? { value: answer.value, source: answer.source }
-        : problem(`--ipam ${context}=${answer.value} is not known: ${advice}`);
+        : problem(`${answer.source}: the IPAM ${answer.value} is not known: ${advice}`);
     const { ipamType, hasBlocks } = observed;
     const installation = 'Installation default';
     if (ipamType === 'Calico') return { value: 'calico-blocks', source: installation };

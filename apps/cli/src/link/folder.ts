@@ -1,33 +1,69 @@
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { UsageError } from '../usage-error.ts';
 
-/** A file's text by its name in the folder of a cluster. */
+/** A file's text by its path in the folder of a cluster. */
 export type Files = ReadonlyMap<string, string>;
 
-/** The files in the folder of a cluster; none if it doesn't exist. */
+/** Where the folder of a cluster has its copies of manifests. */
+export const COPIES = 'deploy';
+
+/** What `link` reads and writes: the folder may have more. */
+const OURS = /\.(?:json|yaml)$/;
+
+/** Our files in the folder of a cluster, with copies of manifests; none if it doesn't exist. @throws {UsageError} */
 export async function readFolder(path: string): Promise<Files> {
+  const entries = [...(await entriesOf(path)), ...(await entriesOf(join(path, COPIES), { recursive: true }))];
+  const files = entries.filter((each) => each.isFile() && OURS.test(each.name));
+  const paths = files.map((each) => join(each.parentPath, each.name));
+  return new Map(
+    await Promise.all(paths.map(async (each) => [relative(path, each), await readFile(each, 'utf8')] as const)),
+  );
+}
+
+/** The names of the folders in one; none if it doesn't exist. @throws {UsageError} */
+export const foldersIn = async (path: string): Promise<readonly string[]> =>
+  (await entriesOf(path)).filter((each) => each.isDirectory()).map(({ name }) => name);
+
+async function entriesOf(path: string, { recursive = false } = {}) {
   try {
-    const names = (await readdir(path, { withFileTypes: true }))
-      .filter((each) => each.isFile())
-      .map(({ name }) => name);
-    return new Map(
-      await Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')] as const)),
-    );
+    return await readdir(path, { withFileTypes: true, recursive });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
-    throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw failure(path, 'read', error);
   }
 }
 
-/** Writes files that differ, and removes those that go, with the folder if it is then empty. */
+/** Whether files are an overlay of ours. Without its list of remotes, it would look like one that has lost them all. */
+export const isOverlay = (files: Files): boolean => files.has('service-mirror.json');
+
+/** Writes files that differ, and removes those that go, with folders that are then empty. @throws {UsageError} */
 export async function writeFolder(path: string, { before, after }: Change): Promise<void> {
-  await mkdir(path, { recursive: true });
-  for (const [name, text] of after) {
-    if (text === undefined) await rm(join(path, name));
-    else if (before.get(name) !== text) await writeFile(join(path, name), text);
+  try {
+    for (const [name, text] of after) {
+      const file = join(path, name);
+      if (text === before.get(name)) continue;
+      if (text === undefined) {
+        await rm(file);
+        await removeEmpty(dirname(file), path);
+      } else {
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, text);
+      }
+    }
+  } catch (error) {
+    throw failure(path, 'written', error);
   }
-  if ((await readdir(path)).length === 0) await rmdir(path);
 }
+
+async function removeEmpty(folder: string, top: string): Promise<void> {
+  if ((await readdir(folder)).length > 0) return;
+  await rmdir(folder);
+  if (folder !== top) await removeEmpty(dirname(folder), top);
+}
+
+const failure = (path: string, what: 'read' | 'written', error: unknown): UsageError =>
+  new UsageError(`${path} can't be ${what}: set -o to another folder: ${(error as Error).message}`);
 
 /** The texts of files; undefined: the file goes. */
 export type FileChanges = ReadonlyMap<string, string | undefined>;

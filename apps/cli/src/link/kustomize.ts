@@ -1,6 +1,7 @@
 import { type Cidr, hostCidr } from '@kube-semaphore/net';
 import type { Choices } from './choices.ts';
 import type { Cluster } from './findings.ts';
+import type { Files } from './folder.ts';
 
 /** A remote that the folder of a cluster has. */
 export type KnownRemote = {
@@ -15,6 +16,8 @@ export type KnownRemote = {
 export type OverlayOptions = {
   /** A folder of `deploy/`, as a kustomization names it. */
   readonly deploy: (folder: string) => string;
+  /** Of `deploy/`: the overlay gets copies of those that it needs. Default: it needs none. */
+  readonly manifests?: Files | undefined;
   /** Of the images. */
   readonly version: string;
   readonly choices: Choices;
@@ -58,18 +61,21 @@ ${apiServerIps
   )
   .join('')}`;
 
-/** The text of `kustomization.yaml`. */
-export function kustomization(
-  { name, ipam, calico, minor, apiServerIps }: Cluster,
+/** The apps of a cluster, and the folders of `deploy/` for them and for what others read. */
+export type Parts = {
+  readonly apps: readonly string[];
+  readonly resources: readonly string[];
+  readonly components: readonly string[];
+};
+
+/** @param policy the cluster has semaphore-policy */
+export function partsOf(
+  { ipam, minor }: Pick<Cluster, 'ipam' | 'minor'>,
   {
-    deploy,
-    version,
-    choices: { registry, wireguard = true, userspace = false, networkPolicies = false, mcs = false, boundTokens },
     policy,
-    withKinds,
-    names,
-  }: OverlayOptions & { readonly policy: boolean; readonly withKinds: boolean; readonly names: readonly string[] },
-): string {
+    choices: { wireguard = true, userspace = false, networkPolicies = false, mcs = false },
+  }: { readonly policy: boolean; readonly choices: Choices },
+): Parts {
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   // Others read a cluster without semaphore-policy, too.
   const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
@@ -88,6 +94,21 @@ export function kustomization(
     ...(wireguard && userspace ? ['wireguard/components/userspace'] : []),
     ...(minor < 30 ? apps.map((app) => `${app}/components/before-1.30`) : []),
   ];
+  return { apps, resources, components };
+}
+
+/** The text of `kustomization.yaml`. */
+export function kustomization(
+  { name, calico, apiServerIps }: Cluster,
+  {
+    deploy,
+    version,
+    choices: { registry, mcs = false, boundTokens },
+    parts: { apps, resources, components },
+    withKinds,
+    names,
+  }: OverlayOptions & { readonly parts: Parts; readonly withKinds: boolean; readonly names: readonly string[] },
+): string {
   const namespaceOf = (app: string): string => (app === 'service-mirror' ? 'sys-semaphore' : 'kube-system');
   const patches = [
     ...names.map((remote) => `  - path: ${remoteFile(remote)}\n`),

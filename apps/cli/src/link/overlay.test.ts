@@ -184,7 +184,7 @@ describe('an overlay', () => {
     const folder = (change: (text: string) => string = (text) => text): Files =>
       new Map([
         ...[...overlay(own, { remotes: [c2] })].map(([name, text]) => [name, change(text)] as const),
-        ['link.json', choicesText({}, '', { localCIDRs, endpointCIDRs: { c2: ['172.19.0.0/16'] } })],
+        ['link.json', choicesText({}, '', { written: { localCIDRs, endpointCIDRs: { c2: ['172.19.0.0/16'] } } })],
       ]);
 
     const limited = (cidrs: readonly string[] | undefined, endpoints: readonly string[] | undefined) => [
@@ -221,7 +221,7 @@ describe('an overlay', () => {
       const before = new Map(
         [...files].map(([name, text]) => [name, text.replaceAll(/,?\s*"cidrs": \[[^\]]*\]/g, '')] as const),
       );
-      const written = choicesText({}, '', { endpointCIDRs: { c2: ['172.20.0.0/16'] } });
+      const written = choicesText({}, '', { written: { endpointCIDRs: { c2: ['172.20.0.0/16'] } } });
       const existing = new Map([...before, ['link.json', written]]);
       expect(configs(overlay(own, { remotes: [c2], existing }))).toMatchObject(limited(localCIDRs, ['172.19.0.0/16']));
     });

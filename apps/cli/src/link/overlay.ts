@@ -2,10 +2,11 @@ import { base32Hash16 } from '@kube-semaphore/naming';
 import { choicesIn, type Limits, writtenIn } from './choices.ts';
 import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
 import type { Cluster } from './findings.ts';
-import type { Files } from './folder.ts';
+import { COPIES, type FileChanges, type Files } from './folder.ts';
 import {
   kustomization,
   type OverlayOptions,
+  partsOf,
   poolsFor,
   remoteFile,
   sidecarFor,
@@ -31,6 +32,7 @@ export function overlayOf(
   {
     remotes,
     existing,
+    manifests = new Map(),
     ...options
   }: OverlayOptions & { readonly remotes: readonly Cluster[]; readonly existing: Files },
 ): Map<string, string> {
@@ -58,8 +60,10 @@ export function overlayOf(
   // Kinds that an earlier run brought are there now, too.
   const withKinds =
     choicesIn(existing).mcs === true ? !existing.get('kustomization.yaml')?.includes(WITHOUT_KINDS) : !cluster.hasMcs;
+  const parts = partsOf(cluster, { policy, choices: options.choices });
   return new Map([
-    ['kustomization.yaml', kustomization(cluster, { ...options, policy, withKinds, names })],
+    ...copiesOf(manifests, [...parts.resources, ...parts.components]),
+    ['kustomization.yaml', kustomization(cluster, { ...options, parts, withKinds, names })],
     ...names.map(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
@@ -100,6 +104,19 @@ export function overlayOf(
       : []),
   ]);
 }
+
+/** The manifests in some folders of `deploy/`, which refer to no other one. */
+const copiesOf = (manifests: Files, folders: readonly string[]): readonly (readonly [string, string])[] =>
+  [...manifests]
+    .filter(([path]) => folders.some((folder) => path.startsWith(`${folder}/`)))
+    .map(([path, text]) => [`${COPIES}/${path}`, text]);
+
+/** The same files, without copies of manifests that they don't need any more. */
+export const withoutOldCopies = (existing: Files, after: Files): FileChanges =>
+  new Map<string, string | undefined>([
+    ...[...existing.keys()].filter((path) => path.startsWith(`${COPIES}/`)).map((path) => [path, undefined] as const),
+    ...after,
+  ]);
 
 /** The entries of a file with those of `given`, sorted by name. */
 function merged(files: Files, app: App, given: readonly Entry[]): readonly Entry[] {

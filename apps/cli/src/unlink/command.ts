@@ -1,15 +1,17 @@
-import { readdir } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { type ContextChoice, contextsOf, nameContexts } from '../clusters/contexts.ts';
-import { readGroups, valueOf } from '../clusters/objects.ts';
+import { namespaceKind } from '@kube-semaphore/kube-objects';
+import { type Context, type ContextChoice, contextsOf, nameContexts } from '../clusters/contexts.ts';
+import { readObject, type Run, valueOf } from '../clusters/objects.ts';
 import { answersOf } from '../link/answers.ts';
 import { LinkApi } from '../link/api.ts';
 import { render } from '../link/apply.ts';
-import { changeText, readFolders } from '../link/command.ts';
-import { type Files, writeFolder } from '../link/folder.ts';
-import { complainOf, type Surroundings } from '../output/terminal.ts';
+import { type Change, COPIES, type Files, isOverlay, writeFolder } from '../link/folder.ts';
+import { nameOf, readOverlays } from '../link/names.ts';
+import { diffLines } from '../link/page.ts';
+import { complainOf, type Surroundings, type Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { filesWithout } from './files.ts';
 import { isLinked, leave } from './leave.ts';
@@ -31,16 +33,27 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
   const contexts = await contextsOf(options);
   if (contexts.length < 2 && leaving.length === 0)
     throw new UsageError('an unlink needs two clusters: repeat --context, or name one that leaves with --leaving');
+  if (!existsSync(output)) throw new UsageError(`there is no folder ${output}: set -o to the folder of semaphore link`);
   const answers = answersOf(
     { clusterName: options.clusterName ?? [] },
     contexts.map(({ name }) => name),
   );
-  const named = contexts.map((context, i) => ({ context, name: answers[i]!.name ?? context.name }));
+  nameContexts(contexts, terminal);
+  // Also whether each is reached, before anything changes.
+  const uids = await terminal.whileWaiting(
+    `reading ${contexts.map(({ name }) => name).join(', ')}`,
+    Promise.all(contexts.map((context) => uidOf(context, run))),
+  );
+  const overlays = await readOverlays(output);
+  const found = contexts.map((context, i) =>
+    nameOf({ context: context.name, uid: uids[i], given: answers[i]!.name }, { output, uids: overlays.uids }),
+  );
+  const named = found.flatMap((each, i) => (each.ok ? [{ context: contexts[i]!, name: each.value }] : []));
   const names = named.map(({ name }) => name);
-  const { existing, known } = await readFolders(await allNames(output, names), output);
+  const knownOf = (name: string) => overlays.known.get(name) ?? [];
   const clusters = named.map(({ context, name }) => {
-    const before = existing.get(name)!;
-    const remotes = known.get(name)!.map((remote) => remote.name);
+    const before: Files = overlays.existing.get(name) ?? new Map();
+    const remotes = knownOf(name).map((remote) => remote.name);
     const isLost = (remote: string): boolean =>
       leaving.includes(remote) || (leaving.length === 0 ? names.includes(remote) : leaving.includes(name));
     // Those that the files don't have any more may have objects: an earlier run may have been interrupted.
@@ -60,36 +73,31 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
       report,
     };
   });
-  const problems = clusters.flatMap(({ name, removed }) =>
+  const problems = found.flatMap((each) => (each.ok ? [] : [each.problem]));
+  const readers = clusters.flatMap(({ name, removed }) =>
     (leaving.includes(name) ? removed : [])
       .filter((other) => !names.includes(other) && !leaving.includes(other))
-      .filter((other) => known.get(other)?.some((remote) => remote.name === name) === true)
+      .filter((other) => knownOf(other).some((remote) => remote.name === name))
       .map((other) => `${output}/${other} has the remote ${name}, which leaves: add the --context of ${other}`),
   );
-  nameContexts(contexts, terminal);
-  const checked = await terminal.whileWaiting(
-    `reading ${contexts.map(({ name }) => name).join(', ')}`,
-    Promise.all(
-      clusters.map(async (cluster) => {
-        // Also whether it is reached, before anything changes.
-        valueOf(await readGroups(cluster.context, run));
-        const isForeign = !isOverlay(cluster.before) && (await isLinked(cluster, run));
-        return isForeign
-          ? [
-              `${cluster.context.name}: it is linked, but ${cluster.folder} has no overlay: ` +
-                'set -o to the folder of semaphore link, or --cluster-name',
-            ]
-          : [];
-      }),
+  const foreign = await Promise.all(
+    clusters.map(async (cluster) =>
+      !isOverlay(cluster.before) && (await isLinked(cluster, run))
+        ? [
+            `${cluster.context.name}: it is linked, but ${cluster.folder} has no overlay: ` +
+              'set -o to the folder of semaphore link, or --cluster-name',
+          ]
+        : [],
     ),
   );
-  problems.push(...checked.flat());
+  problems.push(...readers, ...foreign.flat());
   if (problems.length > 0) {
     for (const problem of [...problems, 'nothing was changed']) complainOf(surroundings, problem);
     return 1;
   }
   for (const { folder, remaining, ...change } of clusters) {
-    terminal.print(changeText(folder, change, terminal.paint));
+    const lines = shownLines(folder, change, terminal.paint);
+    terminal.print(lines.length === 0 ? `${folder}: nothing changes\n` : `${lines.join('\n')}\n`);
     // The files of a cluster without remotes go last.
     if (remaining.length > 0) await writeFolder(folder, change);
   }
@@ -108,19 +116,16 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
   return 0;
 }
 
-/** Without its list of remotes, an overlay would look like one that has lost them all. */
-const isOverlay = (files: Files): boolean => files.has('service-mirror.json');
+/** Lines of a diff. Of copies of manifests, that they go says enough. */
+function shownLines(folder: string, { before, after }: Change, paint: Terminal['paint']): readonly string[] {
+  const own = [...after].filter(([name]) => !name.startsWith(`${COPIES}/`));
+  const lines = diffLines(folder, { before, after: new Map(own) }, paint);
+  const goes = [...after].some(([name, text]) => text === undefined && name.startsWith(`${COPIES}/`));
+  return goes ? [...lines, printable(`${join(folder, COPIES)} (removed)`)] : lines;
+}
 
-/** The clusters of the folder, and those that are named. @throws {UsageError} without the folder */
-async function allNames(output: string, names: readonly string[]) {
-  try {
-    const entries = await readdir(output, { withFileTypes: true });
-    const folders = entries.filter((each) => each.isDirectory()).map(({ name }) => name);
-    return [...new Set([...names, ...folders])].map((name) => ({ name }));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new UsageError(`there is no folder ${output}: set -o to the folder of semaphore link`);
-  }
+async function uidOf(context: Context, run: Run): Promise<string | undefined> {
+  return valueOf(await readObject(context, namespaceKind, { name: 'kube-system' }, run))?.metadata.uid;
 }
 
 const serviceMirror = z.object({ global: z.optional(z.object({ mirrorNamespace: z.optional(z.string()) })) });

@@ -33,7 +33,7 @@ const linked = (...names: readonly string[]): Files => {
     version: '0.1.0',
     deploy: (folder) => `deploy/${folder}`,
   });
-  return files.set('link.json', choicesText({}, '', limitsOf(own, remotes)));
+  return files.set('link.json', choicesText({}, '', { written: limitsOf(own, remotes) }));
 };
 
 const present = (files: ReadonlyMap<string, string | undefined>) =>

@@ -1,7 +1,7 @@
 import { knownRemotes } from '../link/config-files.ts';
-import { CHOICES_FILE, withoutWritten } from '../link/choices.ts';
+import { CHOICES_FILE, choicesIn, withoutWritten } from '../link/choices.ts';
 import { remoteFile } from '../link/kustomize.ts';
-import type { FileChanges, Files } from '../link/folder.ts';
+import { COPIES, type FileChanges, type Files } from '../link/folder.ts';
 
 const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as const;
 
@@ -15,6 +15,9 @@ export function filesWithout(files: Files, remotes: readonly string[]): FileChan
     CHOICES_FILE,
     ...CONFIGS,
     ...[...known, ...remotes].map(remoteFile),
+    ...(typeof choicesIn(files).deploy === 'string'
+      ? []
+      : [...files.keys()].filter((name) => name.startsWith(`${COPIES}/`))),
   ];
   return new Map(
     [...files].map(([name, text]) => {

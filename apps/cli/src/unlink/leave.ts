@@ -62,8 +62,8 @@ export async function leave(
   for (const cluster of clusters) {
     const { context, remaining, objects, report } = cluster;
     if (remaining.length > 0)
-      await applyObjects({ context: context.name, api: cluster.api }, objects, (_, what, applied) => {
-        if (applied !== 'unchanged') report(`${what} ${applied}`);
+      await applyObjects({ context: context.name, api: cluster.api }, objects, (_, object, applied) => {
+        if (applied !== 'unchanged') report(`${nameOf(object)} ${applied}`);
       });
     else {
       const [deployments, daemonSets] = await Promise.all(

@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import {
   calicoApiCrds,
+  docBlocks,
   kubectlFolder,
   node,
   type RealCluster,
@@ -93,10 +94,14 @@ async function semaphore(...argv: readonly string[]) {
   return afterContexts(await runHere({ KUBECONFIG, PATH }, ...argv));
 }
 
-const linkAll = (linked: readonly Name[], ...flags: readonly string[]) => {
-  const answers = linked.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
-  return semaphore('link', ...answers, '--apply', ...flags);
-};
+const answersOf = (linked: readonly Name[]): readonly string[] =>
+  linked.flatMap((name) => [`--context=${name}`, `--server=${name}=https://api.${name}.example:6443`]);
+
+const linkAll = (linked: readonly Name[], ...flags: readonly string[]) =>
+  semaphore('link', ...answersOf(linked), '--apply', '--diff', ...flags);
+
+/** A folder takes the place of another one. */
+const instead = names.map((name) => `--cluster-name=${name}=${name}`);
 
 const link = (output = folder, ...flags: readonly string[]) => linkAll(names, '-o', output, ...flags);
 
@@ -130,9 +135,38 @@ async function textIn(path: string): Promise<string> {
   return (await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name), 'utf8')))).join('\n');
 }
 
+it.each([
+  { page: 'link.md', heading: 'semaphore link', flags: [] },
+  { page: 'getting-started.md', heading: 'The link', flags: ['--network-policies'] },
+])('says in a few lines what changes, as $page shows', async ({ page, heading, flags }) => {
+  const output = join(folder, page);
+  const { stdout } = await semaphore('link', ...answersOf(names), '-o', output, ...flags);
+  // Before it, what was found.
+  const lines = stdout.slice(stdout.indexOf('\n\n') + 2).split('\n');
+  expect(Math.max(...lines.slice(0, -2).map(({ length }) => length))).toBeLessThanOrEqual(80);
+  // A longer path may be in a line of its own.
+  const asWords = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+  const planned = asWords(lines.join('\n').replaceAll(output, 'deploy/overlays/mine'));
+  const applied = planned.replaceAll('to create', 'created').replaceAll('to change', 'changed');
+  const [shown = ''] = docBlocks(page, heading, 'text');
+  expect([planned, applied.slice(0, asWords(shown).length)]).toContain(asWords(shown));
+});
+
+/** What a run in JSON says of objects. */
+const changesIn = (stdout: string) =>
+  (
+    JSON.parse(stdout) as { clusters: readonly { objects: readonly { name: string; change: string }[] }[] }
+  ).clusters.map(({ objects }) => objects.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)));
+
 it('applies all that two clusters need, writes no token to a file or a terminal, and then nothing more', async () => {
-  const first = await link();
+  const nothing = await Promise.all(names.map(objectsIn));
+  const planned = await semaphore('link', ...answersOf(names), '-o', folder, '--format=json');
+  expect(planned).toMatchObject({ code: 0, stderr: '' });
+  expect(await Promise.all(names.map(objectsIn))).toEqual(nothing);
+  const first = await link(folder, '--format=json');
   expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(changesIn(first.stdout)).toEqual(changesIn(planned.stdout));
+  expect(changesIn(first.stdout)[0]!.filter(({ change }) => change !== 'unchanged').length).toBeGreaterThan(50);
   for (const [reader, read] of [
     ['c1', 'c2'],
     ['c2', 'c1'],
@@ -162,6 +196,38 @@ it('applies all that two clusters need, writes no token to a file or a terminal,
   expect(second).toMatchObject({ code: 0, stderr: '' });
   expect(second.stdout).toMatch(/^c1: Deployment kube-system\/semaphore-policy unchanged$/m);
   expect(second.stdout).not.toMatch(/ (?:created|changed)$/m);
+  for (const flags of [[], ['--apply']]) {
+    const { stdout } = await semaphore('link', ...names.map((name) => `--context=${name}`), '-o', folder, ...flags);
+    expect(stdout).toBe(
+      'c1: nothing changes\nc2: nothing changes\nnow: semaphore check --context c1 --context c2 --wait 5m\n',
+    );
+  }
+});
+
+it('plans what it then does, also to objects that are there', async () => {
+  const flags = ['--network-policies', '--mcs', '--bound-tokens=1h'];
+  const lost = join(folder, 'planned/c1');
+  const refused = await semaphore('link', ...answersOf(names), '-o', join(folder, 'planned'));
+  expect([refused.code, refused.stderr.split('\n')[0]]).toEqual([
+    1,
+    `semaphore: c1: it is linked, but ${lost} has no overlay: set -o to the folder of the last link; or if that is lost, ` +
+      'set --cluster-name c1=c1',
+  ]);
+  const planned = await semaphore(
+    'link',
+    ...answersOf(names),
+    '-o',
+    join(folder, 'planned'),
+    '--format=json',
+    ...flags,
+    ...instead,
+  );
+  const applied = await link(join(folder, 'planned'), '--format=json');
+  expect(changesIn(applied.stdout)).toEqual(changesIn(planned.stdout));
+  const [c1 = []] = changesIn(applied.stdout);
+  expect(new Set(c1.map(({ change }) => change))).toEqual(new Set(['created', 'changed', 'unchanged']));
+  // Back to what the folder of the other tests has.
+  expect(await link()).toMatchObject({ code: 0, stderr: '' });
 });
 
 it('applies nothing if it can not add names to CoreDNS, and only these later', async () => {
@@ -195,9 +261,11 @@ it('replaces the tokens by some that end, when half of their time is over or at 
   const tokens = () =>
     Promise.all(names.map((name) => tokenIn(name, 'kube-system', `semaphore-policy-${others[name]}`)));
   const before = await tokens();
-  const { code, stdout, stderr } = await link(bound, '--bound-tokens=1h');
+  const { code, stdout, stderr } = await link(bound, '--bound-tokens=1h', ...instead);
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout.match(/^c1: Secret kube-system\/(\S+) has a token that does not end/gm)).toHaveLength(4);
+  expect(stdout).toMatch(
+    /^c1: Secrets in kube-system have tokens that do not end: semaphore-policy-watcher, (?:semaphore-\S+, ){2}\S+: delete them/m,
+  );
   const first = await tokens();
   for (const token of first) {
     const { iat, exp } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Life;
@@ -256,7 +324,7 @@ async function writeAsApps(remote: string): Promise<void> {
 
 it('leaves nothing behind when one of three clusters leaves, and then the others', async () => {
   const mesh = join(folder, 'mesh');
-  expect((await linkAll(all, '-o', mesh, '--mcs')).stderr).toBe('');
+  expect((await linkAll(all, '-o', mesh, '--mcs', ...instead)).stderr).toBe('');
   // Another program exports a Service, which c2 may read.
   const { metadata: owner } = await clusters.c1.admin.get('/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
   await clusters.c1.admin.create(`${EXPORTS}/namespaces/default/serviceexports`, {

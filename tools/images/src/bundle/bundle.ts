@@ -58,12 +58,22 @@ const page = (root: string, onMade: (metafile: Metafile) => void): Plugin => ({
   },
 });
 
+/** Puts the manifests of `deploy/` into the program, which reads them itself only when it runs from its sources. */
+const manifests = (root: string): Plugin => ({
+  name: 'manifests',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/cli\/src\/link\/manifests\.ts$/ }, async ({ path }) => {
+      const { readManifests } = (await import(path)) as { readManifests: (deploy: string) => Promise<object> };
+      const files = JSON.stringify(await readManifests(join(root, 'deploy')));
+      return { contents: `export const manifests = async () => new Map(${files});` };
+    });
+  },
+});
+
 /** The program of the operator is one file, which Node.js can also run from inside its own executable. */
 const inOneFile = {
   outExtension: { '.js': '.cjs' },
   format: 'cjs',
-  // Only `link` looks for files beside its source, and does without them.
-  logOverride: { 'empty-import-meta': 'silent' },
 } as const satisfies BuildOptions;
 
 /** The paths of a program in its image, besides `/semaphore-<app>`, as in the Go programs' images. */
@@ -121,7 +131,7 @@ export async function bundleCode(
       ? {
           ...inOneFile,
           entryPoints: { [command]: launcherOf(app) },
-          plugins: [page(root, (made) => Object.assign(outputs, made.outputs))],
+          plugins: [page(root, (made) => Object.assign(outputs, made.outputs)), manifests(root)],
         }
       : { ...inParts, entryPoints: { main: join('apps', app, 'src', 'main.ts') } }),
     absWorkingDir: root,

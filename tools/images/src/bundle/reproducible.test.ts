@@ -43,10 +43,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true }));
 
-/** Packs the inputs of a bundle: our sources, and the npm packages that aren't only for development. */
+/** Packs the inputs of a bundle: our sources, the manifests, and the npm packages that aren't only for development. */
 async function pack(archive: string): Promise<void> {
   const sources = globSync(
-    ['{apps,packages}/*/{src,bin,package.json}', '{package,package-lock,tsconfig,tsconfig.base}.json'],
+    ['{apps,packages}/*/{src,bin,package.json}', 'deploy', '{package,package-lock,tsconfig,tsconfig.base}.json'],
     { cwd: workspace },
   );
   const links = globSync('node_modules/@kube-semaphore/*', { cwd: workspace });
