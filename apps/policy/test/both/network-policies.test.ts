@@ -218,8 +218,10 @@ describe('a companion', () => {
     const proxy = await startFaultProxy(local);
     onTestFinished(() => proxy.stop());
     await start({ 'local-kube-config': await proxy.kubeconfig(accounts.local), 'full-store-resync-period': '100ms' });
+    // Without WatchList (before 1.32), it is a list.
     const isList = ({ target }: { readonly target: string }) =>
-      target.includes('/networkpolicies?') && target.includes('sendInitialEvents=true');
+      target.includes('/networkpolicies?') &&
+      (target.includes('sendInitialEvents=true') || !target.includes('watch=1'));
     await eventually(() => proxy.requests().filter(isList).length >= 3, true);
   });
 

@@ -71,9 +71,14 @@ describe('a Service that another program edited', () => {
     program,
     startWith,
   }) => {
-    const byHand = { trafficDistribution: 'PreferClose', externalIPs: ['192.0.2.7'] };
     const spec = async () => (await mirrors.service(mirror))['spec'] as Readonly<Record<string, unknown>>;
-    await mirrors.patch('services', mirror, { spec: byHand });
+    await mirrors.patch('services', mirror, {
+      spec: { trafficDistribution: 'PreferClose', externalIPs: ['192.0.2.7'] },
+    });
+    const { externalIPs, trafficDistribution } = await spec();
+    expect(externalIPs).toEqual(['192.0.2.7']);
+    // Before 1.30, the API server doesn't know it.
+    const byHand = { externalIPs, ...(trafficDistribution !== undefined && { trafficDistribution }) };
     const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
     expect(await plan.exited).toEqual({ code: 0, signal: null });
     expect(plan.stdout()).toMatch(/^Nothing to change\.\n/);

@@ -38,9 +38,17 @@ async function holds(
   });
 }
 
+/** How it asks first. The oldest Kubernetes refuses a WatchList. */
+const firstBy = {
+  auto: process.env['KUBERNETES'] === 'oldest' ? ['watch', 'list', 'watch'] : ['watch'],
+  never: ['list', 'watch'],
+};
+
 describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
   'Reflector with WatchList: $watchList',
   ({ watchList }) => {
+    const first = firstBy[watchList];
+
     it('lists what exists, and follows what is added, changed and deleted', async () => {
       await create('a', '10.0.0.1');
       const reflected = reflectPods(connection, { ...PATIENT, watchList });
@@ -50,7 +58,7 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
       await remove('a');
       await holds(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
       await reflected.stop();
-      expect(reflected.requests).toEqual(watchList === 'auto' ? ['watch'] : ['list', 'watch']);
+      expect(reflected.requests).toEqual(first);
       expect(reflected.restarts).toEqual([]);
     });
 
@@ -84,10 +92,10 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
       await create('a', '10.0.0.1');
       const reflected = reflectPods(connection, { ...PATIENT, watchList });
       await holds(reflected, { 'default/a': ['10.0.0.1'] });
-      const once = watchList === 'auto' ? ['watch'] : ['list', 'watch'];
-      await eventually(() => [...reflected.requests], once);
+      await eventually(() => [...reflected.requests], first);
       reflected.reflector.relist();
-      await eventually(() => [...reflected.requests], [...once, ...once]);
+      // What a server lacks isn't asked for again.
+      await eventually(() => [...reflected.requests], [...first, ...first.slice(-2)]);
       await reflected.stop();
       expect(reflected.restarts).toEqual([]);
     });
