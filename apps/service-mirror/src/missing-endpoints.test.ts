@@ -16,9 +16,8 @@ import { addressesOf } from './desired/compact.ts';
 import { sourceAnnotation } from './names.ts';
 
 /**
- * The rule: an object whose endpoints differ from its source's has a reason, and `plan` prints it. What other objects than a
- * Service and its slices decide has no place here: slices of a Service with a selector that lack its labels, which no watch
- * sees.
+ * The rule: an object whose endpoints differ from its source's has a reason, and `plan` prints it. What a watch decides has no
+ * place here: slices of a Service with a selector that lack its labels, which `without-selector.test.ts` has.
  */
 const namespace = 'default';
 /** The second one is too long for a mirror, and the third one for a global Service, too. */

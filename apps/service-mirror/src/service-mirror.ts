@@ -182,6 +182,7 @@ export class ServiceMirror {
    * @throws Error if the local objects can't be listed in time
    */
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
+    this.#clusters.findUnlabelled();
     return this.#runner.once(options, async (running) => {
       const noNamespace = await missingNamespace(this.#namespace, running);
       const changes = [...this.#clusters.allKeys()].toSorted().flatMap((key) => this.#reconciler.plan(key));

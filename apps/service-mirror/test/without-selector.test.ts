@@ -56,6 +56,22 @@ describe('a Service without a selector', () => {
     expect((await program.get('/metrics')).body).not.toMatch(new RegExp(`^${skipped}.*problem.* [^0]`, 'm'));
   });
 
+  it('is the only one that has slices without its labels, and plan names those of others', async ({
+    accounts,
+    sources,
+    startWith,
+  }) => {
+    await sources.add({ name: 'web' });
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.1.1'] });
+    await sources.addHandMadeSlice({ name: 'web-b', service: 'web', endpoints: ['10.4.1.2'] });
+    await sources.addHandMadeSlice({ name: 'other', service: 'other', endpoints: ['10.4.1.3'] });
+    const plan = await startWith(['plan', ...argvOf(usualFlags(accounts))], { ready: false });
+    expect(await plan.exited).toMatchObject({ code: 0 });
+    expect(plan.stdout().match(/^skip.*$/gm)).toEqual([
+      expect.stringContaining('its slice default/web-b lacks the labels of the Service, which has a selector'),
+    ]);
+  });
+
   it('has only addresses that the remote may announce, and the others are counted, and named by plan', async ({
     accounts,
     sources,

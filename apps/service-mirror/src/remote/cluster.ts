@@ -125,6 +125,11 @@ export class SourceCluster {
     };
   }
 
+  /** As in `ServiceSource`. */
+  findUnlabelled(): void {
+    for (const { source } of this.#watches) source.findUnlabelled();
+  }
+
   /** What a plan says about it, except for its mirrors. */
   plan(): Omit<RemotePlan, 'services'> {
     const { cluster, synced } = this;

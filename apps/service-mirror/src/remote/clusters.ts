@@ -91,6 +91,11 @@ export class SourceClusters {
       );
   }
 
+  /** Has a plan name slices that aren't watched otherwise. To be called before `run`. */
+  findUnlabelled(): void {
+    for (const cluster of this.all) cluster.findUnlabelled();
+  }
+
   /** What a plan says about each cluster. */
   plan(): readonly RemotePlan[] {
     return this.all.map((cluster) => ({ ...cluster.plan(), services: this.#mirrorsOf(cluster).toSorted() }));

@@ -58,6 +58,7 @@ export class ServiceSource {
   #seededSlices: readonly SourceSlice[] = [];
   /** Whether a list showed a Service. */
   #seen = false;
+  #findsUnlabelled = false;
 
   constructor(source: ServiceSourceOptions) {
     const { client, selector, rules, options, budget, onSkipped, onObject, onService, onSlices } = source;
@@ -123,7 +124,7 @@ export class ServiceSource {
 
   /** Whether everything is listed, also slices of Services without a selector. */
   get synced(): boolean {
-    return this.listed && (this.#withoutSelector.size === 0 || this.#unlabelled.synced);
+    return this.listed && (!this.#needsUnlabelled || this.#unlabelled.synced);
   }
 
   /**
@@ -155,9 +156,12 @@ export class ServiceSource {
     const service = this.service(namespace, name);
     const known = this.listed && this.unconfirmed === 0;
     const ofSelector = this.#slices.slices(namespace, name);
-    if (service?.hasSelector !== false) return { known, service, slices: valuesOf(ofSelector), skipped: [] };
     // One that gets other labels is in both watches, or for a moment in one.
     const others = this.#unlabelled.slices(namespace, name).filter((slice) => !this.#slices.has(slice));
+    if (service?.hasSelector !== false) {
+      const isFound = this.#findsUnlabelled && service !== undefined;
+      return { known, service, slices: valuesOf(ofSelector), skipped: isFound ? others.map(unlabelled) : [] };
+    }
     return {
       known: known && this.#unlabelled.synced,
       service,
@@ -186,6 +190,11 @@ export class ServiceSource {
     this.#slices.seed(slices);
   }
 
+  /** Also skips, with a reason, slices that lack the labels of their Service although it has a selector. To be called before `run`. */
+  findUnlabelled(): void {
+    this.#findsUnlabelled = true;
+  }
+
   /** Watches until `signal` is aborted; to be called once. */
   async run({ signal }: RunOptions): Promise<void> {
     await Promise.all([this.#unlabelled, this.#reflector, this.#slices].map((watch) => watch.run({ signal })));
@@ -204,7 +213,11 @@ export class ServiceSource {
     const moved = this.#seededSlices.filter(({ namespace, service }) => this.#lacksSelector(namespace, service));
     this.#seededSlices = [];
     this.#slices.unseed(moved);
-    this.#unlabelled.setNeeded(this.#withoutSelector.size > 0, moved);
+    this.#unlabelled.setNeeded(this.#needsUnlabelled, moved);
+  }
+
+  get #needsUnlabelled(): boolean {
+    return this.#findsUnlabelled || this.#withoutSelector.size > 0;
   }
 
   /** Whether a list showed that a Service has no selector. */
@@ -234,6 +247,12 @@ export class ServiceSource {
       if (this.service(service.namespace, service.name)?.hasSelector === false) onSlices(service);
   }
 }
+
+const unlabelled = ({ namespace, name }: StoredSlice): Diagnostic => ({
+  kind: 'problem',
+  reason: 'slice-unlabelled',
+  detail: `its slice ${namespace}/${name} lacks the labels of the Service, which has a selector`,
+});
 
 const valuesOf = (slices: readonly StoredSlice[]): readonly SourceSlice[] => slices.flatMap(({ value }) => value ?? []);
 
