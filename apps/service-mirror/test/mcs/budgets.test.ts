@@ -30,7 +30,8 @@ it(`imports ${SERVICES} Services with three creations and one status write each,
     changed: await requestsOf(c2.mirror, ['PUT', 'DELETE']),
   });
   const all = { created: DRY_RUNS + 3 * SERVICES, status: SERVICES, changed: 0 };
-  await eventually(counts, all);
+  // 4,000 writes to the test's own API server.
+  await eventually(counts, all, { timeoutMs: 300_000 });
   await eventually(() => c2.mirror.metric('semaphore_service_mirror_mcs_imports', {}), SERVICES);
   // What is written again and again would be by now.
   for (const [i, name] of ['web-7', 'web-8'].entries()) {
