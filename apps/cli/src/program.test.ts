@@ -59,7 +59,7 @@ describe('an error', () => {
     { argv: ['check', '--wait', 'long'] },
     { argv: ['completion', 'csh'] },
     { argv: ['test', '--service', 'web', '--kubeconfig', '/nonexistent'] },
-  ])('begins with the name of the program, whoever writes it: $argv', async ({ argv }) => {
+  ])('begins with the name of the program, also if commander writes it: $argv', async ({ argv }) => {
     const { written, ...where } = surroundings();
     expect([await runProgram(argv, where), written.join('')]).toEqual([
       2,

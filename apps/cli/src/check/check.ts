@@ -18,53 +18,34 @@ export type Check = {
 export const placeOf = ({ cluster, pod }: { readonly cluster: string; readonly pod: AppPod }): string =>
   `${cluster}: ${pod.namespace}/${pod.name}`;
 
-/** A check of what Pods of our apps say: a finding for each cause. @param troubleOf undefined: there is none */
-export function checkOfCauses<T extends { readonly cluster: string; readonly pod: AppPod }>(
+type Subjects<T> = Pick<Check, 'hint'> & {
+  readonly severity?: Finding['severity'];
+  readonly subjects: (readings: readonly Reading[]) => readonly T[];
+};
+
+/** A check of what Pods of our apps say: a finding for each cause. @param troubleOf undefined: nothing is wrong */
+export const checkOfCauses = <T extends { readonly cluster: string; readonly pod: AppPod }>(
   name: string,
-  {
-    severity = 'problem',
-    hint,
-    subjects,
-    troubleOf,
-  }: Pick<Check, 'hint'> & {
-    readonly severity?: Finding['severity'];
-    readonly subjects: (readings: readonly Reading[]) => readonly T[];
-    readonly troubleOf: (subject: T) => Trouble | undefined;
-  },
+  { troubleOf, ...of }: Subjects<T> & { readonly troubleOf: (subject: T) => Trouble | undefined },
+): Check => checkOf(name, of, (all, readings) => causesOf(seenBy(all, troubleOf), readings));
+
+/** A check of each of some subjects. @param detailOf what is wrong with a subject; undefined: nothing */
+export const checkOfEach = <T>(
+  name: string,
+  { detailOf, ...of }: Subjects<T> & { readonly detailOf: (subject: T) => string | undefined },
+): Check => checkOf(name, of, (all) => all.flatMap((subject) => detailOf(subject) ?? []));
+
+function checkOf<T>(
+  name: string,
+  { severity = 'problem', hint, subjects }: Subjects<T>,
+  detailsOf: (all: readonly T[], readings: readonly Reading[]) => readonly string[],
 ): Check {
   return {
     name,
     hint,
     find: (readings) => {
       const all = subjects(readings);
-      if (all.length === 0) return undefined;
-      return causesOf(seenBy(all, troubleOf), readings).map((detail) => ({ severity, detail }));
-    },
-  };
-}
-
-/** A check of each of some subjects. @param detailOf what is wrong with a subject; undefined: nothing */
-export function checkOfEach<T>(
-  name: string,
-  {
-    severity = 'problem',
-    hint,
-    subjects,
-    detailOf,
-  }: Pick<Check, 'hint'> & {
-    readonly severity?: Finding['severity'];
-    readonly subjects: (readings: readonly Reading[]) => readonly T[];
-    readonly detailOf: (subject: T) => string | undefined;
-  },
-): Check {
-  return {
-    name,
-    hint,
-    find: (reports) => {
-      const all = subjects(reports);
-      return all.length === 0
-        ? undefined
-        : all.map(detailOf).flatMap((detail) => (detail === undefined ? [] : [{ severity, detail }]));
+      return all.length === 0 ? undefined : detailsOf(all, readings).map((detail) => ({ severity, detail }));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { podWithPortsKind, type Service, serviceExportKind, serviceKind } from '@kube-semaphore/kube-objects';
 import type { Context } from '../clusters/contexts.ts';
+import { selects } from '@kube-semaphore/network-policies';
 import { listObjects, mapRead, type Read, type Run } from '../clusters/objects.ts';
 import { type ClusterReport, readPods } from '../clusters/report.ts';
 import { portsIn } from '../explain/ports.ts';
@@ -97,7 +98,8 @@ export function deadEnds({
   for (const service of services) {
     const terms = Object.entries(service.spec.selector);
     const candidates = indexes.get(service.metadata.namespace)?.get(terms[0]!.join('=')) ?? [];
-    const own = candidates.filter(({ labels }) => terms.every(([key, value]) => labels[key] === value));
+    const selector = { matchLabels: service.spec.selector, matchExpressions: [] };
+    const own = candidates.filter(({ labels }) => selects(selector, labels));
     if (own.length > 0) portless.push(...service.spec.ports.flatMap((port) => undeclared(service, port, own) ?? []));
     else if (isComplete) podless.push(`${nameOf(service)} (${terms.map((term) => term.join('=')).join(',')})`);
   }

@@ -1,4 +1,5 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
+import { selects } from '@kube-semaphore/network-policies';
 import { dnsHop } from './dns.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type Facts, type Hop, kubectl, type SideFacts, skipped, type Verdict, wrong } from './facts.ts';
@@ -91,8 +92,8 @@ function whyNone(selector: Readonly<Record<string, string>>, pods: SideFacts['po
   const terms = Object.entries(selector);
   if (terms.length === 0) return ': it has no selector, so someone else must write its EndpointSlices';
   const text = terms.map((term) => term.join('=')).join(',');
-  const isSelected = ({ metadata: { labels } }: PodOnNode): boolean =>
-    terms.every(([key, value]) => labels[key] === value);
   if (!pods.known) return `, whose selector is ${text}`;
-  return pods.value.some(isSelected) ? '' : `: its selector ${text} matches no Pod of its namespace`;
+  return pods.value.some(({ metadata: { labels } }) => selects({ matchLabels: selector, matchExpressions: [] }, labels))
+    ? ''
+    : `: its selector ${text} matches no Pod of its namespace`;
 }

@@ -5,7 +5,7 @@ import { type Files, isOverlay } from './folder.ts';
 import { jsonIn } from './json-file.ts';
 
 const flag = z.optional(z.boolean());
-const schema = z.strictObject({
+const fields = {
   /** Tunnels connect the nodes. */
   wireguard: flag,
   /** wireguard-go carries the tunnels. */
@@ -26,33 +26,13 @@ const schema = z.strictObject({
   deploy: z.optional(z.union([z.string(), z.literal(false)])),
   /** What was said of this cluster, and of no other. */
   answers: z.optional(answersSchema),
-});
+};
+
+/** In this order. It drops what is no choice: other options of the command. */
+const schema = z.object(fields);
 
 /** What flags choose for a cluster. Its overlay keeps them, and further runs without these flags do the same. */
 export type Choices = z.infer<typeof schema>;
-
-/** Those among the options of a command. */
-export const givenBy = ({
-  wireguard,
-  userspace,
-  networkPolicies,
-  mcs,
-  registry,
-  boundTokens,
-  coredns,
-  sharedServiceCidrs,
-  deploy,
-}: Choices): Choices => ({
-  wireguard,
-  userspace,
-  networkPolicies,
-  mcs,
-  registry,
-  boundTokens,
-  coredns,
-  sharedServiceCidrs,
-  deploy,
-});
 
 /** The file of an overlay with its choices. */
 export const CHOICES_FILE = 'link.json';
@@ -68,7 +48,8 @@ const limits = z.strictObject({
 /** The limits that a run found for the files of a cluster, besides the Pods of its remotes. */
 export type Limits = z.infer<typeof limits>;
 
-const file = z.extend(schema, {
+const file = z.strictObject({
+  ...fields,
   /** Of the namespace kube-system of the cluster. */
   uid: z.optional(z.string()),
   written: z.optional(limits),
@@ -95,6 +76,8 @@ const fileIn = (files: Files): z.infer<typeof file> => jsonIn(files, CHOICES_FIL
  * The choices of each cluster, in their order: those that are given; else its own; else, of a cluster without an overlay,
  * those of the others. Both ends of a link need tunnels, NetworkPolicies, MCS and shared ranges, so one cluster with them
  * decides. Answers are those that are given; else its own.
+ *
+ * @param given those among the options of a command
  */
 export function choicesOf(
   clusters: readonly { readonly files: Files; readonly folder: string; readonly answers: GivenAnswers }[],
@@ -117,7 +100,6 @@ export function choicesOf(
     ...(linked.some(({ mcs }) => mcs === true) && { mcs: true }),
     ...(linked.some(({ sharedServiceCidrs }) => sharedServiceCidrs === true) && { sharedServiceCidrs: true }),
   };
-  // The schema sorts them.
   return kept.map(({ isNew, choices, own }) =>
     schema.parse({ ...(isNew ? inherited : choices), ...shared, ...defined(given), ...own }),
   );

@@ -6,7 +6,7 @@ import { isLinked } from '../unlink/leave.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
 import { carryOut, type Mode } from './carry-out.ts';
-import { type Choices, givenBy } from './choices.ts';
+import type { Choices } from './choices.ts';
 import { overlayFor, type Side, sidesOf } from './decide.ts';
 import { isOverlay, writeFolder } from './folder.ts';
 import { manifests } from './manifests.ts';
@@ -125,7 +125,7 @@ async function readSides(
   const { sides, problems } = sidesOf(readings, {
     output,
     overlays: await readOverlays(output),
-    given: givenBy(options),
+    given: options,
     apply,
   });
   if (renew && failures.length === 0 && !sides.some(({ choices }) => typeof choices.boundTokens === 'number'))

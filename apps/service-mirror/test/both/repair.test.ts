@@ -3,21 +3,11 @@ import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from '../support/it.ts';
 import { argvOf, usualFlags } from '../support/mirror-process.ts';
-
-const web = { name: 'web', namespace: 'default' };
-const mirror = 'c2-default-73736d-web';
+import { mirror, startWithMirror, web } from '../support/written-mirror.ts';
 
 const it = itOnClusters
   .extend('localOptions', { scope: 'file' }, () => ({ controllers: [] }))
-  .extend('program', async ({ sources, mirrors, start }) => {
-    await sources.add(web);
-    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
-    const program = await start();
-    await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    // It knows what it wrote, so every later change is a foreign one.
-    await program.logged('slice created');
-    return program;
-  });
+  .extend('program', ({ sources, mirrors, start }) => startWithMirror({ sources, mirrors, start }));
 
 describe('a Service that another program edited', () => {
   it.for<{ name: string; edit: object }>([

@@ -3,9 +3,8 @@ import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { it as itOnClusters } from '../support/it.ts';
 import { argvOf, usualFlags } from '../support/mirror-process.ts';
+import { mirror, startWithMirror, web } from '../support/written-mirror.ts';
 
-const web = { name: 'web', namespace: 'default' };
-const mirror = 'c2-default-73736d-web';
 const finalizers = ['cloud.example/load-balancer'];
 const skipped = { remote: 'c2', reason: 'terminating', kind: 'problem' };
 const detail =
@@ -14,11 +13,7 @@ const detail =
 const it = itOnClusters
   .extend('localOptions', { scope: 'file' }, () => ({ controllers: [] }))
   .extend('program', async ({ sources, mirrors, start }) => {
-    await sources.add(web);
-    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
-    const program = await start();
-    await mirrors.become({ [mirror]: ['10.4.0.1'] });
-    await program.logged('slice created');
+    const program = await startWithMirror({ sources, mirrors, start });
     await mirrors.patch('services', mirror, { metadata: { finalizers } });
     return program;
   })
