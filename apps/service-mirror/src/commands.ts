@@ -39,7 +39,7 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
-    const status = (): string => statusPage(command, mirror.status());
+    const status = async (): Promise<string> => statusPage(command, await mirror.status());
     const { listenAddress } = options;
     const health = { isLive, isReady, status, listenAddress, registry, metrics, file, isKubeconfigStale, version, log };
     await serve((running) => mirror.run(running), health, run);

@@ -8,14 +8,16 @@ import {
 } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
-import type { Health, Logger } from '@kube-semaphore/runtime';
+import { type Health, type Logger, shared } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
 import { prefixesOf, type Settings } from './config/settings.ts';
+import { askedNames } from './desired/asked-names.ts';
 import { ChangeWriter } from './local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './local/mirror-namespace.ts';
 import { LocalObjects } from './local/objects.ts';
 import { ObjectWriter } from './local/object-writer.ts';
 import { plannedWrites } from './local/planned-writes.ts';
+import { type ResolvedName, resolveNames } from './local/resolve-names.ts';
 import { LocalZones } from './local/zones.ts';
 import { MultiClusterServices } from './mcs.ts';
 import { Gaps } from './metrics/gaps.ts';
@@ -44,6 +46,9 @@ export type ServiceMirrorInput = {
 /** How often to update the metrics that no event updates. */
 const SAMPLE_MS = 5_000;
 
+/** How often reads of `/status` may ask DNS. */
+const ASK_DNS_MS = 10_000;
+
 /**
  * The whole app: mirrors the Services of remote clusters, and merges those of all clusters into global ones. It lists
  * the local objects first, because the first lists of the remotes are measured against them.
@@ -61,6 +66,7 @@ export class ServiceMirror {
   readonly #reconciler: ServiceReconciler;
   readonly #controller: LeaderController;
   readonly #runner: Runner;
+  readonly #resolvedNames: () => Promise<readonly ResolvedName[]>;
 
   constructor(input: ServiceMirrorInput) {
     const { options, settings, local: client, log, metrics, leadership } = input;
@@ -145,18 +151,23 @@ export class ServiceMirror {
       longestReconcileMs: () => this.#controller.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
+    const asked = { prefixes: prefixesOf(settings), hasGlobals: settings.global !== undefined };
+    this.#resolvedNames = shared(() => resolveNames(askedNames(local, asked)), { forMs: ASK_DNS_MS });
   }
 
   readonly isLive = (): Health => this.#runner.isLive();
   readonly isReady = (): Health => this.#runner.isReady();
 
-  status(): AppStatus {
+  /** What `/status` says. Asks DNS, at most once in ten seconds. */
+  async status(): Promise<AppStatus & { readonly names: readonly ResolvedName[] }> {
+    const names = await this.#resolvedNames();
     const { leadership, settings } = this.#input;
     const { local, mirrorNamespace, mirrorSelector, global, mcs = null } = settings;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
       ...this.#clusters.status(),
+      names,
       config: {
         name: local.name,
         mirrorNamespace,

@@ -8,4 +8,5 @@ export { metricsReference, type MetricSpec, type MetricTable } from './metrics/m
 export { beforeScrape, createMetrics, type Instruments, sampleLine, type Samples } from './metrics/metrics.ts';
 export { addProcessMetrics } from './metrics/process-metrics.ts';
 export { leaderMetrics, podAddressMetrics, sharedMetrics } from './metrics/shared-metrics.ts';
+export { shared } from './shared.ts';
 export { type ConfigSource, serve, type ServeInput } from './serve.ts';

@@ -12,6 +12,8 @@ export type ObservedService = Identity & {
   readonly labels: StringMap;
   readonly annotations: StringMap;
   readonly definition: Definition;
+  /** Its first address; undefined if it has none, as a headless one. */
+  readonly ip?: string | undefined;
   readonly familyPolicy: string;
   /** It has type ClusterIP, no selector, and routes to all nodes, like every Service that we write. */
   readonly isPlain: boolean;

@@ -13,15 +13,24 @@ export function mirrorsWithoutReadyEndpoints(
   local: Pick<LocalServices, 'slices'> & { services(): readonly ObservedService[] },
   prefixes: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, number> {
-  const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
-  const remoteOf = (labels: StringMap): string | undefined => {
-    if (labels[globalServiceLabel] === 'true') return GLOBAL;
-    return labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
-  };
+  const remoteOf = remoteByLabels(prefixes);
   const counts = new Map([...prefixes.keys(), GLOBAL].map((remote) => [remote, 0]));
   for (const { name, labels } of local.services()) {
     const remote = remoteOf(labels);
     if (remote !== undefined && !local.slices(name).some(hasReady)) counts.set(remote, counts.get(remote)! + 1);
   }
   return counts;
+}
+
+/**
+ * Finds the remote of a mirror, or `global`; undefined for another Service.
+ *
+ * @param prefixes of the remotes, by cluster
+ */
+export function remoteByLabels(prefixes: ReadonlyMap<string, string>): (labels: StringMap) => string | undefined {
+  const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
+  return (labels) => {
+    if (labels[globalServiceLabel] === 'true') return GLOBAL;
+    return labels[mirroredServiceLabel] === 'true' ? clusters.get(labels[mirrorPrefixLabel] ?? '') : undefined;
+  };
 }

@@ -1,8 +1,8 @@
-import { Codec, endpointSliceKind } from '@kube-semaphore/kube-objects';
+import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { slice } from '../../test/arbitraries.ts';
-import { observedSlice } from './read.ts';
+import { observedService, observedSlice } from './read.ts';
 import { writtenSlice } from './written.ts';
 
 const sliceWith = (addresses: readonly string[], zone?: string) =>
@@ -17,6 +17,15 @@ const sliceWith = (addresses: readonly string[], zone?: string) =>
       ...(zone !== undefined && { hints: { forZones: [{ name: zone }] } }),
     })),
   });
+
+it.each([
+  { spec: { clusterIP: '10.96.0.3', clusterIPs: ['10.96.0.3', 'fd00::3'] }, want: '10.96.0.3' },
+  { spec: { clusterIP: 'None', clusterIPs: ['None'] }, want: undefined },
+  { spec: { type: 'ExternalName', externalName: 'example.com' }, want: undefined },
+])('observedService has the first address, if there is one: $want', ({ spec, want }) => {
+  const object = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'web' }, spec };
+  expect(observedService(new Codec(serviceKind).objectFromJson(object)).ip).toBe(want);
+});
 
 describe('observedSlice', () => {
   const written = observedSlice(sliceWith(['10.4.0.1', '10.4.0.2']))!.endpoints;

@@ -38,6 +38,7 @@ export function observedService({ metadata, spec }: Service): ObservedService {
       affinitySeconds: isSticky ? spec.sessionAffinityConfig.clientIP.timeoutSeconds || undefined : undefined,
       publishNotReadyAddresses: spec.publishNotReadyAddresses,
     },
+    ip: spec.clusterIP === '' || spec.clusterIP === 'None' ? undefined : spec.clusterIP,
     familyPolicy: spec.ipFamilyPolicy,
     isPlain: isPlain && !ports.includes(undefined),
     isTerminating: deletionTimestamp > 0,

@@ -1,7 +1,8 @@
+import { isIPv6 } from 'node:net';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type RealCluster, startCoreDns } from '@kube-semaphore/testkit';
-import type { Network, Place } from '@kube-semaphore/testnet';
+import { ask as askServer, type Network, type Place } from '@kube-semaphore/testnet';
 import { describe, expect, onTestFinished } from 'vitest';
 import { deployedCorefile, documentedCorefile } from '../support/net/corefile.ts';
 import type { RecordType } from '../support/net/dns-message.ts';
@@ -280,4 +281,65 @@ describe('a global Service', () => {
       );
     },
   );
+});
+
+describe('the status', () => {
+  it('says what DNS answers where the program runs, also another server than CoreDNS', async ({
+    realClusters,
+    network,
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    const { local: cluster, remote } = realClusters;
+    const name = 'asked';
+    const { node, coreDns } = await startDns({ cluster, network, name, corefile: documentedCorefile() });
+    onTestFinished(() => coreDns.stop());
+    await node.forward(Number(new URL(remote.url).port));
+    const asksItself = () => node.run('sh', ['-c', 'echo nameserver 127.0.0.1 > /run/resolv.conf']);
+    await asksItself();
+
+    await sources.add({ name, spec: dualStack });
+    await sources.addSlice({ name: 'asked-a', service: name, endpoints: ['10.4.0.1'] });
+    await localSources.add({ name, labels: globalLabels, spec: { ipFamilies: ['IPv6'] } });
+    await localSources.addSlice({ name: 'asked-a', service: name, labels: globalLabels, endpoints: ['fd03::1'] });
+    const program = await startGlobal({ place: node, env: { PATH: process.env['PATH'] ?? '' } });
+    await mirrors.become({ 'c2-default-73736d-asked': ['10.4.0.1'], 'gl-default-73736d-asked': ['fd03::1'] });
+    const asked = await Promise.all(
+      Object.entries({ c2: 'c2', global: 'gl' }).map(async ([zone, prefix]) => {
+        const [address] = addressesOf(await mirrors.service(`${prefix}-default-73736d-asked`));
+        return { remote: zone, name: `asked.default.svc.cluster.${zone}`, address };
+      }),
+    );
+    expect(asked.map(({ address = '' }) => isIPv6(address))).toEqual([false, true]);
+    const names = async () => ((await program.status()) as { readonly names: unknown }).names;
+    await eventually(
+      names,
+      asked.map((each) => ({ ...each, answers: [each.address] })),
+    );
+
+    const queries = async () => {
+      const { body } = await askServer(node, 9_153, '/metrics');
+      return Array.from(body.matchAll(/^coredns_dns_requests_total\{.* (\d+)$/gm)).reduce(
+        (sum, [, n]) => sum + Number(n),
+        0,
+      );
+    };
+    const [before, sinceMs] = [await queries(), performance.now()];
+    for (let read = 0; read < 5; read += 1) await names();
+    const rounds = Math.ceil((performance.now() - sinceMs) / 10_000);
+    // Two names, of which each may be asked for twice if an answer is late.
+    expect((await queries()) - before).toBeLessThanOrEqual(4 * rounds);
+
+    await coreDns.stop();
+    const corefile = '.:53 {\n    template ANY ANY {\n        rcode SERVFAIL\n    }\n}\n';
+    const other = await startCoreDns({ cluster, node, corefile });
+    onTestFinished(() => other.stop());
+    await asksItself();
+    await eventually(
+      names,
+      asked.map((each) => ({ ...each, error: 'ESERVFAIL' })),
+    );
+  });
 });

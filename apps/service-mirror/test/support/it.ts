@@ -1,6 +1,7 @@
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { startCluster } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import { test } from 'vitest';
 import { createAccounts } from './accounts.ts';
 import { type LocalOptions, startLocal } from './clusters.ts';
@@ -10,8 +11,10 @@ import { argvOf, type MirrorFlags, type MirrorProcess, MIRRORS, spawnMirror, usu
 import { RemoteServices } from './remote-services.ts';
 
 /** How a start differs from the usual. */
-type StartOptions = {
+export type StartOptions = {
   readonly env?: Readonly<Record<string, string>>;
+  /** Where it runs. Default: here. */
+  readonly place?: Place;
   /** Whether to wait until the process is ready. Default true. */
   readonly ready?: boolean;
 };
@@ -57,8 +60,8 @@ export const it = test
       await Promise.all(started.map((mirror) => mirror.stop('SIGKILL')));
       if (task.result?.state === 'fail') for (const { stderr } of started) console.error(stderr());
     });
-    return async (argv: readonly string[], { env, ready = true }: StartOptions = {}): Promise<MirrorProcess> => {
-      const mirror = spawnMirror(argv, env);
+    return async (argv: readonly string[], { env, place, ready = true }: StartOptions = {}): Promise<MirrorProcess> => {
+      const mirror = spawnMirror(argv, env, place);
       started.push(mirror);
       if (ready) await mirror.ready();
       return mirror;

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type Program, spawnProgram } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 import type { Accounts } from './accounts.ts';
 
 /** semaphore-service-mirror as a process. */
@@ -32,6 +33,9 @@ export function argvOf(flags: MirrorFlags): string[] {
 
 const launcher = fileURLToPath(new URL('../../bin/semaphore-service-mirror.js', import.meta.url));
 
-/** Starts it with these arguments and variables, without the variables of the test process. */
-export const spawnMirror = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): MirrorProcess =>
-  spawnProgram(launcher, argv, env);
+/** Starts it with these arguments and variables, without the variables of the test process. @param place as `spawnProgram` */
+export const spawnMirror = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  place?: Place,
+): MirrorProcess => spawnProgram(launcher, argv, env, { place });

@@ -2,6 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundConnections } from './bounded-connections.ts';
 import type { Logger } from '../log/logger.ts';
+import { shared } from '../shared.ts';
 
 /**
  * Not imported: an ESM import reads every export of node:http, and reading those of WebSocket loads undici, which costs
@@ -113,19 +114,6 @@ function pagesOf({
     collected('/metrics', registry.contentType, () => registry.metrics()),
     collected('/status', 'application/json', status),
   ]);
-}
-
-/** Runs `work` for the first caller, and gives its outcome to all callers until `forMs` after its end. */
-function shared<T>(work: () => Promise<T>, { forMs, nowMs }: { forMs: number; nowMs: () => number }): () => Promise<T> {
-  let last: { readonly outcome: Promise<T>; endedMs: number } | undefined;
-  return () => {
-    if (last === undefined || nowMs() - last.endedMs >= forMs) {
-      const begun = { outcome: work(), endedMs: Infinity };
-      void begun.outcome.finally(() => (begun.endedMs = nowMs()));
-      last = begun;
-    }
-    return last.outcome;
-  };
 }
 
 function listenerFor(pages: ReadonlyMap<string, Page>): RequestListener {

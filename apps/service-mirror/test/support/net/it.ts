@@ -4,7 +4,7 @@ import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import { createGlobalAccounts } from '../accounts.ts';
-import { it as itOnClusters } from '../it.ts';
+import { it as itOnClusters, type StartOptions } from '../it.ts';
 import { MIRRORS } from '../mirror-process.ts';
 import { RemoteServices } from '../remote-services.ts';
 
@@ -51,19 +51,23 @@ export const it = itOnClusters
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('sources', ({ remote }, { onCleanup }) => withoutSelector(remote, onCleanup))
   .extend('localSources', ({ local }, { onCleanup }) => withoutSelector(local, onCleanup))
-  .extend('startGlobal', ({ local, accounts, startWith, localSources: _goAfterIt }) => async () => {
-    const file = {
-      global: {
-        globalSvcLabelSelector: 'global=true',
-        globalSvcRoutingStrategyLabel: 'local-first=true',
-        globalSvcHints: 'labelled',
-        mirrorSvcLabelSelector: 'mirror=true',
-        mirrorNamespace: MIRRORS,
+  .extend(
+    'startGlobal',
+    ({ local, accounts, startWith, localSources: _goAfterIt }) =>
+      async (options?: StartOptions) => {
+        const file = {
+          global: {
+            globalSvcLabelSelector: 'global=true',
+            globalSvcRoutingStrategyLabel: 'local-first=true',
+            globalSvcHints: 'labelled',
+            mirrorSvcLabelSelector: 'mirror=true',
+            mirrorNamespace: MIRRORS,
+          },
+          localCluster: { name: 'c1', zones: [ZONE], kubeConfigPath: accounts.local.kubeconfig },
+          remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
+        };
+        const path = join(local.dir, 'service-mirror.json');
+        await writeFile(path, JSON.stringify(file));
+        return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0'], options);
       },
-      localCluster: { name: 'c1', zones: [ZONE], kubeConfigPath: accounts.local.kubeconfig },
-      remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
-    };
-    const path = join(local.dir, 'service-mirror.json');
-    await writeFile(path, JSON.stringify(file));
-    return startWith([`-config=${path}`, '-listen-address=127.0.0.1:0']);
-  });
+  );
