@@ -121,7 +121,7 @@ describe('create', () => {
   });
 
   it('is refused with 422 if the object is not valid', async () => {
-    await expect(createService('1-web')).rejects.toMatchObject({ code: 'KUBE_API', status: 422, reason: 'Invalid' });
+    await expect(createService('-web')).rejects.toMatchObject({ code: 'KUBE_API', status: 422, reason: 'Invalid' });
   });
 });
 
