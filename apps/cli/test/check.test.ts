@@ -51,6 +51,23 @@ describe('check', () => {
     expect(await detailOf('10.0.0.0/8')).toBe('✓ sources-kept');
   });
 
+  it('says which names DNS answers otherwise to the Pod that asked, in foreign words that steer no terminal', async () => {
+    const names = [
+      { remote: 'c2', name: 'web.shop.svc.cluster.c2', address: '10.96.0.3', error: 'ESERVFAIL \u001b[2J' },
+    ];
+    const status = (): string => JSON.stringify({ ...(JSON.parse(policyPage()) as object), names });
+    const server = await startApiServer({ pods: [{ app: 'semaphore-service-mirror', name: 'mirror-0', status }] });
+    const { code, stdout } = await run('check', '--kubeconfig', await kubeconfigOf({ c1: server }, 'c1'));
+    expect(code).toBe(1);
+    const lines = stdout.split('\n');
+    const at = lines.findIndex((line) => line.includes('names-resolved'));
+    expect(lines.slice(at, at + 2)).toEqual([
+      "✗ names-resolved: names of c2 don't resolve: in c1 (service-mirror): on node n1, " +
+        'DNS says SERVFAIL \\u001b[2J for web.shop.svc.cluster.c2, not 10.96.0.3',
+      '  wait half a minute; then look at what Pods of this node ask, such as NodeLocal DNSCache: docs/check.md#names-resolved',
+    ]);
+  });
+
   it('waits until there is no problem', async () => {
     const { code, stdout } = await run('check', '--kubeconfig', await lost(1), '--wait', '5m', '-o', 'json');
     expect(code).toBe(0);

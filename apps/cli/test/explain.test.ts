@@ -42,7 +42,7 @@ const Corefile = String.raw`.:53 {
 const here = {
   '/api/v1/namespaces/shop': namespace,
   '/api/v1/namespaces/shop/pods': list('Pod', 'v1', pod('cart', '10.2.0.7')),
-  '/api/v1/namespaces/kube-system/configmaps/coredns': { metadata: {}, data: { Corefile } },
+  '/api/v1/namespaces/kube-system/configmaps/coredns': { metadata: { resourceVersion: '1' }, data: { Corefile } },
   '/api/v1/services?mirrored-svc=true': list(
     'Service',
     'v1',

@@ -87,6 +87,9 @@ async function newFolder(): Promise<string> {
 const configOf = async (folder: string, name: Name, app: string): Promise<unknown> =>
   JSON.parse(await readFile(join(folder, name, `${app}.json`), 'utf8'));
 
+/** Of `dns.yaml`: one line has the zones of all remotes. */
+const isZones = (line: string): boolean => /^- +svc\.cluster\./.test(line);
+
 describe('link', () => {
   it('says what it found, and where', async () => {
     const { code, stdout } = await link(await newFolder(), ['c1', 'c2']);
@@ -135,7 +138,7 @@ describe('link', () => {
 
   it.skipIf(goesWithoutKubectl)('writes overlays that do the same as those of the page, and pools', async () => {
     const folder = await newFolder();
-    await link(folder, ['c1', 'c2']);
+    await link(folder, ['c1', 'c2'], '--no-coredns');
     for (const [name, other] of [
       ['c1', 'c2'],
       ['c2', 'c1'],
@@ -153,9 +156,40 @@ describe('link', () => {
     }
   });
 
+  it.skipIf(goesWithoutKubectl)(
+    'adds our own CoreDNS where it knows no DNS server, with the names of all remotes',
+    async () => {
+      const folder = await newFolder();
+      const dnsOf = async (name: Name) => {
+        const objects = (await rendered(join(folder, name))) as readonly (Rendered & {
+          readonly metadata: { readonly name: string };
+          readonly data?: { readonly Corefile?: string };
+        })[];
+        const ours = objects.filter(({ metadata }) => metadata.name === 'semaphore-dns');
+        return [ours.map(({ kind }) => kind), ours.find(({ data }) => data)?.data?.Corefile?.split('\n')[0]];
+      };
+      await link(folder, ['c1', 'c2']);
+      const kinds = ['ConfigMap', 'Service', 'Deployment', 'PodDisruptionBudget'];
+      expect(await dnsOf('c1')).toEqual([kinds, 'svc.cluster.c2:5353 svc.cluster.global:5353 {']);
+      await link(folder, ['c1', 'c3'], '--mcs');
+      const zones = 'svc.cluster.c2:5353 svc.cluster.c3:5353 svc.cluster.global:5353 svc.clusterset.local:5353 {';
+      expect(await dnsOf('c1')).toEqual([kinds, zones]);
+      expect(await configOf(folder, 'c1', 'service-mirror')).toMatchObject({
+        mcs: { derivedServices: 'mirrorNamespace' },
+      });
+      expect(await changedPlainly(folder, ['c1', 'c3'])).toEqual([]);
+      const unlinked = ['--context=c1', '--context=c2', '-o', folder];
+      const KUBECONFIG = names.map((name) => clusters[name].adminKubeconfig).join(delimiter);
+      expect(await runHere({ KUBECONFIG }, 'unlink', ...unlinked)).toMatchObject({ code: 0 });
+      expect(await dnsOf('c1')).toEqual([kinds, zones.replace('svc.cluster.c2:5353 ', '')]);
+      await link(folder, ['c1', 'c3'], '--no-coredns');
+      expect(await dnsOf('c1')).toEqual([[], undefined]);
+    },
+  );
+
   it.skipIf(goesWithoutKubectl)('writes overlays without tokens that do not end, if they are to end', async () => {
     const folder = await newFolder();
-    await link(folder, ['c1', 'c2'], '--bound-tokens=24h');
+    await link(folder, ['c1', 'c2'], '--bound-tokens=24h', '--no-coredns');
     const documented = await rendered(join(example, 'c1'));
     const own = await rendered(join(folder, 'c1'));
     expect(own.filter(({ kind }) => kind !== 'IPPool')).toEqual(documented.filter(({ kind }) => kind !== 'Secret'));
@@ -234,7 +268,7 @@ describe('link', () => {
     const flags = '--userspace --network-policies --registry=r.example/s --bound-tokens=24h';
     expect(lines.map((line) => line.split(/ {2,}/))).toContainEqual(['c1', 'flags', flags, 'link.json']);
     // Only c3 is new in c1.
-    expect(lines.filter((line) => line.startsWith('- '))).toEqual([]);
+    expect(lines.filter((line) => line.startsWith('- ') && !isZones(line))).toEqual([]);
     for (const name of names) expect(await chosenBy(name)).toEqual([true, true, true, true]);
     expect(await changedPlainly(folder, names)).toEqual([]);
     await link(folder, ['c1', 'c2'], '--no-userspace', '--no-network-policies', '--no-registry', '--no-bound-tokens');
@@ -502,7 +536,8 @@ describe('link', () => {
     });
     expect(await configOf(folder, 'c3', 'service-mirror')).toMatchObject({ remoteClusters: [{ name: 'c1' }] });
     // Nothing of c2 was removed.
-    expect(stdout.split('\n').filter((line) => line.startsWith('- ') && line.includes('c2'))).toEqual([]);
+    const removed = stdout.split('\n').filter((line) => line.startsWith('- ') && !isZones(line));
+    expect(removed.filter((line) => line.includes('c2'))).toEqual([]);
   });
 
   it.each([
@@ -701,8 +736,7 @@ async function rendered(folder: string): Promise<readonly Rendered[]> {
   const { stdout } = await promisify(execFile)(join(kubectlFolder ?? '', 'kubectl'), ['kustomize', folder]);
   return parseAllDocuments(stdout.replaceAll(/\b(semaphore-[a-z-]+)-[a-z0-9]{10}$/gm, '$1')).map((document) => {
     const object = document.toJS() as Rendered & { readonly data?: Readonly<Record<string, string>> };
-    return object.kind === 'ConfigMap'
-      ? { ...object, data: JSON.parse(object.data!['config.json']!) as unknown }
-      : object;
+    const config = object.data?.['config.json'];
+    return config === undefined ? object : { ...object, data: JSON.parse(config) as unknown };
   });
 }

@@ -1,7 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@kube-semaphore/eventually';
-import { globalNetworkSetCrd, spawnProgram, startCluster, STEERING } from '@kube-semaphore/testkit';
+import {
+  endpointSlice,
+  globalNetworkSetCrd,
+  service,
+  spawnProgram,
+  startCluster,
+  STEERING,
+} from '@kube-semaphore/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
@@ -59,6 +66,15 @@ describe('status', () => {
     await local!.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'sys-semaphore' } };
     await local!.admin.create('/api/v1/namespaces', namespace);
+    // A mirror, whose name the program asks of the DNS server of this machine.
+    await remote!.admin.create(
+      '/api/v1/namespaces/default/services',
+      service({ name: 'web', labels: { mirror: 'true' } }),
+    );
+    await remote!.admin.create(
+      '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices',
+      endpointSlice({ name: 'web-1', service: 'web', labels: { mirror: 'true' }, endpoints: ['10.4.1.38'] }),
+    );
     const usual = [`-target-kube-config=${remote!.adminKubeconfig}`, '-listen-address=127.0.0.1:0'];
     const here = local!.adminKubeconfig;
     const pods = await Promise.all([
@@ -72,16 +88,25 @@ describe('status', () => {
       ]),
     ]);
     const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods }) }, 'c1');
-    const { code, stdout } = await runHere({}, 'status', '--kubeconfig', kubeconfig, '-o', 'json');
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
+    const page = async () => {
+      const { code, stdout } = await runHere({}, 'status', '--kubeconfig', kubeconfig, '-o', 'json');
+      expect(code).toBe(0);
+      return JSON.parse(stdout) as object;
+    };
+    const name = {
+      remote: 'c2',
+      name: 'web.default.svc.cluster.c2',
+      address: expect.stringMatching(/^10\./) as unknown,
+    };
+    await eventually(page, (said) => JSON.stringify(said).includes('svc.cluster.c2'));
+    expect(await page()).toMatchObject({
       schemaVersion: '1',
       clusters: [
         {
           cluster: 'c1',
           pods: [
             { app: 'semaphore-policy', node: 'n1', ready: true, status: { leader: true } },
-            { app: 'semaphore-service-mirror', node: 'n1', ready: true, status: { leader: true } },
+            { app: 'semaphore-service-mirror', node: 'n1', ready: true, status: { leader: true, names: [name] } },
           ],
         },
       ],
@@ -91,7 +116,7 @@ describe('status', () => {
           to: 'c2',
           apps: {
             'semaphore-policy': { state: 'up', objects: { pods: 0, sets: 0 } },
-            'semaphore-service-mirror': { state: 'up', objects: { services: 0, mirrors: 0 } },
+            'semaphore-service-mirror': { state: 'up', objects: { services: 1, mirrors: 1 } },
           },
         },
       ],

@@ -2,9 +2,10 @@ import { Codec, serviceKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import type { RemoteStatus } from '../clusters/app-status.ts';
+import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { Read } from '../clusters/objects.ts';
 import type { AppPod } from '../clusters/report.ts';
+import { dnsConfig } from '../../test/support/dns-config.ts';
 import { rulesOf } from '../corefile/rules.ts';
 import type { Masquerader } from '../masquerade/masquerader.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
@@ -36,7 +37,8 @@ const ruled = (...names: readonly string[]): string => {
   const rules = names.flatMap((name) => rulesOf({ name, prefix: name.replace('global', 'gl') }, target));
   return `.:53 {\n${[...rules, 'kubernetes cluster.local'].join('\n')}\n}\n`;
 };
-const stored = (text: string, writer = 'semaphore-link') => known({ text, changedMs: 0, writer });
+const stored = (text: string, writer = 'semaphore-link') =>
+  known(dnsConfig(text, { corefile: { text, changedMs: 0, writer } }));
 const IMPORTS = `clusterset.local:53 {
     kubernetes clusterset.local {
         multicluster clusterset.local
@@ -107,7 +109,7 @@ const factsOf = (name: string, remote: string): Facts => ({
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
   masqueraders: { found: [masquerader(rangeOf(remote))], unknown: [] },
   emptyRules: known([]),
-  corefile: stored(`${ruled(remote)}${IMPORTS}`),
+  dnsConfig: stored(`${ruled(remote)}${IMPORTS}`),
   selectedNamespaces: known(new Map()),
   multicluster: known({ kinds, isReadable: true }),
   dns: known([dnsPod]),
@@ -128,6 +130,13 @@ const credentials = (daysLeft: number) => ({
 });
 const expiring = (days: number) => ({ what: 'the certificate', untilMs: days * DAY_MS });
 const server = { major: 1, minor: 36, aheadMs: -900, readAtMs: 0, expiries: [expiring(90)] };
+
+/** A name of a remote, as an app tells it. */
+const asked = (remote: string, zone = remote) => ({
+  remote,
+  name: `web.shop.svc.cluster.${zone}`,
+  address: '10.96.0.3',
+});
 
 /** A cluster that reads another one, and is fine. Its node is `n-c1`, with the key `key-c1`. */
 function cluster(name: string, remote: string): Reading & { readonly pods: (AppPod & { status: object })[] } {
@@ -152,6 +161,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
         app: 'semaphore-service-mirror',
         config: { name, mirrorNamespace: 'sys-semaphore', mcs: {} },
         remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],
+        names: [{ ...asked(remote), answers: ['10.96.0.3'] }],
       }),
       appPod({ app: 'semaphore-wireguard', node: `n-${name}`, config: { name }, remotes: [tunnel] }),
     ],
@@ -182,6 +192,11 @@ const changed = <K extends keyof Facts>(fact: K, value: Facts[K]): readonly Read
   c1,
   { ...c2, facts: { ...c2.facts, [fact]: value } },
 ];
+/** Two clusters that are fine, after a change of the names that the first app tells, and of its Corefile. */
+const named = (names: AppStatus['names'], config = c1.facts.dnsConfig): readonly Reading[] => {
+  const [before, other] = broken(MIRROR, {}, { names });
+  return [{ ...before!, facts: { ...c1.facts, dnsConfig: config } }, other!];
+};
 const failing = (reports: readonly Reading[]) =>
   resultsOf(checks, reports).flatMap(({ name, findings }) => findings.map(({ severity }) => `${severity} ${name}`));
 
@@ -280,8 +295,8 @@ describe('the checks', () => {
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
     { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
     { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },
-    { reports: changed('corefile', stored(IMPORTS)), want: ['problem dns-rules'] },
-    { reports: changed('corefile', stored(`${ruled('c1', 'c9')}${IMPORTS}`)), want: ['warning dns-rules'] },
+    { reports: changed('dnsConfig', stored(IMPORTS)), want: ['problem dns-rules'] },
+    { reports: changed('dnsConfig', stored(`${ruled('c1', 'c9')}${IMPORTS}`)), want: ['warning dns-rules'] },
     { reports: changed('selectedNamespaces', forbidden), want: ['warning dns-rules'] },
     { reports: changed('emptyRules', known(['a rule selects no address'])), want: ['warning sets-filled'] },
     { reports: changed('emptyRules', forbidden), want: ['warning sets-filled'] },
@@ -289,14 +304,42 @@ describe('the checks', () => {
     { reports: changed('dns', known([{ ...dnsPod, ready: false }, dnsPod])), want: [] },
     { reports: changed('dns', known([{ ...dnsPod, isCurrent: known(false) }])), want: ['problem dns-answers'] },
     { reports: changed('dns', known([{ ...dnsPod, isCurrent: forbidden }])), want: ['warning dns-answers'] },
-    { reports: changed('corefile', stored(ruled('c1'))), want: ['problem imports-resolved'] },
+    { reports: named([{ ...asked('c2'), error: 'ESERVFAIL' }]), want: ['problem names-resolved'] },
+    { reports: named([{ ...asked('c2'), answers: ['10.96.0.9'] }]), want: ['problem names-resolved'] },
+    { reports: named([{ ...asked('c2'), answers: ['10.96.0.3', '10.96.0.9'] }]), want: ['problem names-resolved'] },
     {
-      reports: changed('corefile', stored(`${ruled('c1')}${IMPORTS.replace(':53', ':5353')}`)),
+      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], stored(`.:53 {\n}\n${IMPORTS}`)),
+      want: ['problem dns-rules'],
+    },
+    {
+      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], stored('.:53 {')),
+      want: ['warning dns-rules', 'problem names-resolved'],
+    },
+    {
+      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], stored(importsByRule.replaceAll('c1', 'c2'))),
+      want: ['problem names-resolved'],
+    },
+    {
+      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], known(dnsConfig(undefined, { clusterAddresses: [] }))),
+      want: ['problem names-resolved'],
+    },
+    {
+      reports: named([
+        { ...asked('c2'), error: 'ENOTFOUND' },
+        { ...asked('c2', 'p2'), answers: ['10.96.0.3'] },
+      ]),
+      want: [],
+    },
+    { reports: named([]), want: [] },
+    { reports: named(undefined), want: [] },
+    { reports: changed('dnsConfig', stored(ruled('c1'))), want: ['problem imports-resolved'] },
+    {
+      reports: changed('dnsConfig', stored(`${ruled('c1')}${IMPORTS.replace(':53', ':5353')}`)),
       want: ['problem imports-resolved'],
     },
-    { reports: changed('corefile', stored(importsByRule)), want: [] },
+    { reports: changed('dnsConfig', stored(importsByRule)), want: [] },
     {
-      reports: changed('corefile', stored(ruled('c1') + IMPORTS.replace('tes cl', 'tes cluster.local cl'))),
+      reports: changed('dnsConfig', stored(ruled('c1') + IMPORTS.replace('tes cl', 'tes cluster.local cl'))),
       want: ['problem imports-resolved'],
     },
     {
@@ -309,7 +352,7 @@ describe('the checks', () => {
     },
     { reports: changed('multicluster', known({ kinds, isReadable: false })), want: ['problem imports-resolved'] },
     { reports: changed('multicluster', forbidden), want: ['warning imports-resolved'] },
-    { reports: changed('corefile', forbidden), want: ['warning dns-rules'] },
+    { reports: changed('dnsConfig', forbidden), want: ['warning dns-rules'] },
     {
       reports: changed('pools', known([{ cidr: rangeOf('c2'), disabled: false }])),
       want: ['problem pools-disabled'],
@@ -403,9 +446,9 @@ describe('the checks', () => {
     },
     {
       name: 'a file that may have the rule',
-      text: ruled().replace('}', 'import custom/*.override\n}'),
+      text: ruled().replace('}', 'import more/*.override\n}'),
       severity: 'warning',
-      want: 'the server block ".:53" gets NAME, and has no rule for it, unless a file of "import custom/*.override" does',
+      want: 'the server block ".:53" gets NAME, and has no rule for it, unless a file of "import more/*.override" does',
     },
     {
       name: 'an option that hides a namespace by its name',
@@ -438,7 +481,7 @@ describe('the checks', () => {
   ])('name what keeps names from resolving: $name', ({ text, writer, severity = 'problem', want }) => {
     const facts = {
       ...c2.facts,
-      corefile: stored(text, writer),
+      dnsConfig: stored(text, writer),
       selectedNamespaces: known(new Map([['dns in (on, all)', ['shop']]])),
     };
     const [{ findings } = { findings: [] }] = resultsOf(checks, [c1, { ...c2, facts }]).filter(
@@ -448,14 +491,57 @@ describe('the checks', () => {
     expect(findings).toEqual([{ severity, detail }]);
   });
 
+  it('name what DNS says to Pods, where, and what it should say', () => {
+    const detailsOf = (...names: NonNullable<AppStatus['names']>) =>
+      resultsOf(checks, named(names))
+        .filter(({ name }) => name === 'names-resolved')
+        .flatMap(({ findings }) => findings.map(({ detail }) => detail));
+    const said = (answer: string, whose = 'c2', zone = whose) =>
+      `names of ${whose} don't resolve: in c1 (service-mirror): on node n1, ` +
+      `DNS says ${answer} for web.shop.svc.cluster.${zone}, not 10.96.0.3`;
+    expect(detailsOf({ ...asked('c2'), error: 'ESERVFAIL' })).toEqual([said('SERVFAIL')]);
+    expect(detailsOf({ ...asked('c2'), error: 'ENODATA' })).toEqual([said('no address')]);
+    expect(detailsOf({ ...asked('c2'), answers: ['10.96.0.3', '10.9.0.1'] })).toEqual([said('10.96.0.3 and 10.9.0.1')]);
+    expect(detailsOf({ ...asked('c2'), error: 'ENOTFOUND' }, { ...asked('c2', 'p2'), error: 'ETIMEOUT' })).toEqual([
+      said('NXDOMAIN for web.shop.svc.cluster.c2, nothing', 'c2', 'p2'),
+    ]);
+    const withGlobals = named(
+      [{ ...asked('global'), error: 'ENOTFOUND' }],
+      stored(`${ruled('c2', 'global')}${IMPORTS}`),
+    );
+    expect(resultsOf(checks, withGlobals).flatMap(({ findings }) => findings.map(({ detail }) => detail))).toEqual([
+      said('NXDOMAIN', 'global Services', 'global'),
+    ]);
+  });
+
+  it('name the node where names do not resolve, if they do so in another Pod', () => {
+    const mirrors = ['n1', 'n2'].map((node, i) => {
+      const answers = i === 0 ? { answers: ['10.96.0.3'] } : { error: 'ESERVFAIL' };
+      return appPod({
+        app: 'semaphore-service-mirror',
+        name: `mirror-${i}`,
+        node,
+        leader: i === 0,
+        config: { mirrorNamespace: 'sys-semaphore' },
+        names: [{ ...asked('c2'), ...answers }],
+      });
+    });
+    const found = resultsOf(checks, [{ ...c1, pods: mirrors }]).find(({ name }) => name === 'names-resolved');
+    expect(found?.findings.map(({ detail }) => detail)).toEqual([
+      "names of c2 don't resolve: in c1 (service-mirror in kube-system/mirror-1): " +
+        'on node n2, DNS says SERVFAIL for web.shop.svc.cluster.c2, not 10.96.0.3',
+    ]);
+  });
+
   it('find the missing rule of global Services', () => {
     const [mirror] = c2.pods.slice(MIRROR);
-    const status = { ...mirror!.status, config: { mirrorNamespace: 'sys-semaphore', globalSelector: 'global=true' } };
+    const config = { mirrorNamespace: 'sys-semaphore', globalSelector: 'global=true' };
+    const status = { ...mirror!.status, config, names: [{ ...asked('global'), error: 'ENOTFOUND' }] };
     const pods = c2.pods.with(MIRROR, { ...mirror!, status });
     expect(failing([c1, { ...c2, pods }])).toEqual(['warning dns-rules']);
     // What keeps all names from resolving is told once, and not as less.
     const hiding = ruled('c1', 'global').replace('kubernetes cluster.local', '$& {\nnamespaces shop\n}');
-    const facts = { ...c2.facts, corefile: stored(hiding) };
+    const facts = { ...c2.facts, dnsConfig: stored(hiding) };
     expect(failing([c1, { ...c2, pods, facts }])).toEqual(['problem dns-rules']);
   });
 
@@ -488,6 +574,7 @@ describe('the checks', () => {
     const skipped = resultsOf(checks, [{ ...c1, pods }]).filter(({ result }) => result === 'skipped');
     expect(skipped.map(({ name }) => name)).toEqual([
       'dns-rules',
+      'names-resolved',
       'not-stale',
       'devices-set-up',
       'routes-set',

@@ -1,13 +1,14 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
-import { parseCorefile } from '../corefile/parse.ts';
 import { pluginZones } from '../corefile/zones.ts';
-import { answersImports, hasImports } from '../corefile/verdict.ts';
+import { COREDNS, hasImports, importsFault } from '../corefile/verdict.ts';
+import { serversOf } from '../dns/config.ts';
 import { some } from '../output/some.ts';
 import type { Check, Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
 import { dnsRules } from './dns-rules.ts';
 import { deadEnds } from './exported.ts';
+import { namesResolved } from './names-resolved.ts';
 import type { Reading } from './facts.ts';
 
 /** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */
@@ -183,8 +184,8 @@ export const ofSurroundings: readonly Check[] = [
   }),
   checkOfFact('dns-rules', {
     hint: 'run semaphore link --apply again, or mend the named line of the Corefile',
-    fact: ({ facts }) => facts.corefile,
-    detailsOf: (corefile, reading) => (corefile === undefined ? undefined : dnsRules(corefile, reading)),
+    fact: ({ facts }) => facts.dnsConfig,
+    detailsOf: dnsRules,
   }),
   checkOfFact('dns-answers', {
     hint: 'wait two minutes; then look at the log of CoreDNS',
@@ -200,14 +201,15 @@ export const ofSurroundings: readonly Check[] = [
       ];
     },
   }),
+  namesResolved,
   checkOfFact('imports-resolved', {
     hint: 'apply deploy/service-mirror/mcs, then add the server block of docs/mcs.md',
     fact: ({ facts }) => facts.multicluster,
     detailsOf: ({ kinds, isReadable }, reading) => {
       const { cluster, facts } = reading;
-      const text = facts.corefile.known ? facts.corefile.value?.text : undefined;
-      const parsed = text === undefined ? undefined : parseCorefile(text);
-      const corefile = parsed?.ok === true ? parsed.value : undefined;
+      const servers = facts.dnsConfig.known ? serversOf(facts.dnsConfig.value) : undefined;
+      const known = servers?.ok === true ? servers.value : [];
+      const corefile = known.find((server) => server.name === COREDNS)?.corefile;
       const [zone] =
         corefile?.blocks.flatMap((block) => {
           const plugin = block.directives.find(hasImports);
@@ -225,9 +227,9 @@ export const ofSurroundings: readonly Check[] = [
           'no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
         hasZone && kinds.v1alpha1.length > 0 && !isReadable && 'CoreDNS may not list and watch serviceimports',
         isShared && 'the Corefile has clusterset.local in the server block of cluster.local',
-        isUsed && corefile !== undefined && !answersImports(corefile) && 'the Corefile has no names for ServiceImports',
+        isUsed && known.length > 0 && importsFault(known),
       ];
-      return found.flatMap((detail) => (detail === false ? [] : [`${cluster}: ${detail}`]));
+      return found.flatMap((detail) => (typeof detail === 'string' ? [`${cluster}: ${detail}`] : []));
     },
   }),
   checkOfFact('other-meshes', {

@@ -1,56 +1,88 @@
 import { quotedWords } from '@kube-semaphore/text';
-import type { StoredCorefile } from '../clusters/objects.ts';
-import { parseCorefile } from '../corefile/parse.ts';
+import { type Corefile, parseCorefile } from '../corefile/parse.ts';
 import { GLOBAL, type Names, oursIn } from '../corefile/rules.ts';
-import { type Fault, faultOf, foreignRules, sampleOf } from '../corefile/verdict.ts';
+import { type DnsServer, type Fault, faultOf, foreignRules, sampleOf } from '../corefile/verdict.ts';
+import { type DnsConfig, serversOf } from '../dns/config.ts';
 import { MANAGER } from '../link/api.ts';
 import type { Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
-import type { Reading } from './facts.ts';
+import type { Facts, Reading } from './facts.ts';
 
 const APP = 'semaphore-service-mirror';
 
 /** Names of a cluster, as rules may have them: of its prefix, too, by hand. */
-type Wanted = { readonly forms: readonly Names[]; readonly namespace: string };
+type Wanted = { readonly remote: string; readonly forms: readonly Names[]; readonly namespace: string };
 
 /** What is wrong with the rules for names of the remotes, and of global Services. Undefined: there are none, and need be none. */
-export function dnsRules(stored: StoredCorefile, reading: Reading): readonly (string | Finding)[] | undefined {
+export function dnsRules(config: DnsConfig, reading: Reading): readonly (string | Finding)[] | undefined {
   const { cluster, facts, pods } = reading;
   const wanted = wantedOf(reading);
-  const parsed = parseCorefile(stored.text);
-  if (!parsed.ok)
-    return wanted.length === 0 ? undefined : [warning(`${cluster}: the Corefile can't be read: ${parsed.reason}`)];
-  const corefile = parsed.value;
-  const ours = oursIn(corefile);
+  const servers = serversOf(config);
+  if (!servers.ok)
+    return wanted.length === 0 ? undefined : [warning(`${cluster}: the Corefile can't be read: ${servers.reason}`)];
+  // Nothing says how names resolve: only an answer does.
+  if (servers.value.length === 0) return undefined;
+  const rules = ruleTexts(config).flatMap((text) => parsedOf(text));
   const { selectedNamespaces: selected } = facts;
-  const faults = wanted.flatMap(({ forms, namespace }) => {
-    const found = forms.map((names) =>
-      faultOf(corefile, sampleOf(names, namespace), (selector) =>
-        selected.known ? selected.value.get(selector) : undefined,
-      ),
-    );
-    const [fault] = found;
-    if (fault === undefined || found.includes(undefined)) return [];
-    // Without global Services, no Pod asks for their names.
-    return [forms.includes(GLOBAL) ? { ...fault, severity: 'warning' as const } : fault];
+  // Without global Services, no Pod asks for their names.
+  const faults = wanted.flatMap((each): readonly Fault[] => {
+    const fault = faultFor(each, servers.value, facts);
+    if (fault === undefined) return [];
+    return [each.remote === GLOBAL.name ? { ...fault, severity: 'warning' } : fault];
   });
   // An app that doesn't tell may read any cluster.
   const known = [...wanted.flatMap(({ forms }) => forms), ...seenRemotes([reading]).map(({ remote }) => remote)];
   const isComplete = known.length > 0 && pods.every(({ app, status }) => app !== APP || !('failure' in status));
   const foreign = isComplete
-    ? foreignRules(
-        corefile,
-        known.map(({ name }) => name),
+    ? rules.flatMap((corefile) =>
+        foreignRules(
+          corefile,
+          known.map(({ name }) => name),
+        ),
       )
     : [];
   if (wanted.length === 0 && foreign.length === 0) return undefined;
-  const isReplaced = ours.length === 0 && stored.writer !== undefined && stored.writer !== MANAGER;
-  const who = isReplaced ? `; ${quotedWords(stored.writer ?? '')} wrote the Corefile last` : '';
+  const writer = config.corefile?.writer;
+  const isReplaced =
+    !rules.some((corefile) => oursIn(corefile).length > 0) && writer !== undefined && writer !== MANAGER;
+  const who = isReplaced ? `; ${quotedWords(writer)} wrote the Corefile last` : '';
   return [
     ...uniqueFaults(faults).map(({ severity, sentence }) => ({ severity, detail: `${cluster}: ${sentence}${who}` })),
     ...foreign.map((sentence) => warning(`${cluster}: ${sentence}`)),
     ...(selected.known ? [] : [warning(`unknown: ${selected.why}`)]),
   ];
+}
+
+/** The severity with which names of a remote, or `global`, don't resolve by rules; undefined: they do, or that isn't known. */
+export function severityOfRules(reading: Reading, remote: string): Finding['severity'] | undefined {
+  const { facts } = reading;
+  const servers = facts.dnsConfig.known ? serversOf(facts.dnsConfig.value) : undefined;
+  if (servers?.ok !== true || servers.value.length === 0) return undefined;
+  const wanted = wantedOf(reading).find((each) => each.remote === remote);
+  return wanted && faultFor(wanted, servers.value, facts)?.severity;
+}
+
+/** Why names don't resolve in any form. */
+function faultFor(
+  { forms, namespace }: Wanted,
+  servers: readonly DnsServer[],
+  { selectedNamespaces: selected }: Pick<Facts, 'selectedNamespaces'>,
+): Fault | undefined {
+  const found = forms.map((names) =>
+    faultOf(servers, sampleOf(names, namespace), (selector) =>
+      selected.known ? selected.value.get(selector) : undefined,
+    ),
+  );
+  return found.includes(undefined) ? undefined : found[0];
+}
+
+/** All that may have rules of ours. */
+const ruleTexts = ({ corefile, custom, own }: DnsConfig): readonly string[] =>
+  [corefile?.text, ...(custom?.values() ?? []), own].filter((text) => text !== undefined);
+
+function parsedOf(text: string): readonly Corefile[] {
+  const parsed = parseCorefile(text);
+  return parsed.ok ? [parsed.value] : [];
 }
 
 const warning = (detail: string): Finding => ({ severity: 'warning', detail });
@@ -64,7 +96,11 @@ const wantedOf = (reading: Reading): readonly Wanted[] =>
     const { mirrorNamespace: namespace } = config;
     if (namespace === undefined) return [];
     const ofRemotes = remotes.flatMap(({ name, config: { servicePrefix: prefix } }) =>
-      prefix === undefined ? [] : [{ forms: [name, prefix].map((each) => ({ name: each, prefix })), namespace }],
+      prefix === undefined
+        ? []
+        : [{ remote: name, forms: [name, prefix].map((each) => ({ name: each, prefix })), namespace }],
     );
-    return config.globalSelector == null ? ofRemotes : [...ofRemotes, { forms: [GLOBAL], namespace }];
+    return config.globalSelector == null
+      ? ofRemotes
+      : [...ofRemotes, { remote: GLOBAL.name, forms: [GLOBAL], namespace }];
   });

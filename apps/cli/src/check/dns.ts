@@ -1,11 +1,12 @@
 import { namespaceKind, podOnNodeKind } from '@kube-semaphore/kube-objects';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, listObjects, mapRead, type Read, type Run, type StoredCorefile } from '../clusters/objects.ts';
+import { allOf, listObjects, mapRead, type Read, type Run } from '../clusters/objects.ts';
 import { isReady, portOf } from '../clusters/report.ts';
 import { get } from '../clusters/request.ts';
 import { corefileHashes } from '../corefile/hash.ts';
 import { parseCorefile } from '../corefile/parse.ts';
 import { namespaceSelectors } from '../corefile/verdict.ts';
+import { customFiles, type DnsConfig, type StoredCorefile } from '../dns/config.ts';
 
 /** A Pod of the cluster's DNS server. */
 export type DnsPod = {
@@ -26,13 +27,13 @@ const TIMEOUT_MS = 10_000;
 /** Where kubeadm and others put them; none for another DNS server. */
 export async function readDns(
   context: Context,
-  stored: Promise<Read<StoredCorefile | undefined>>,
+  config: Promise<Read<DnsConfig>>,
   run: Run,
 ): Promise<Read<readonly DnsPod[]>> {
   const selected = { namespace: NAMESPACE, labelSelector: 'k8s-app=kube-dns' };
-  const both = allOf({ pods: await listObjects(context, podOnNodeKind, selected, run), corefile: await stored });
+  const both = allOf({ pods: await listObjects(context, podOnNodeKind, selected, run), config: await config });
   if (!both.known) return both;
-  const { corefile } = both.value;
+  const { corefile } = both.value.config;
   const found = both.value.pods.map(async (pod): Promise<DnsPod> => {
     const name = `${NAMESPACE}/${pod.metadata.name}`;
     const ready = isReady(pod);
@@ -72,12 +73,12 @@ const MAX_SELECTORS = 10;
 /** The namespaces that each selector in the Corefile finds: `namespace_labels` hides all others. */
 export async function readSelectedNamespaces(
   context: Context,
-  stored: Promise<Read<StoredCorefile | undefined>>,
+  config: Promise<Read<DnsConfig>>,
   run: Run,
 ): Promise<Read<ReadonlyMap<string, readonly string[]>>> {
-  const corefile = await stored;
-  if (!corefile.known) return corefile;
-  const parsed = parseCorefile(corefile.value?.text ?? '');
+  const found = await config;
+  if (!found.known) return found;
+  const parsed = parseCorefile(found.value.corefile?.text ?? '', customFiles(found.value));
   const selectors = parsed.ok ? namespaceSelectors(parsed.value).slice(0, MAX_SELECTORS) : [];
   const lists = selectors.map(async (labelSelector) => {
     const namespaces = await listObjects(context, namespaceKind, { labelSelector }, run);

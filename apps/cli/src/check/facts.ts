@@ -11,17 +11,17 @@ import {
   mapRead,
   type NodeFacts,
   type Read,
-  readCorefile,
   readAs,
   readNodes,
   type Run,
-  type StoredCorefile,
   withGroups,
 } from '../clusters/objects.ts';
 import { type Claimant, onlyOurs, readBindings, sortOut } from '../clusters/ours.ts';
 import { type ClusterReport, labelSelector as ofApps } from '../clusters/report.ts';
 import { ask } from '../clusters/request.ts';
 import { readServices } from '../clusters/services.ts';
+import type { DnsConfig } from '../dns/config.ts';
+import { readDnsConfig } from '../dns/read.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
 import { type DnsPod, readDns, readSelectedNamespaces } from './dns.ts';
@@ -70,8 +70,7 @@ export type Facts = {
   readonly masqueraders: Masqueraders;
   /** Sentences; undefined without Calico. */
   readonly emptyRules: Read<readonly string[] | undefined>;
-  /** Undefined: CoreDNS has none at the usual place. */
-  readonly corefile: Read<StoredCorefile | undefined>;
+  readonly dnsConfig: Read<DnsConfig>;
   /** By the selectors in `namespace_labels` of the Corefile. */
   readonly selectedNamespaces: Read<ReadonlyMap<string, readonly string[]>>;
   readonly dns: Read<readonly DnsPod[]>;
@@ -99,7 +98,7 @@ export async function readFacts(context: Context, report: ClusterReport, run: Ru
   const { pods, failure } = report;
   if (failure !== undefined) return unknown({ known: false, why: failure });
   const ofGroups = withGroups(context, run);
-  const corefile = readCorefile(context, run);
+  const dnsConfig = ofGroups((groups) => readDnsConfig(context, groups, run));
   const nodes = readNodes(context, run);
   const pools = ofGroups((groups) => readPools(context, groups, run));
   const reads: { readonly [K in keyof Facts]: Promise<Facts[K]> } = {
@@ -108,9 +107,9 @@ export async function readFacts(context: Context, report: ClusterReport, run: Ru
     pools,
     masqueraders: readMasqueraders(context, { nodes, pools }, run),
     emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
-    corefile,
-    selectedNamespaces: readSelectedNamespaces(context, corefile, run),
-    dns: readDns(context, corefile, run),
+    dnsConfig,
+    selectedNamespaces: readSelectedNamespaces(context, dnsConfig, run),
+    dns: readDns(context, dnsConfig, run),
     workloads: readWorkloads(context, run),
     otherMeshes: readOtherMeshes(context, run),
     mirrors: readMirrors(context, run),
@@ -130,7 +129,7 @@ const unknown = (why: Read<never>): Facts => ({
   pools: why,
   masqueraders: { found: [], unknown: [] },
   emptyRules: why,
-  corefile: why,
+  dnsConfig: why,
   selectedNamespaces: why,
   dns: why,
   workloads: why,

@@ -28,14 +28,10 @@ const always: readonly ReadRight[] = [
     checks: ['rights-granted', 'imports-resolved'],
   },
   {
-    attributes: { verb: 'get', group: '', resource: 'configmaps', namespace: 'kube-system', name: 'coredns' },
-    checks: ['dns-rules', 'dns-answers', 'imports-resolved'],
-  },
-  {
     attributes: { verb: 'get', group: '', resource: 'configmaps', namespace: 'kube-system' },
-    checks: ['sources-kept'],
+    checks: ['sources-kept', 'dns-rules', 'dns-answers', 'imports-resolved'],
   },
-  { attributes: { group: '', resource: 'services' }, checks: ['exports-answered', 'mirrors-ready'] },
+  { attributes: { group: '', resource: 'services' }, checks: ['dns-rules', 'exports-answered', 'mirrors-ready'] },
   { attributes: { group: 'discovery.k8s.io', resource: 'endpointslices' }, checks: ['mirrors-ready'] },
   { attributes: { group: 'networking.k8s.io', resource: 'networkpolicies' }, checks: ['policies-extended'] },
 ];

@@ -58,6 +58,18 @@ const remote = z.object({
   unrouted: z.optional(z.array(z.string())),
 });
 
+const name = z.object({
+  /** `global` for a global Service. */
+  remote: z.string(),
+  name: z.string(),
+  /** That of the mirror. */
+  address: z.string(),
+  /** Undefined: there is an error. */
+  answers: z.optional(z.array(z.string())),
+  /** `ESERVFAIL`, as in node:dns. */
+  error: z.optional(z.string()),
+});
+
 /** What this program reads of the page `/status` of an app. */
 const appStatus = z.object({
   schemaVersion: z.literal('1'),
@@ -80,12 +92,15 @@ const appStatus = z.object({
     localCIDRs: cidrs,
   }),
   remotes: z.array(remote),
+  /** What DNS says to the Pod. Undefined: another app, or an older one. */
+  names: z.optional(z.array(name)),
   /** The local cluster, as a source of global Services. */
   localServices: z.optional(z.object({ name: z.string(), skipped })),
 });
 
 export type AppStatus = z.infer<typeof appStatus>;
 export type RemoteStatus = AppStatus['remotes'][number];
+export type ResolvedName = NonNullable<AppStatus['names']>[number];
 
 /** The clusters that an app reads, with what it skips of each. */
 export const sourcesOf = ({ remotes, localServices }: AppStatus): readonly Pick<RemoteStatus, 'name' | 'skipped'>[] =>

@@ -179,12 +179,7 @@ export function withGroups(context: Context, run: Run) {
   };
 }
 
-const writer = z.object({ manager: z.optional(z.string()), time: z.optional(z.string()), fieldsV1: z.unknown() });
-
 const configMap = z.object({
-  metadata: z.object({
-    managedFields: z._default(z.array(writer), []),
-  }),
   data: z.nullish(z.record(z.string(), z.string())),
 });
 
@@ -198,29 +193,6 @@ export async function readConfigMap(
   const [namespace, own] = name.split('/');
   const path = `/api/v1/namespaces/${namespace}/configmaps/${own}`;
   return mapRead(await readAs(context, path, configMap, run), (found) => found?.data?.[key]);
-}
-
-/** What CoreDNS is to use. */
-export type StoredCorefile = {
-  readonly text: string;
-  /** When it was last written; -Infinity or NaN if unknown. */
-  readonly changedMs: number;
-  /** The field manager of who wrote it last; undefined if unknown. */
-  readonly writer?: string | undefined;
-};
-
-/** Of CoreDNS, where kubeadm and others put it; undefined without it. */
-export async function readCorefile(context: Context, run: Run): Promise<Read<StoredCorefile | undefined>> {
-  const path = '/api/v1/namespaces/kube-system/configmaps/coredns';
-  return mapRead(await readAs(context, path, configMap, run), (found) => {
-    const text = found?.data?.['Corefile'];
-    if (found === undefined || text === undefined) return undefined;
-    const writes = found.metadata.managedFields.filter(({ fieldsV1 }) =>
-      JSON.stringify(fieldsV1 ?? {}).includes('"f:Corefile"'),
-    );
-    const changedMs = Math.max(...writes.map(({ time = '' }) => Date.parse(time)));
-    return { text, changedMs, writer: writes.find(({ time = '' }) => Date.parse(time) === changedMs)?.manager };
-  });
 }
 
 /** A Node, as far as pod addresses and tunnels need it. */

@@ -1,16 +1,33 @@
 import type { Parsed } from '@kube-semaphore/net';
 import { quotedWords } from '@kube-semaphore/text';
-import { type Corefile, type Directive, hasVariable, parseCorefile, type ServerBlock, type Span } from './parse.ts';
+import {
+  type Corefile,
+  type Directive,
+  hasVariable,
+  type Importable,
+  parseCorefile,
+  type ServerBlock,
+  type Span,
+} from './parse.ts';
 import { ruleNames } from './rewrite.ts';
-import { GLOBAL, importsBlock, type Names, type Ours, oursIn, restOf, rulesOf, type Target, zoneOf } from './rules.ts';
-import { blockName, faultOf, sampleOf } from './verdict.ts';
+import {
+  blockText,
+  importsBlock,
+  type Names,
+  NAMESPACE,
+  namesOf,
+  namesToSend,
+  type Ours,
+  oursIn,
+  restOf,
+  rulesOf,
+  type Target,
+  type Wanted,
+  zoneOf,
+} from './rules.ts';
+import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, linesOf, marksIn, meaningOf } from './text.ts';
+import { blockName, coreDnsOf, faultOf, sampleOf } from './verdict.ts';
 import { blockFor, dnsPort, fullName, isWithin, optionsOf, pluginZones, zonesOf } from './zones.ts';
-
-const BEGIN = '# semaphore link: begin';
-const END = '# semaphore link: end';
-
-/** The mirror namespace of what `semaphore link` writes. */
-const NAMESPACE = 'sys-semaphore';
 
 /**
  * A Corefile with our rules for names of Services of the remotes and of global Services, each in the server block that gets
@@ -20,11 +37,9 @@ const NAMESPACE = 'sys-semaphore';
  * @param mcs it also has a zone for ServiceImports
  * @returns a reason if there is no place for the rules, or if something else in the Corefile keeps them from working
  */
-export function corefileWith(
-  text: string,
-  { remotes, mcs = false }: { readonly remotes: readonly string[]; readonly mcs?: boolean },
-): Parsed<string> {
-  const zones = [...remotes.toSorted().map((name) => ({ name, prefix: name })), GLOBAL];
+export function corefileWith(text: string, wanted: Wanted): Parsed<string> {
+  const { mcs = false } = wanted;
+  const zones = namesOf(wanted);
   const names = zones.map(({ name }) => name);
   const before = parseCorefile(text);
   if (!before.ok) return before;
@@ -37,9 +52,8 @@ export function corefileWith(
   if (!placed.ok) return placed;
   const after = parseCorefile(placed.value);
   if (!after.ok) return after;
-  const faults = zones.map((each) => faultOf(after.value, sampleOf(each, NAMESPACE)));
-  const problem = faults.find((fault) => fault?.severity === 'problem');
-  if (problem !== undefined) return { ok: false, reason: problem.sentence };
+  const problem = problemIn(after.value, zones);
+  if (problem !== undefined) return { ok: false, reason: problem };
   return meaningOf(before.value) === meaningOf(after.value) ? { ok: true, value: text } : placed;
 }
 
@@ -58,28 +72,63 @@ export function corefileWithout(
   };
 }
 
-/** What CoreDNS reads: the order of server blocks means nothing to it. */
-const meaningOf = ({ blocks, files }: Corefile): string =>
-  JSON.stringify([
-    files,
-    blocks
-      .map(({ keys, directives, files: ofBlock }) =>
-        JSON.stringify([
-          keys.map(({ text }) => text),
-          ofBlock,
-          directives.map(({ name, args, lines }) => [name, args, lines]),
-        ]),
-      )
-      .toSorted(),
-  ]);
+/**
+ * The text of a file with our rules that a Corefile imports.
+ *
+ * @param importable what it imports besides
+ * @returns a reason if there is no place for the rules, or if something else in the Corefile keeps them from working
+ */
+export function importedRules(
+  text: string,
+  wanted: Wanted,
+  { pattern, file, importable }: { readonly pattern: string; readonly file: string; readonly importable: Importable },
+): Parsed<string> {
+  const zones = namesOf(wanted);
+  const others = parseCorefile(text, importable);
+  if (!others.ok) return others;
+  const port = dnsPort(others.value);
+  const domain = domainOf(others.value, port);
+  if (!domain.ok) return domain;
+  const taken = obstacle(others.value, zones, port);
+  if (taken !== undefined) return { ok: false, reason: taken };
+  const imports = wanted.mcs === true && !hasImportsZone(others.value) ? importsBlock(port) : '';
+  const rules = imports + ownBlock(zones, { namespace: NAMESPACE, domain: domain.value }, port);
+  const after = parseCorefile(text, (each) => {
+    const files = importable(each);
+    return each === pattern ? new Map([...(files ?? []), [file, rules]]) : files;
+  });
+  if (!after.ok) return after;
+  const problem = problemIn(after.value, zones);
+  return problem === undefined ? { ok: true, value: rules } : { ok: false, reason: problem };
+}
 
-type Edit = Span & { readonly text: string };
+function problemIn(corefile: Corefile, zones: readonly Names[]): string | undefined {
+  const faults = zones.map((each) => faultOf([coreDnsOf(corefile)], sampleOf(each)));
+  return faults.find((fault) => fault?.severity === 'problem')?.sentence;
+}
+
+/** Where our own CoreDNS listens: deploy/dns. */
+const OWN_PORT = 5353;
+
+/** The Corefile of our own CoreDNS, which asks the cluster's DNS server. It has no rights, so ServiceImports need a rule. */
+export function ownCorefile(wanted: Wanted, domain = 'cluster.local.'): string {
+  const names = namesToSend(wanted);
+  const lines = [
+    'errors',
+    'health',
+    'ready',
+    'prometheus :9153',
+    'reload',
+    ...names.flatMap((each) => rulesOf(each, { namespace: NAMESPACE, domain })),
+    ...restOf(domain, '/etc/resolv.conf'),
+  ];
+  return blockText(names, OWN_PORT, lines);
+}
 
 /** @param goneOf which names of a part go; with `all`, the part goes */
 function without(corefile: Corefile, goneOf: (ours: Ours, isMarked: boolean) => 'all' | readonly string[]): string {
   const { text } = corefile;
   const marks = marksIn(text);
-  const isIn = ({ start, end }: Span, span: Span): boolean => start >= span.start && end <= span.end;
   const edits: Edit[] = [];
   const staying: Span[] = [];
   for (const ours of oursIn(corefile)) {
@@ -112,55 +161,9 @@ function shrink(block: ServerBlock, gone: readonly string[], text: string): read
   ];
 }
 
-/** Whole lines, if nothing else is on them. */
-function linesOf(text: string, { start, end }: Span): Span {
-  let [first, last] = [start, end];
-  while (' \t'.includes(text[first - 1] ?? '\n')) first -= 1;
-  if (!'\n\uFEFF'.includes(text[first - 1] ?? '\n')) return { start, end };
-  while (' \t\r'.includes(text[last] ?? '\n')) last += 1;
-  if (last < text.length && text[last] !== '\n') return { start: first, end };
-  return { start: first, end: Math.min(last + 1, text.length) };
-}
-
-/** With an empty line after it, if another program put one between server blocks. */
-function blockLinesOf(text: string, span: Span): Span {
-  const { start, end } = linesOf(text, span);
-  const isFirst = start === 0 || text.startsWith('\n\n', start - 2);
-  return { start, end: isFirst && text[end] === '\n' ? end + 1 : end };
-}
-
-function edited(text: string, edits: readonly Edit[]): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (const { start, end, text: instead } of edits.toSorted((a, b) => a.start - b.start)) {
-    parts.push(text.slice(at, start), instead);
-    at = end;
-  }
-  return [...parts, text.slice(at)].join('');
-}
-
-type Marked = Span & { readonly lines: readonly Span[] };
-
-/** What is between our two comments, and these. */
-function marksIn(text: string): readonly Marked[] {
-  const marked: Marked[] = [];
-  let begin: Span | undefined;
-  for (const { 0: line, 1: mark, index: start } of text.matchAll(
-    /^[ \t]*# semaphore link: (begin|end)[ \t\r]*$\n?/gm,
-  )) {
-    const span = { start, end: start + line.length };
-    if (mark === 'begin') begin = span;
-    else if (begin !== undefined) {
-      marked.push({ start: begin.end, end: start, lines: [begin, span] });
-      begin = undefined;
-    }
-  }
-  return marked;
-}
-
 /** Adds rules to a Corefile that has none of ours for these names. */
 function place(corefile: Corefile, zones: readonly Names[], mcs: boolean): Parsed<string> {
-  const { text, blocks } = corefile;
+  const { text } = corefile;
   const port = dnsPort(corefile);
   const domain = domainOf(corefile, port);
   if (!domain.ok) return domain;
@@ -180,19 +183,22 @@ function place(corefile: Corefile, zones: readonly Names[], mcs: boolean): Parse
   const own = ofBlock.get(undefined) ?? [];
   const taken = own.length === 0 ? undefined : obstacle(corefile, own, port);
   if (taken !== undefined) return { ok: false, reason: taken };
-  const hasImports = blocks.some((block) => zonesOf(block).some(({ name }) => name === 'clusterset.local.'));
-  const imports = mcs && !hasImports ? importsBlock(port) : '';
+  const imports = mcs && !hasImportsZone(corefile) ? importsBlock(port) : '';
   const added = own.length > 0 ? imports + ownBlock(own, target, port) : imports;
   const start = text.startsWith('\uFEFF') ? 1 : 0;
   if (added !== '') edits.push({ start, end: start, text: `${BEGIN}\n${added}${END}\n` });
   return { ok: true, value: edited(text, edits) };
 }
 
-function ownBlock(names: readonly Names[], target: Target, port: number): string {
-  const keys = names.map(({ name }) => `${zoneOf(name).slice(0, -1)}:${port}`).join(' ');
-  const lines = ['errors', ...names.flatMap((each) => rulesOf(each, target)), ...restOf(target.domain, port)];
-  return `${keys} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
-}
+const hasImportsZone = ({ blocks }: Corefile): boolean =>
+  blocks.some((block) => zonesOf(block).some(({ name }) => name === 'clusterset.local.'));
+
+const ownBlock = (names: readonly Names[], target: Target, port: number): string =>
+  blockText(names, port, [
+    'errors',
+    ...names.flatMap((each) => rulesOf(each, target)),
+    ...restOf(target.domain, `127.0.0.1:${port}`),
+  ]);
 
 /** Why a server block of our own wouldn't get the names, or wouldn't reach CoreDNS. */
 function obstacle({ blocks }: Corefile, names: readonly Names[], port: number): string | undefined {
@@ -203,6 +209,14 @@ function obstacle({ blocks }: Corefile, names: readonly Names[], port: number): 
       return `${blockName(block)} has "bind", so CoreDNS may not listen where our rules would ask it`;
   }
   return undefined;
+}
+
+/** The domain of the cluster that a Corefile has, with the dot at its end. */
+export function clusterDomain(text: string): string | undefined {
+  const parsed = parseCorefile(text);
+  if (!parsed.ok) return undefined;
+  const domain = domainOf(parsed.value, dnsPort(parsed.value));
+  return domain.ok ? domain.value : undefined;
 }
 
 /** The domain of the cluster. ServiceImports have another one, and addresses are no names. */

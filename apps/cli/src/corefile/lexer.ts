@@ -3,6 +3,8 @@ export type Token = {
   readonly text: string;
   /** Where it begins. */
   readonly line: number;
+  /** The file that has it, if another one imports that. */
+  readonly file?: string;
   /** Its place in the file, with its quotes. */
   readonly start: number;
   readonly end: number;
@@ -59,8 +61,8 @@ export function tokensOf(corefile: string): readonly Token[] {
 }
 
 /** Whether a word begins a line, after another one. */
-export const isNewLine = (last: Token | undefined, { line }: Token): boolean =>
-  last === undefined || lastLineOf(last) < line;
+export const isNewLine = (last: Token | undefined, { line, file }: Token): boolean =>
+  last === undefined || last.file !== file || lastLineOf(last) < line;
 
 /** A quoted word may have several lines. */
 export const lastLineOf = ({ text, line }: Token): number => line + text.split('\n').length - 1;

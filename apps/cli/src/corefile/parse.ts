@@ -24,7 +24,7 @@ export type ServerBlock = {
   readonly directives: readonly Directive[];
   readonly span: Span;
   readonly isImported: boolean;
-  /** The files that it imports. */
+  /** The files that it imports, and that aren't known here. */
   readonly files: readonly string[];
 };
 
@@ -32,9 +32,12 @@ export type ServerBlock = {
 export type Corefile = {
   readonly text: string;
   readonly blocks: readonly ServerBlock[];
-  /** The files that it imports outside of its server blocks. */
+  /** The files that it imports outside of its server blocks, and that aren't known here. */
   readonly files: readonly string[];
 };
+
+/** The texts by file name that a pattern of `import` means; undefined: that isn't known. */
+export type Importable = (pattern: string) => ReadonlyMap<string, string> | undefined;
 
 /** Whether a variable of CoreDNS's container is a part of a word. */
 export const hasVariable = (word: string): boolean => hasBetween(word, '{$', '}') || hasBetween(word, '{%', '%}');
@@ -52,20 +55,20 @@ const MAX_IMPORTS = 10_000;
 
 class Mistake extends Error {}
 
-/** As caddyfile/parse.go of github.com/coredns/caddy, but that files and variables stay as they are. */
-export function parseCorefile(text: string): Parsed<Corefile> {
+/** As caddyfile/parse.go of github.com/coredns/caddy, but that unknown files and variables stay as they are. */
+export function parseCorefile(text: string, importable: Importable = () => undefined): Parsed<Corefile> {
   try {
-    return { ok: true, value: corefileOf(text) };
+    return { ok: true, value: corefileOf(text, importable) };
   } catch (error) {
     if (error instanceof Mistake) return { ok: false, reason: error.message };
     throw error;
   }
 }
 
-/** Words that are read one after the other; those of a snippet instead of its `import`. */
+/** Words that are read one after the other; those of a snippet or a file instead of its `import`. */
 type Source = { readonly tokens: readonly Token[]; next: number; readonly span: Span | undefined };
 
-function corefileOf(text: string): Corefile {
+function corefileOf(text: string, importable: Importable): Corefile {
   const sources: Source[] = [{ tokens: tokensOf(text), next: 0, span: undefined }];
   const snippets = new Map<string, readonly Token[]>();
   const blocks: ServerBlock[] = [];
@@ -92,6 +95,13 @@ function corefileOf(text: string): Corefile {
   const spanOf = ({ start, end }: Token): Span => sources[1]?.span ?? { start, end };
   /** Whether a word stands where the parser would read an `import`. */
   const isImport = (token: Token): boolean => token.text === 'import' && isNewLine(last, token);
+  const importedAs = (name: string): readonly Token[] | undefined => {
+    const snippet = snippets.get(name);
+    const read = snippet === undefined ? importable(name) : undefined;
+    return read === undefined
+      ? snippet
+      : [...read].flatMap(([file, content]) => tokensOf(content).map((token) => ({ ...token, file })));
+  };
   const takeImport = (into: string[]): void => {
     const before = last;
     const span = spanOf(take());
@@ -99,15 +109,15 @@ function corefileOf(text: string): Corefile {
     if (name === undefined || isNewLine(last, name)) throw new Mistake(`line ${last?.line}: import needs a name`);
     take();
     last = before;
-    const snippet = snippets.get(name.text);
-    if (snippet === undefined) {
+    const imported = importedAs(name.text);
+    if (imported === undefined) {
       into.push(name.text);
       return;
     }
     imports += 1;
-    if (imports > MAX_IMPORTS) throw new Mistake(`it imports more than ${MAX_IMPORTS} snippets`);
+    if (imports > MAX_IMPORTS) throw new Mistake(`it imports more than ${MAX_IMPORTS} snippets and files`);
     const whole = sources.length > 1 ? span : { start: span.start, end: name.end };
-    sources.push({ tokens: snippet, next: 0, span: whole });
+    sources.push({ tokens: imported, next: 0, span: whole });
   };
   const takeDirective = (into: string[]): Directive => {
     const span = spanOf(peek()!);
@@ -160,6 +170,8 @@ function corefileOf(text: string): Corefile {
       if (token.text !== '') keys.push(key);
     }
     const [first] = keys;
+    // It ends with an import.
+    if (first === undefined && peek() === undefined) break;
     if (first === undefined) throw new Mistake(`line ${peek()?.line ?? last?.line}: a server block has no name`);
     const hasBraces = peek()?.text === '{';
     if (hasBraces) take();

@@ -137,7 +137,7 @@ describe('a hostile Corefile', () => {
     {
       name: 'a snippet in itself',
       text: '(a) {\nimport a\n}\n. {\nimport a\n}\n',
-      want: 'it imports more than 10000 snippets',
+      want: 'it imports more than 10000 snippets and files',
     },
     {
       name: 'snippets that double',

@@ -92,13 +92,19 @@ export function ruleNames(directive: Directive): string | undefined {
   if (directive.name !== 'rewrite') return undefined;
   const [, about, type, from = '', to = ''] = rewriteWords(directive);
   if (about !== 'name' || type !== 'regex') return undefined;
-  const [, start = '', name] = FROM.exec(from) ?? [];
-  const isOurs =
-    STARTS.includes(start.replaceAll(/\d{1,3}/g, 'n')) && (to === `{2}.{3}.svc.{1}cluster.${name}` || TO.test(to));
-  return isOurs ? name : undefined;
+  const [, start = '', cluster, imports] = FROM.exec(from) ?? [];
+  const name = cluster ?? (imports && IMPORTS_DOMAIN);
+  if (name === undefined || !STARTS.includes(start.replaceAll(/\d{1,3}/g, 'n'))) return undefined;
+  return to === `{2}.{3}.svc.{1}${domainFor(name)}` || TO.test(to) ? name : undefined;
 }
 
-const FROM = /^(.*)cluster\\\.([a-z0-9-]+)\\\.\$$/;
+/** Of ServiceImports. */
+export const IMPORTS_DOMAIN = 'clusterset.local';
+
+/** What names of a cluster end with; of ServiceImports, too. */
+export const domainFor = (name: string): string => (name === IMPORTS_DOMAIN ? name : `cluster.${name}`);
+
+const FROM = /^(.*)(?:cluster\\\.([a-z0-9-]+)|(clusterset\\\.local))\\\.\$$/;
 const STARTS = [
   String.raw`^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.`,
   String.raw`^(?:.{n,}\.svc\..*|.{n,})`,

@@ -1,8 +1,8 @@
 import { type Corefile, type Directive, type ServerBlock, type Span } from './parse.ts';
-import { ruleNames } from './rewrite.ts';
+import { domainFor, IMPORTS_DOMAIN, ruleNames } from './rewrite.ts';
 import { fullName, zonesOf } from './zones.ts';
 
-/** Names that a rule rewrites: those of the cluster `name`, to Services with the prefix. */
+/** Names that a rule rewrites: those of the cluster `name`, or of GLOBAL or IMPORTS, to Services with the prefix. */
 export type Names = { readonly name: string; readonly prefix: string };
 
 /** Where the names of a cluster lead. */
@@ -13,7 +13,26 @@ export type Target = {
   readonly domain: string;
 };
 
+/** The mirror namespace of what `semaphore link` writes. */
+export const NAMESPACE = 'sys-semaphore';
+
 export const GLOBAL: Names = { name: 'global', prefix: 'gl' };
+
+/** ServiceImports whose Services are in the mirror namespace. */
+export const IMPORTS: Names = { name: IMPORTS_DOMAIN, prefix: 'mcs' };
+
+/** Whose names a cluster gets: those of its remotes, of global Services, and perhaps of ServiceImports. */
+export type Wanted = { readonly remotes: readonly string[]; readonly mcs?: boolean | undefined };
+
+/** Those that rules of CoreDNS rewrite. */
+export const namesOf = ({ remotes }: Wanted): readonly Names[] => [
+  ...remotes.toSorted().map((name) => ({ name, prefix: name })),
+  GLOBAL,
+];
+
+/** Those that a DNS server without rules sends elsewhere. */
+export const namesToSend = (wanted: Wanted): readonly Names[] =>
+  wanted.mcs === true ? [...namesOf(wanted), IMPORTS] : namesOf(wanted);
 
 const MAX_LABEL = 63;
 
@@ -21,7 +40,7 @@ const MAX_LABEL = 63;
 const MAX_NAME = 254;
 
 /** `svc.cluster.c2.` */
-export const zoneOf = (name: string): string => `svc.cluster.${name}.`;
+export const zoneOf = (name: string): string => `svc.${domainFor(name)}.`;
 
 const escaped = (name: string): string => name.replaceAll('.', String.raw`\.`);
 
@@ -33,13 +52,14 @@ const escaped = (name: string): string => name.replaceAll('.', String.raw`\.`);
 export function rulesOf({ name, prefix }: Names, { namespace, domain }: Target): readonly string[] {
   const suffix = `.${namespace}.svc.${domain}`;
   const ofMirror = `${prefix}--73736d-`.length;
+  const own = domainFor(name);
   // Of `service.namespace`, and of all before `cluster.c2.`, once `svc.` is moved.
   const tooLong = { label: MAX_LABEL - ofMirror + 2, name: MAX_NAME - ofMirror - suffix.length + '..svc.'.length + 1 };
   const target = suffix.replace(/\.$/, '');
-  const zone = String.raw`cluster\.${name}\.$`;
+  const zone = String.raw`${escaped(own)}\.$`;
   const mirror = String.raw`^((?:[^.]+\.)*)${prefix}-([^.]+?)-73736d-([^.]+)${escaped(suffix)}$`;
-  const answer = `${mirror} {1}{3}.{2}.svc.cluster.${name}`;
-  const sorted = String.raw`^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.${zone} {2}.{3}.svc.{1}cluster.${name}`;
+  const answer = `${mirror} {1}{3}.{2}.svc.${own}`;
+  const sorted = String.raw`^((?:[^.]+\.)*)([^.]+)\.([^.]+)\.svc\.${zone} {2}.{3}.svc.{1}${own}`;
   return [
     `rewrite continue name regex ${sorted}`,
     String.raw`rewrite stop name regex ^(?:.{${tooLong.label},}\.svc\..*|.{${tooLong.name},})${zone} too-long${target}`,
@@ -51,13 +71,23 @@ export function rulesOf({ name, prefix }: Names, { namespace, domain }: Target):
   ];
 }
 
-/** What a server block of our own has after its rules: for other names in its zones, and for those that the rules make. */
-export const restOf = (domain: string, port: number): readonly string[] => [
+/**
+ * What a server block of our own has after its rules: for other names in its zones, and for those that the rules make.
+ *
+ * @param server that knows the cluster's Services
+ */
+export const restOf = (domain: string, server: string): readonly string[] => [
   'template ANY ANY {',
   '    rcode NXDOMAIN',
   '}',
-  `forward ${domain.replace(/\.$/, '')} 127.0.0.1:${port}`,
+  `forward ${domain.replace(/\.$/, '')} ${server}`,
 ];
+
+/** A server block for the zones of these names. */
+export function blockText(names: readonly Pick<Names, 'name'>[], port: number, lines: readonly string[]): string {
+  const keys = names.map(({ name }) => `${zoneOf(name).slice(0, -1)}:${port}`).join(' ');
+  return `${keys} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
+}
 
 /** The zone of ServiceImports: that of docs/mcs.md. */
 export const importsBlock = (port: number): string => `clusterset.local:${port} {
@@ -96,17 +126,24 @@ export const oursIn = ({ blocks }: Corefile): readonly Ours[] =>
 
 /** The clusters of a server block that has our rules for its zones, and no others; undefined: it isn't ours. */
 function ownZonesOf(block: ServerBlock): readonly string[] | undefined {
-  const names = zonesOf(block).map((zone) => /^svc\.cluster\.([^.]+)\.$/.exec(zone.name)?.[1]);
+  const names = ownNamesOf(block);
   const rules = block.directives.filter(({ name }) => name === 'rewrite').map(ruleNames);
   const isOurs = [...names, ...rules].every((name) => name !== undefined) && rules.length > 0;
   return isOurs ? names.filter((name) => name !== undefined) : undefined;
 }
 
+/** Whose names are in the zones of a server block; undefined: no cluster's. */
+export const ownNamesOf = (block: ServerBlock): readonly (string | undefined)[] =>
+  zonesOf(block).map(({ name }) => {
+    const [, cluster, imports] = /^svc\.(?:cluster\.([^.]+)|(clusterset\.local))\.$/.exec(name) ?? [];
+    return cluster ?? imports;
+  });
+
 function isImportsBlock(block: ServerBlock): boolean {
   const [zone, ...more] = zonesOf(block);
   const words = block.directives.map(({ name, args, lines }) => [name, ...args, ...lines.flat()].join(' '));
   return (
-    zone?.name === fullName('clusterset.local') &&
+    zone?.name === fullName(IMPORTS_DOMAIN) &&
     more.length === 0 &&
     words.join('\n') === 'errors\nkubernetes clusterset.local multicluster clusterset.local\ncache 5'
   );

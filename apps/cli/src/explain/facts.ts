@@ -12,6 +12,7 @@ import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
+import type { DnsConfig } from '../dns/config.ts';
 import type { Masqueraders } from '../masquerade/masqueraders.ts';
 import { shell } from '../output/shell.ts';
 import { type App, type AppPod, type ClusterReport, ownNames } from '../clusters/report.ts';
@@ -43,8 +44,8 @@ export type Facts = {
   readonly to: Destination;
   readonly here: SideFacts;
   readonly there: SideFacts;
-  /** Of CoreDNS here. */
-  readonly corefile: Read<string | undefined>;
+  /** What decides how names resolve here. */
+  readonly dnsConfig: Read<DnsConfig>;
   /** Mirrors and global Services here. */
   readonly services: Read<readonly Service[]>;
   /** The ServiceImport here with the namespace and name of the destination. */

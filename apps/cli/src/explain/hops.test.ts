@@ -20,6 +20,7 @@ import {
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
+import { dnsConfig } from '../../test/support/dns-config.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { namedClusterPolicy } from '../clusters/cluster-policies.ts';
 import type { Read } from '../clusters/objects.ts';
@@ -175,6 +176,8 @@ const corefile = String.raw`.:53 {
     kubernetes cluster.local
 }`;
 
+const dns = (text: string) => known(dnsConfig(text));
+
 const here = (changes?: Changes) => side('c1', pod('cart', '10.2.0.7'), changes);
 const there = (changes?: Changes) => side('c2', pod('web-1', '10.4.0.9', { node: 'm1' }), changes);
 const noPods = { cluster: 'c1', pods: [] };
@@ -184,7 +187,7 @@ const facts: Facts = {
   to: { context: 'c2', ...at, port: '80', zone: undefined },
   here: here(),
   there: there(),
-  corefile: known(corefile),
+  dnsConfig: dns(corefile),
   services: known([mirror]),
   serviceImport: known(undefined),
   slices: known(slices('10.4.0.9')),
@@ -231,25 +234,25 @@ Every hop is fine.
     },
     {
       name: 'no rule in CoreDNS',
-      change: { corefile: known('.:53 {\n    kubernetes cluster.local\n}\n') },
+      change: { dnsConfig: dns('.:53 {\n    kubernetes cluster.local\n}\n') },
       want: 'dns',
       fix: /edit configmap coredns/,
     },
     {
       name: 'a rule that leads elsewhere',
-      change: { corefile: known(corefile.replace('{1}c2-', '{1}c3-')) },
+      change: { dnsConfig: dns(corefile.replace('{1}c2-', '{1}c3-')) },
       want: 'dns',
       fix: /edit configmap coredns/,
     },
     {
       name: 'a rule in a server block that does not get the name',
-      change: { corefile: known(`${corefile.replace('.:53', 'cluster.local')}\n. {\n    forward . 1.1.1.1\n}\n`) },
+      change: { dnsConfig: dns(`${corefile.replace('.:53', 'cluster.local')}\n. {\n    forward . 1.1.1.1\n}\n`) },
       want: 'dns',
       fix: /edit configmap coredns/,
     },
     {
       name: 'an option of CoreDNS that hides the mirror',
-      change: { corefile: known(corefile.replace(/local\n\}$/, 'local {\n        namespaces shop\n    }\n}')) },
+      change: { dnsConfig: dns(corefile.replace(/local\n\}$/, 'local {\n        namespaces shop\n    }\n}')) },
       want: 'dns',
       fix: /edit configmap coredns/,
     },
@@ -474,8 +477,12 @@ Every hop is fine.
   });
 
   it.each<{ name: string; change: Partial<Facts>; want: readonly string[] }>([
-    { name: 'CoreDNS', change: { corefile: lost }, want: ['dns'] },
-    { name: 'a Corefile elsewhere', change: { corefile: known(undefined) }, want: ['dns'] },
+    { name: 'CoreDNS', change: { dnsConfig: lost }, want: ['dns'] },
+    {
+      name: 'a Corefile elsewhere',
+      change: { dnsConfig: known(dnsConfig(undefined, { clusterAddresses: [] })) },
+      want: ['dns'],
+    },
     { name: 'Services here', change: { services: lost }, want: ['dns', 'service', 'endpoints'] },
     { name: 'slices here', change: { slices: lost }, want: ['endpoints'] },
     { name: "Calico's policies here", change: { here: { ...here(), calico: lost } }, want: ['egress-policy'] },
@@ -763,7 +770,7 @@ Every hop is fine.
     const rule = corefile
       .replaceAll('{1}c2-', '{1}mcs-')
       .replace(String.raw`cluster\.c2`, String.raw`clusterset\.local`);
-    const change = { services: known([]), serviceImport: known(importElsewhere), corefile: known(rule) };
+    const change = { services: known([]), serviceImport: known(importElsewhere), dnsConfig: dns(rule) };
     const { hops } = explain({ ...facts, ...change });
     expect(hops.slice(1, 4).map(({ result, detail }) => `${result} ${detail}`)).toEqual([
       'ok web.shop.svc.clusterset.local is rewritten to mcs-shop-73736d-web.sys-semaphore.svc.cluster.local',

@@ -18,7 +18,6 @@ import {
   listObjects,
   mapRead,
   type Read,
-  readCorefile,
   readNodes,
   readObject,
   type Run,
@@ -26,6 +25,7 @@ import {
 } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
 import { readServices } from '../clusters/services.ts';
+import { readDnsConfig } from '../dns/read.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
 import { type Facts, remoteOf, type Selectable, type SideFacts, statusesOf } from './facts.ts';
 import { viaOf } from './via.ts';
@@ -36,10 +36,10 @@ type Ends = { readonly from: End; readonly to: Destination; readonly here: Conte
 /** Reads all that `explain` needs. Rejects only when `signal` is aborted. */
 export async function readFacts({ from, to, here, there }: Ends, run: Run): Promise<Facts> {
   const at = { namespace: to.namespace, name: to.name };
-  const [hereFacts, thereFacts, corefile, services, serviceImport, service, ownSlices] = await Promise.all([
+  const [hereFacts, thereFacts, dnsConfig, services, serviceImport, service, ownSlices] = await Promise.all([
     readSide(here, from, run),
     readSide(there, to, run),
-    readCorefile(here, run).then((read) => mapRead(read, (found) => found?.text)),
+    withGroups(here, run)((groups) => readDnsConfig(here, groups, run)),
     readServices(here, run),
     readObject(here, serviceImportKind, at, run),
     readObject(there, serviceKind, at, run),
@@ -54,7 +54,7 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
     to,
     here: { ...hereFacts, selectable: ofHere },
     there: { ...thereFacts, selectable: ofThere },
-    corefile,
+    dnsConfig,
     services,
     serviceImport,
   };

@@ -6,7 +6,11 @@ import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
 import { failureOf } from '../clusters/failure.ts';
 import type { ObjectApi, ObjectAt } from '../clusters/object-api.ts';
+import { readGroups, valueOf } from '../clusters/objects.ts';
 import { ask, RequestError } from '../clusters/request.ts';
+import type { DnsConfig } from '../dns/config.ts';
+import type { DnsEdit } from '../dns/edits.ts';
+import { readDnsConfig } from '../dns/read.ts';
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
@@ -44,10 +48,7 @@ const stored = z.looseObject({
 const secret = z.object({ data: z.optional(z.record(z.string(), z.string())) });
 const tokenRequest = z.object({ status: z.object({ token: z.string() }) });
 const claims = z.object({ exp: z.optional(z.number()) });
-const configMap = z.object({
-  metadata: z.object({ resourceVersion: z.string() }),
-  data: z.optional(z.record(z.string(), z.string())),
-});
+const configMap = z.object({ data: z.optional(z.record(z.string(), z.string())) });
 
 const objectAt = (kind: string, namespace: string, name: string): ObjectAt => ({
   apiVersion: 'v1',
@@ -55,11 +56,16 @@ const objectAt = (kind: string, namespace: string, name: string): ObjectAt => ({
   metadata: { namespace, name },
 });
 
-/** Has the Corefile. */
-export const COREDNS = objectAt('ConfigMap', 'kube-system', 'coredns');
+/** @param name `kube-system/coredns` */
+export function configMapAt(name: string): ObjectAt {
+  const [namespace = '', own = ''] = name.split('/');
+  return objectAt('ConfigMap', namespace, own);
+}
+
 const ROOT_CA = objectAt('ConfigMap', 'kube-system', 'kube-root-ca.crt');
 
-type CorefilePlan = { readonly after: string; readonly isNew: boolean; readonly resourceVersion: string };
+/** What decides how names resolve in a cluster, and what changes. */
+export type DnsPlan = { readonly config: DnsConfig; readonly edits: readonly DnsEdit[] };
 
 /** In base64. */
 type Credentials = { readonly token: string; readonly 'ca.crt': string };
@@ -145,36 +151,40 @@ export class LinkApi {
   }
 
   /**
-   * Plans to replace the Corefile by what `edit` makes of it.
+   * Plans to change what decides how names resolve.
    *
-   * @param edit gets an empty text if the cluster has no Corefile
    * @throws {Error} with the reason of `edit`
    */
-  async planCorefile(edit: (corefile: string) => Parsed<string>): Promise<CorefilePlan> {
-    const found = await this.#read(COREDNS, configMap);
-    const before = found?.data?.['Corefile'] ?? '';
-    const after = edit(before);
-    if (!after.ok)
+  async planDns(edit: (config: DnsConfig) => Parsed<readonly DnsEdit[]>): Promise<DnsPlan> {
+    const run = { signal: this.#signal };
+    const groups = valueOf(await readGroups(this.#context, run));
+    const config = valueOf(await readDnsConfig(this.#context, groups, run));
+    const edits = edit(config);
+    if (!edits.ok)
       throw new Error(
         printable(
-          `${this.#context.name}: Corefile of ${nameOf(COREDNS)}: ${after.reason}. ` +
+          `${this.#context.name}: ${edits.reason}. ` +
             'Correct that, or add the rules of docs/service-mirror.md by hand, and use --no-coredns',
         ),
       );
-    return {
-      after: after.value,
-      isNew: after.value !== before,
-      resourceVersion: found?.metadata.resourceVersion ?? '',
-    };
+    return { config, edits: edits.value };
   }
 
-  /** Fails if another program has changed the ConfigMap since `plan`. */
-  async writeCorefile({ after, isNew, resourceVersion }: CorefilePlan): Promise<Applied> {
-    if (!isNew) return 'unchanged';
-    const { metadata, ...kind } = COREDNS;
-    const changed = { ...kind, metadata: { ...metadata, resourceVersion }, data: { Corefile: after } };
-    await this.#write(COREDNS, async (objects) => objects.patch(changed, MANAGER, 'merge'));
-    return 'changed';
+  /** Fails if another program has changed a ConfigMap since `plan`. @param report gets each that changes */
+  async writeDns({ config, edits }: DnsPlan, report: (object: ObjectAt) => void): Promise<void> {
+    for (const [configMap, ofOne] of Map.groupBy(edits, (each) => each.configMap)) {
+      const at = configMapAt(configMap);
+      const resourceVersion = config.versions.get(configMap);
+      const data = Object.fromEntries(ofOne.map(({ key, after }) => [key, after ?? null]));
+      const path = `/api/v1/namespaces/${at.metadata.namespace}/configmaps`;
+      const changed = { ...at, metadata: { ...at.metadata, resourceVersion }, data };
+      await this.#write(at, async (objects) =>
+        resourceVersion === undefined
+          ? ask(this.#context, { path, body: changed }, this.#limits)
+          : objects.patch(changed, MANAGER, 'merge'),
+      );
+      report(at);
+    }
   }
 
   /** @returns undefined if it doesn't exist */

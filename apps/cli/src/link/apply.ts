@@ -3,8 +3,9 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { parseYaml } from '@kube-semaphore/text';
 import type { ObjectAt } from '../clusters/object-api.ts';
 import { UsageError } from '../usage-error.ts';
-import { type Applied, COREDNS, type KubeObject, type LinkApi, readObject } from './api.ts';
-import { corefileWith } from '../corefile/edit.ts';
+import { byHand } from '../dns/by-hand.ts';
+import { editsWith } from '../dns/edits.ts';
+import { type Applied, configMapAt, type DnsPlan, type KubeObject, type LinkApi, readObject } from './api.ts';
 
 /** A cluster with its overlay. */
 export type Applicable = {
@@ -73,18 +74,14 @@ export async function applyObjects(
  * apps, which need both, and last the DNS names, which need the apps. It applies nothing if it can't add those.
  *
  * @param report gets each change
+ * @returns what is left to do by hand so that names resolve
  */
 export async function applyLink(
   clusters: readonly Applicable[],
   { report }: { readonly report: Report },
-): Promise<void> {
-  const names = clusters
-    .filter(({ coredns }) => coredns)
-    .map((cluster) => ({
-      cluster,
-      plan: () => cluster.api.planCorefile((corefile) => corefileWith(corefile, cluster)),
-    }));
-  for (const { plan } of names) await plan();
+): Promise<readonly string[]> {
+  const named = clusters.filter(({ coredns }) => coredns);
+  for (const cluster of named) await planNames(cluster);
   for (const cluster of clusters)
     await applyObjects(
       cluster,
@@ -94,26 +91,42 @@ export async function applyLink(
   await handOverTokens(clusters, { renew: false, report });
   for (const cluster of clusters) await applyObjects(cluster, cluster.objects.filter(isWorkload), report);
   // Planned again: the apps took a while.
-  for (const { cluster, plan } of names)
-    report(cluster.context, COREDNS, await cluster.api.writeCorefile(await plan()));
+  const left: string[] = [];
+  for (const cluster of named) {
+    const plan = await planNames(cluster);
+    await cluster.api.writeDns(plan, (object) => report(cluster.context, object, 'changed'));
+    left.push(...leftByHand(cluster, plan));
+  }
+  return left;
 }
+
+const planNames = (cluster: Applicable): Promise<DnsPlan> =>
+  cluster.api.planDns((config) => editsWith(config, cluster));
 
 /**
  * What `applyLink` would do to a cluster now. It stores nothing.
  *
  * @param report gets each object in turn: an error leaves the rest unknown
+ * @returns what is left to do by hand so that names resolve
  */
 export async function planLink(
   cluster: Applicable,
   { clusters, report }: { readonly clusters: readonly Applicable[]; readonly report: Report },
-): Promise<void> {
+): Promise<readonly string[]> {
   const { context, api, objects } = cluster;
   for (const object of objects) report(context, object, await api.plan(object));
   for (const token of tokensOf(clusters).filter(({ reader }) => reader === cluster))
     report(context, token.secret, await plannedToken(token));
-  if (!cluster.coredns) return;
-  const { isNew } = await api.planCorefile((corefile) => corefileWith(corefile, cluster));
-  report(context, COREDNS, isNew ? 'changed' : 'unchanged');
+  if (!cluster.coredns) return [];
+  const plan = await planNames(cluster);
+  for (const configMap of new Set(plan.edits.map((each) => each.configMap)))
+    report(context, configMapAt(configMap), 'changed');
+  return leftByHand(cluster, plan);
+}
+
+function leftByHand(cluster: Applicable, { config }: DnsPlan): readonly string[] {
+  const left = byHand(config, cluster);
+  return left === undefined ? [] : [`${cluster.context}: ${left}`];
 }
 
 /** A Secret for the token of an account in another cluster. */

@@ -39,12 +39,12 @@ export async function carryOut(
       signal.throwIfAborted();
       return {
         clusters: linked.map((each, i) => ({ ...objectsOf(each), unknown: reasonOf(planned[i]!) })),
-        notes: [],
+        notes: planned.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),
       };
     }
+    const left = mode === 'apply' ? await applyLink(clusters, { report }) : [];
     if (mode === 'renew') await handOverTokens(clusters, { renew: true, report });
-    else await applyLink(clusters, { report });
-    return { clusters: linked.map(objectsOf), notes: await endlessTokens(clusters) };
+    return { clusters: linked.map(objectsOf), notes: [...left, ...(await endlessTokens(clusters))] };
   } catch (error) {
     const failure = error as Error;
     // Also after an interrupt, it matters what was done.
@@ -54,7 +54,7 @@ export async function carryOut(
   }
 }
 
-const reasonOf = (settled: PromiseSettledResult<void>): string | undefined =>
+const reasonOf = (settled: PromiseSettledResult<unknown>): string | undefined =>
   settled.status === 'rejected' ? (settled.reason as Error).message : undefined;
 
 const applicableOf = async (

@@ -23,6 +23,7 @@ const cluster = (
   apiServerIps: [],
   nodeIps: [],
   takenPorts: [],
+  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
   ...change,
 });
 

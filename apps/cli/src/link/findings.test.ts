@@ -24,6 +24,7 @@ const observed: Observed = {
   podSubnet: '10.2.0.0/16',
   serviceSubnet: '10.3.0.0/16',
   joinServer: 'https://c1-control-plane:6443',
+  dns: { kind: 'CoreDNS', servers: ['CoreDNS'], domain: 'cluster.local.' },
   dnsImage: 'registry.k8s.io/coredns/coredns:v1.12.2',
 };
 

@@ -44,6 +44,7 @@ export type Cluster = {
   readonly nodeIps: readonly string[];
   /** UDP ports of its nodes that are in use. */
   readonly takenPorts: readonly number[];
+  readonly dns: Observed['dns'];
 };
 
 /** One thing that was found out, and where. */
@@ -97,7 +98,7 @@ export function findingsOf(
   const takenPorts = takenPortsOf(observed);
   if (wireguard && ipam?.value === 'podCIDRs' && podCidrs !== undefined) checkNodes(podCidrs);
 
-  const dns = mcs && coredns && apply ? dnsOf() : undefined;
+  const dns = mcs && coredns && apply && observed.dns.kind === 'CoreDNS' ? dnsOf() : undefined;
 
   const families = [...new Set(podCidrs?.value.map(({ family }) => family))];
   const findings: Finding[] = [
@@ -113,6 +114,7 @@ export function findingsOf(
     { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
     { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
     ...(wireguard ? [finding('IPAM', ipam)] : []),
+    ...(coredns ? [{ what: 'DNS', found: observed.dns.servers.join(', ') || 'other', source: 'its ConfigMaps' }] : []),
     ...(dns === undefined ? [] : [finding('CoreDNS', dns)]),
     ...(takenPorts.length > 0
       ? [{ what: 'ports in use', found: takenPorts.join(', '), source: 'FelixConfiguration default' }]
@@ -135,6 +137,7 @@ export function findingsOf(
     apiServerIps,
     nodeIps: nodes.flatMap(({ addresses }) => canonical(addresses)),
     takenPorts,
+    dns: observed.dns,
   };
   return { context, findings, problems, cluster };
 

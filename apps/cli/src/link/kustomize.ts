@@ -1,6 +1,7 @@
 import { type Cidr, hostCidr } from '@kube-semaphore/net';
 import type { Choices } from './choices.ts';
 import type { Cluster } from './findings.ts';
+import { DNS_FILE } from './dns-file.ts';
 import type { Files } from './folder.ts';
 
 /** A remote that the folder of a cluster has. */
@@ -68,20 +69,23 @@ export type Parts = {
   readonly components: readonly string[];
 };
 
+/** Whether a cluster needs our own CoreDNS, as its DNS server takes no rules. */
+export const hasOwnDns = ({ dns }: Pick<Cluster, 'dns'>, { coredns = true }: Choices): boolean =>
+  coredns && dns.kind !== 'CoreDNS';
+
 /** @param policy the cluster has semaphore-policy */
 export function partsOf(
-  { ipam, minor }: Pick<Cluster, 'ipam' | 'minor'>,
-  {
-    policy,
-    choices: { wireguard = true, userspace = false, networkPolicies = false, mcs = false },
-  }: { readonly policy: boolean; readonly choices: Choices },
+  { ipam, minor, dns }: Pick<Cluster, 'ipam' | 'minor' | 'dns'>,
+  { policy, choices }: { readonly policy: boolean; readonly choices: Choices },
 ): Parts {
+  const { wireguard = true, userspace = false, networkPolicies = false, mcs = false } = choices;
   const apps = [...(policy ? ['policy'] : []), 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   // Others read a cluster without semaphore-policy, too.
   const sources = ['policy', 'service-mirror', ...(wireguard ? ['wireguard'] : [])];
   const resources = [
     ...sources.flatMap((app) => [...(apps.includes(app) ? [`${app}/base`] : []), `${app}/remote`]),
     ...(mcs ? ['service-mirror/mcs'] : []),
+    ...(hasOwnDns({ dns }, choices) ? ['dns/base'] : []),
   ];
   const components = [
     ...(policy ? ['policy/components/metrics-network-policy'] : []),
@@ -109,6 +113,10 @@ export function kustomization(
     names,
   }: OverlayOptions & { readonly parts: Parts; readonly withKinds: boolean; readonly names: readonly string[] },
 ): string {
+  const files = [
+    ...(calico === undefined ? [] : ['ip-pools.yaml']),
+    ...(resources.includes('dns/base') ? [DNS_FILE] : []),
+  ];
   const namespaceOf = (app: string): string => (app === 'service-mirror' ? 'sys-semaphore' : 'kube-system');
   const patches = [
     ...names.map((remote) => `  - path: ${remoteFile(remote)}\n`),
@@ -121,7 +129,7 @@ export function kustomization(
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:
-${resources.map((folder) => `  - ${deploy(folder)}\n`).join('')}${calico === undefined ? '' : '  - ip-pools.yaml\n'}components:
+${[...resources.map(deploy), ...files].map((each) => `  - ${each}\n`).join('')}components:
 ${components.map((folder) => `  - ${deploy(folder)}\n`).join('')}patches:
 ${patches.join('')}configMapGenerator:
 ${apps

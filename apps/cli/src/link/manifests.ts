@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Files } from './folder.ts';
 
 /** The folders of deploy/ that overlays are built on. */
-const FOLDERS = ['policy', 'service-mirror', 'wireguard'] as const;
+const FOLDERS = ['policy', 'service-mirror', 'wireguard', 'dns'] as const;
 
 /** The manifests of deploy/, by their paths there. `npm run bundle` replaces this module by one that has them. */
 export async function manifests(): Promise<Files> {

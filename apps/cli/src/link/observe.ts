@@ -16,6 +16,9 @@ import {
   type Run,
   valueOf,
 } from '../clusters/objects.ts';
+import { clusterDomain } from '../corefile/edit.ts';
+import { type DnsConfig, type DnsKind, dnsKindOf, serversOf } from '../dns/config.ts';
+import { readDnsConfig } from '../dns/read.ts';
 
 const text = z.nullish(z.string());
 
@@ -81,6 +84,13 @@ export type Observed = {
   readonly joinServer: string | undefined;
   /** The image of CoreDNS, where kubeadm and others put it. */
   readonly dnsImage: string | undefined;
+  readonly dns: {
+    readonly kind: DnsKind;
+    /** In which Pods ask them. */
+    readonly servers: readonly string[];
+    /** Of the cluster, with the dot at its end; undefined: that is not known. */
+    readonly domain: string | undefined;
+  };
 };
 
 const ofKubernetes = { namespace: 'default', labelSelector: `${serviceNameLabel}=kubernetes` };
@@ -104,7 +114,8 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     kubeadmConfig,
     clusterInfo,
     slices,
-    dns,
+    coredns,
+    dnsConfig,
   ] = await Promise.all([
     at('/version', schemas.version),
     readObject(context, namespaceKind, { name: 'kube-system' }, run).then(valueOf),
@@ -119,6 +130,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     readConfigMap(context, 'kube-public/cluster-info', 'kubeconfig', run).then(valueOf),
     listObjects(context, endpointSliceKind, ofKubernetes, run).then(valueOf),
     at('/apis/apps/v1/namespaces/kube-system/deployments/coredns', schemas.deployment),
+    readDnsConfig(context, groups, run).then(valueOf),
   ]);
   if (version === undefined || namespace === undefined)
     throw new Error(
@@ -145,7 +157,17 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     podSubnet: networking?.podSubnet ?? undefined,
     serviceSubnet: networking?.serviceSubnet ?? undefined,
     joinServer: yamlIn(clusterInfo, joinKubeconfig)?.clusters[0]?.cluster.server,
-    dnsImage: dns?.spec.template.spec.containers[0]?.image ?? undefined,
+    dnsImage: coredns?.spec.template.spec.containers[0]?.image ?? undefined,
+    dns: dnsOf(dnsConfig),
+  };
+}
+
+function dnsOf(config: DnsConfig): Observed['dns'] {
+  const servers = serversOf(config);
+  return {
+    kind: dnsKindOf(config),
+    servers: servers.ok ? servers.value.map(({ name }) => name) : [],
+    domain: clusterDomain(config.corefile?.text ?? config.openShift ?? ''),
   };
 }
 

@@ -21,6 +21,7 @@ const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
   apiServerIps: [],
   nodeIps: [],
   takenPorts: [],
+  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
   ...change,
 });
 

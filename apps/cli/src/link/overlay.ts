@@ -3,7 +3,9 @@ import { choicesIn, type Limits, writtenIn } from './choices.ts';
 import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
 import type { Cluster } from './findings.ts';
 import { COPIES, type FileChanges, type Files } from './folder.ts';
+import { dnsFile, DNS_FILE } from './dns-file.ts';
 import {
+  hasOwnDns,
   kustomization,
   type OverlayOptions,
   partsOf,
@@ -61,6 +63,7 @@ export function overlayOf(
   const withKinds =
     choicesIn(existing).mcs === true ? !existing.get('kustomization.yaml')?.includes(WITHOUT_KINDS) : !cluster.hasMcs;
   const parts = partsOf(cluster, { policy, choices: options.choices });
+  const withDns = hasOwnDns(cluster, options.choices);
   return new Map([
     ...copiesOf(manifests, [...parts.resources, ...parts.components]),
     ['kustomization.yaml', kustomization(cluster, { ...options, parts, withKinds, names })],
@@ -68,6 +71,7 @@ export function overlayOf(
       (name) => [remoteFile(name), workloadsWith(name, { policy, wireguard, sidecars: sidecars.get(name) })] as const,
     ),
     ...(calico === undefined ? [] : [['ip-pools.yaml', poolsFor(mirrors.map(podsOf), calico)] as const]),
+    ...(withDns ? [[DNS_FILE, dnsFile({ remotes: names, mcs }, cluster.dns.domain)] as const] : []),
     ...(policy
       ? [
           [
@@ -83,7 +87,7 @@ export function overlayOf(
     [
       'service-mirror.json',
       json({
-        ...serviceMirror(cluster, mcs),
+        ...serviceMirror(cluster, { mcs, withDns }),
         ...ofMirrors,
         localCluster: { ...localCluster, cidrs: cidrsIn('service-mirror', localCluster) },
         ...(mcs === false && { mcs: undefined }),
@@ -144,7 +148,10 @@ const mirrorEntry = (remote: Cluster): Entry => ({
   ...allowedOf(remote),
 });
 
-const serviceMirror = ({ name }: Cluster, mcs = false) => ({
+const serviceMirror = (
+  { name }: Cluster,
+  { mcs = false, withDns }: { mcs?: boolean | undefined; withDns: boolean },
+) => ({
   global: {
     mirrorSvcLabelSelector: 'mirror.semaphore.uw.io/mirror-service=true',
     globalSvcLabelSelector: 'mirror.semaphore.uw.io/global-service=true',
@@ -155,7 +162,8 @@ const serviceMirror = ({ name }: Cluster, mcs = false) => ({
     endpointSliceSync: true,
   },
   localCluster: { name },
-  ...(mcs && { mcs: {} }),
+  // Our own CoreDNS finds ServiceImports by a rule.
+  ...(mcs && { mcs: withDns ? { derivedServices: 'mirrorNamespace' } : {} }),
 });
 
 /** A remote keeps its port and its device: a change would interrupt its tunnels. */

@@ -1,7 +1,8 @@
 import { jsonPage, printable } from '@kube-semaphore/text';
 import { tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type Applied, COREDNS, nameOf } from './api.ts';
+import { DNS_CONFIG_MAPS } from '../dns/config.ts';
+import { type Applied, nameOf } from './api.ts';
 import { accounts } from './apply.ts';
 import { type Change, changedLines, COPIES } from './folder.ts';
 import type { Finding } from './findings.ts';
@@ -159,8 +160,8 @@ type Row = readonly [label: string, words: readonly string[]];
 
 function rowsOf({ folder, objects, unknown, names }: LinkedCluster, applied: boolean): readonly Row[] {
   const isDns = ({ kind, namespace, name }: ObjectChange): boolean =>
-    kind === COREDNS.kind && namespace === COREDNS.metadata.namespace && name === COREDNS.metadata.name;
-  const dns = objects.find(isDns);
+    kind === 'ConfigMap' && DNS_CONFIG_MAPS.includes(`${namespace}/${name}`);
+  const dns = objects.filter((each) => isDns(each) && each.change !== 'unchanged');
   const counts = countWords(
     objects.filter((each) => !isDns(each)),
     { applied, names },
@@ -168,12 +169,19 @@ function rowsOf({ folder, objects, unknown, names }: LinkedCluster, applied: boo
   return [
     ...(folder && isChanged(folder.change) ? [['files', fileWords(folder.path, filesIn(folder.change))] as const] : []),
     ...(counts.length === 0 ? [] : [['objects', counts] as const]),
-    ...(dns === undefined || dns.change === 'unchanged'
+    ...(dns.length === 0
       ? []
-      : [['DNS', [`Corefile ${verbOf(dns.change, applied)}: names of ${names.join(', ')}`]] as const]),
+      : [
+          [
+            'DNS',
+            [`${dns.map(dnsWord).join(', ')} ${verbOf('changed', applied)}:`, `names of ${names.join(', ')}`],
+          ] as const,
+        ]),
     ...(unknown === undefined ? [] : [['objects', `not known: ${unknown}`.split(' ')] as const]),
   ];
 }
+
+const dnsWord = ({ name }: ObjectChange): string => (name === 'coredns' ? 'Corefile' : name);
 
 /** `mesh/c1: 7 files and 30 manifests created; link.json changed` */
 function fileWords(path: string, files: FileNames): readonly string[] {

@@ -22,6 +22,7 @@ const cluster = (name: string): Cluster => ({
   apiServerIps: [],
   nodeIps: [],
   takenPorts: [],
+  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
 });
 
 const linked = (...names: readonly string[]): Files => {

@@ -1,5 +1,6 @@
 import { knownRemotes } from '../link/config-files.ts';
 import { CHOICES_FILE, choicesIn, withoutWritten } from '../link/choices.ts';
+import { DNS_FILE, dnsFileWithout } from '../link/dns-file.ts';
 import { remoteFile } from '../link/kustomize.ts';
 import { COPIES, type FileChanges, type Files } from '../link/folder.ts';
 
@@ -8,10 +9,12 @@ const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as cons
 /** The files of an overlay without some remotes; all that `semaphore link` writes go with the last one. */
 export function filesWithout(files: Files, remotes: readonly string[]): FileChanges {
   const known = knownRemotes(files).map(({ name }) => name);
-  const isLast = known.every((name) => remotes.includes(name));
+  const remaining = known.filter((name) => !remotes.includes(name));
+  const isLast = remaining.length === 0;
   const owned = [
     'kustomization.yaml',
     'ip-pools.yaml',
+    DNS_FILE,
     CHOICES_FILE,
     ...CONFIGS,
     ...[...known, ...remotes].map(remoteFile),
@@ -32,6 +35,7 @@ export function filesWithout(files: Files, remotes: readonly string[]): FileChan
           ),
         ];
       if (name === 'ip-pools.yaml') return [name, poolsWithout(text, remotes)];
+      if (name === DNS_FILE) return [name, dnsFileWithout(text, { removed: remotes, remaining })];
       if (name === CHOICES_FILE) return [name, withoutWritten(text, remotes)];
       return [name, (CONFIGS as readonly string[]).includes(name) ? configWithout(text, remotes) : text];
     }),

@@ -4,7 +4,7 @@ import type { Run } from '../clusters/objects.ts';
 import { apps } from '../clusters/report.ts';
 import { type KubeObject, type LinkApi, nameOf } from '../link/api.ts';
 import { applyObjects } from '../link/apply.ts';
-import { corefileWithout } from '../corefile/edit.ts';
+import { editsWithout } from '../dns/edits.ts';
 import { awaitApps, type Leaver, removeObjects, stopTunnels } from './apps.ts';
 import { remove, type Resource, type Stored, storedOf, strangerIn, userOf } from './objects.ts';
 
@@ -32,6 +32,7 @@ const kinds: readonly Resource[] = [
   kind('projectcalico.org', 'v3', 'IPPool', 'ippools'),
   kind('crd.projectcalico.org', 'v1', 'IPPool', 'ippools'),
   kind('', 'v1', 'ConfigMap', 'configmaps'),
+  kind('', 'v1', 'Service', 'services'),
   kind('', 'v1', 'Secret', 'secrets'),
   kind(...RBAC, 'RoleBinding', 'rolebindings'),
   kind(...RBAC, 'ClusterRoleBinding', 'clusterrolebindings'),
@@ -56,8 +57,8 @@ export async function leave(
   run: Run,
 ): Promise<void> {
   for (const { api, report, ...rest } of coredns ? clusters : []) {
-    const written = await api.writeCorefile(await api.planCorefile((corefile) => corefileWithout(corefile, rest)));
-    if (written === 'changed') report('ConfigMap kube-system/coredns changed');
+    const plan = await api.planDns((config) => editsWithout(config, rest));
+    await api.writeDns(plan, (object) => report(`${nameOf(object)} changed`));
   }
   for (const cluster of clusters) {
     const { context, remaining, objects, report } = cluster;

@@ -1,60 +1,22 @@
 import { execFileSync } from 'node:child_process';
-import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
-import { endpointSlice, findBinaries, service, startCoreDns } from '@kube-semaphore/testkit';
+import { findBinaries, startCoreDns } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isCurrent } from '../../src/check/dns.ts';
 import { corefileWith, corefileWithout } from '../../src/corefile/edit.ts';
 import { parseCorefile } from '../../src/corefile/parse.ts';
-import { faultOf, sampleOf } from '../../src/corefile/verdict.ts';
+import { coreDnsOf, faultOf, sampleOf } from '../../src/corefile/verdict.ts';
 import { corefiles } from '../support/corefiles.ts';
-
-const NAMESPACE = 'sys-semaphore';
-
-/** The longest name that a mirror of the namespace `shop` can have, and one more. */
-const LONGEST = 'w'.repeat(48);
-
-const addresses = { web: '10.96.7.1', [LONGEST]: '10.96.7.2' };
-
-/** Prints the addresses of names, or the errors, as JSON. One query doesn't wait for another. */
-const script = `
-const { Resolver } = require('node:dns').promises;
-const resolver = new Resolver({ timeout: 20_000, tries: 1 });
-resolver.setServers(['127.0.0.1']);
-const ask = (name) => resolver.resolve4(name).then((found) => found.join(), (error) => error.code);
-Promise.all(process.argv.slice(1).map(ask)).then((all) => console.log(JSON.stringify(all)));
-`;
+import { answersOf, LONGEST, NAMESPACE, startMirrors } from '../support/mirrors.ts';
 
 const it = test
   .extend('network', { scope: 'file' }, () => startNetwork(['dns']))
   .extend('lab', { scope: 'file' }, async ({ network }, { onCleanup }) => {
-    const cluster = await startEmbeddedCluster({ name: 'c1' });
+    const cluster = await startMirrors();
     onCleanup(async () => void (await Promise.all([network.stop(), cluster.stop()])));
     const node = network.node('dns');
     await node.forward(Number(new URL(cluster.url).port));
-    const { admin } = cluster;
-    await admin.create('/api/v1/namespaces', {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: NAMESPACE, labels: { mirrors: 'yes' } },
-    });
-    const own = service({ name: 'own', selector: null });
-    await admin.create('/api/v1/namespaces/default/services', {
-      ...own,
-      spec: { ...(own['spec'] as object), clusterIP: '10.96.7.9' },
-    });
-    const services = `/api/v1/namespaces/${NAMESPACE}/services`;
-    for (const prefix of ['c2', 'gl'])
-      for (const [name, clusterIP] of Object.entries({ ...addresses, db: 'None' })) {
-        const mirror = service({ namespace: NAMESPACE, name: `${prefix}-shop-73736d-${name}`, selector: null });
-        const ip = prefix === 'c2' ? clusterIP : clusterIP.replace('.7.', '.8.');
-        await admin.create(services, { ...mirror, spec: { ...(mirror['spec'] as object), clusterIP: ip } });
-      }
-    await admin.create(`/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`, {
-      ...endpointSlice({ namespace: NAMESPACE, name: 'db-a', service: 'c2-shop-73736d-db', endpoints: [] }),
-      endpoints: [{ addresses: ['10.4.0.1'], hostname: 'db-0', conditions: { ready: true } }],
-    });
     return { cluster, node };
   })
   .extend(
@@ -64,11 +26,8 @@ const it = test
       async (corefile: string, asked: Record<string, string>) => {
         const coreDns = await startCoreDns({ cluster, node, corefile });
         try {
-          const names = Object.keys(asked);
-          const answers = async () =>
-            JSON.parse(await node.run(process.execPath, ['-e', script, ...names])) as string[];
           // It may listen before it has read the cluster.
-          await eventually(async () => Object.fromEntries((await answers()).map((each, i) => [names[i], each])), asked);
+          await eventually(() => answersOf(node, Object.keys(asked)), asked);
         } finally {
           await coreDns.stop();
         }
@@ -110,7 +69,9 @@ const unlinked = (corefile: string) => corefileWithout(corefile, { removed: ['c2
 
 function faultIn(corefile: string) {
   const parsed = parseCorefile(corefile);
-  return parsed.ok ? faultOf(parsed.value, sampleOf({ name: 'c2', prefix: 'c2' }, NAMESPACE))?.severity : parsed.reason;
+  return parsed.ok
+    ? faultOf([coreDnsOf(parsed.value)], sampleOf({ name: 'c2', prefix: 'c2' }, NAMESPACE))?.severity
+    : parsed.reason;
 }
 
 describe.for(Object.entries(corefiles))('the Corefile with %s', ([, corefile]) => {
@@ -176,8 +137,8 @@ describe('a fault that check finds', () => {
     const parsed = parseCorefile(option('namespace_labels mirrors=no'));
     if (!parsed.ok) throw new Error(parsed.reason);
     const asked = sampleOf({ name: 'c2', prefix: 'c2' }, NAMESPACE);
-    expect(faultOf(parsed.value, asked, () => [])?.severity).toBe('problem');
-    expect(faultOf(parsed.value, asked, () => [NAMESPACE])).toBeUndefined();
+    expect(faultOf([coreDnsOf(parsed.value)], asked, () => [])?.severity).toBe('problem');
+    expect(faultOf([coreDnsOf(parsed.value)], asked, () => [NAMESPACE])).toBeUndefined();
     await resolve(option('namespace_labels mirrors=no'), { [`web.shop.${zone}`]: 'ENOTFOUND' });
     await resolve(option('namespace_labels mirrors=yes'), { [`web.shop.${zone}`]: '10.96.7.1' });
   });

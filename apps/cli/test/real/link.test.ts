@@ -13,7 +13,7 @@ import {
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { corefiles } from '../support/corefiles.ts';
+import { corefiles, nodeLocal } from '../support/corefiles.ts';
 import { afterContexts, runHere } from '../support/run.ts';
 
 const ranges = { c1: '10.2.0.0/16', c2: '10.4.0.0/16', c3: '10.6.0.0/16' } as const;
@@ -25,7 +25,7 @@ const all: readonly Name[] = ['c1', 'c2', 'c3'];
 const names = ['c1', 'c2'] as const;
 const others = { c1: 'c2', c2: 'c1' } as const;
 
-/** In c2, the block that gets names of remotes doesn't serve those of the cluster. */
+/** In c2, the block that gets names of remotes doesn't serve those of the cluster. In c3, NodeLocal DNSCache comes first. */
 const corefileOf = {
   c1: corefiles.kubeadm,
   c2: corefiles['a zone in each server block'],
@@ -33,6 +33,7 @@ const corefileOf = {
 } as const;
 
 const COREDNS = '/api/v1/namespaces/kube-system/configmaps/coredns';
+const NODE_LOCAL = '/api/v1/namespaces/kube-system/configmaps/node-local-dns';
 
 const clusters = {} as Record<Name, RealCluster>;
 const before = {} as Record<Name, Readonly<Record<string, unknown>>>;
@@ -66,6 +67,13 @@ beforeAll(async () => {
         metadata: { name: 'coredns' },
         data: { Corefile: corefileOf[name] },
       });
+      if (name === 'c3')
+        await cluster.admin.create('/api/v1/namespaces/kube-system/configmaps', {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { name: 'node-local-dns' },
+          data: { Corefile: nodeLocal },
+        });
       const dns = { name: 'coredns', image: 'registry.k8s.io/coredns/coredns:v1.12.2' };
       const labels = { 'k8s-app': 'kube-dns' };
       await cluster.admin.create('/apis/apps/v1/namespaces/kube-system/deployments', {
@@ -241,7 +249,7 @@ it('applies nothing if it can not add names to CoreDNS, and only these later', a
   expect(stdout).not.toMatch(/ (?:created|changed|unchanged)$/m);
   expect([code, stderr]).toEqual([
     1,
-    'semaphore: c2: Corefile of ConfigMap kube-system/coredns: no "kubernetes" serves the names of the cluster. ' +
+    'semaphore: c2: ConfigMap kube-system/coredns: no "kubernetes" serves the names of the cluster. ' +
       'Correct that, or add the rules of docs/service-mirror.md by hand, and use --no-coredns\n',
   ]);
   await clusters.c2.admin.request(
@@ -325,6 +333,10 @@ async function writeAsApps(remote: string): Promise<void> {
 it('leaves nothing behind when one of three clusters leaves, and then the others', async () => {
   const mesh = join(folder, 'mesh');
   expect((await linkAll(all, '-o', mesh, '--mcs', ...instead)).stderr).toBe('');
+  const zones = 'svc.cluster.c1:53 svc.cluster.c2:53 svc.clusterset.local:53 svc.cluster.global:53';
+  expect((await clusters.c3.admin.get(NODE_LOCAL))['data']).toMatchObject({
+    Corefile: expect.stringContaining(`\n${zones} {\n`) as unknown,
+  });
   // Another program exports a Service, which c2 may read.
   const { metadata: owner } = await clusters.c1.admin.get('/api/v1/namespaces/default/configmaps/kube-root-ca.crt');
   await clusters.c1.admin.create(`${EXPORTS}/namespaces/default/serviceexports`, {

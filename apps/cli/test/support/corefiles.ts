@@ -83,3 +83,109 @@ dns://. tls://.:8853 {
 }
 `,
 } as const;
+
+/** Of NodeLocal DNSCache, with the addresses that its installation fills in. */
+export const nodeLocal = `cluster.local:53 {
+    errors
+    cache {
+            success 9984 30
+            denial 9984 5
+    }
+    reload
+    loop
+    bind 169.254.20.10 10.96.0.10
+    forward . __PILLAR__CLUSTER__DNS__ {
+            force_tcp
+    }
+    prometheus :9253
+    health 169.254.20.10:8080
+    }
+in-addr.arpa:53 {
+    errors
+    cache 30
+    reload
+    loop
+    bind 169.254.20.10 10.96.0.10
+    forward . __PILLAR__CLUSTER__DNS__ {
+            force_tcp
+    }
+    prometheus :9253
+    }
+.:53 {
+    errors
+    cache 30
+    reload
+    loop
+    bind 169.254.20.10 10.96.0.10
+    forward . __PILLAR__UPSTREAM__SERVERS__
+    prometheus :9253
+    }
+`;
+
+/** Of k3s, which puts it back; those of AKS and others import the same files. */
+export const k3s = `.:53 {
+    errors
+    health
+    ready
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+      pods insecure
+      fallthrough in-addr.arpa ip6.arpa
+    }
+    prometheus :9153
+    forward . /etc/resolv.conf
+    cache 30
+    loop
+    reload 2s
+    loadbalance
+    import /etc/coredns/custom/*.override
+}
+import /etc/coredns/custom/*.server
+`;
+
+/** Of OpenShift's DNS operator, without and with a server of its \`spec.servers\`. */
+export const openShift = (zones = '', upstreams: readonly string[] = [], port = 5353): string => `${
+  zones === ''
+    ? ''
+    : `# semaphore
+${zones} {
+    prometheus 127.0.0.1:9153
+    forward . ${upstreams.join(' ')} {
+        policy random
+    }
+    errors
+    log . {
+        class error
+    }
+    bufsize 1232
+    cache 900 {
+        denial 9984 30
+    }
+}
+`
+}.:${port} {
+    bufsize 1232
+    errors
+    log . {
+        class error
+    }
+    health {
+        lameduck 20s
+    }
+    ready
+    kubernetes cluster.local in-addr.arpa ip6.arpa {
+        pods insecure
+        fallthrough in-addr.arpa ip6.arpa
+    }
+    prometheus 127.0.0.1:9153
+    forward . /etc/resolv.conf {
+        policy sequential
+    }
+    cache 900 {
+        denial 9984 30
+    }
+    reload
+}
+hostname.bind:${port} {
+    chaos
+}
+`;

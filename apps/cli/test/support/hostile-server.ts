@@ -98,7 +98,11 @@ const answers: Readonly<Record<Hostility, (request: Request) => object | undefin
     if (path.endsWith('-caller/log'))
       return [{ small: STEERING, full: STEERING, latencyMs: null, bytesPerSecond: null }];
     if (path.endsWith('/log') || path.endsWith('/metrics')) return { [STEERING]: STEERING };
-    if (path.endsWith('/proxy/status')) return JSON.parse(lyingPage()) as object;
+    if (path.endsWith('/proxy/status'))
+      return {
+        ...(JSON.parse(lyingPage()) as object),
+        names: [{ remote: STEERING, name: STEERING, address: STEERING, error: STEERING }],
+      };
     if (kindOf(path).kind !== undefined)
       return listOf(path, [
         podOf({ name: 'real', namespace: 'kube-system' }),

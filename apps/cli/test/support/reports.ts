@@ -29,6 +29,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly config?: AppStatus['config'];
   readonly remotes?: RemoteStatus[];
   readonly localServices?: AppStatus['localServices'];
+  readonly names?: AppStatus['names'];
 };
 
 /** A Pod of an app, which is fine. */
@@ -42,6 +43,7 @@ export const appPod = ({
   config = {},
   remotes = [],
   localServices,
+  names,
 }: PodOptions): AppPod & { readonly status: object } => ({
   app,
   namespace: 'kube-system',
@@ -58,5 +60,6 @@ export const appPod = ({
     config,
     remotes,
     localServices,
+    names,
   },
 });

@@ -14,6 +14,8 @@ export type CoreDnsOptions = {
   /** The node or pod where it listens, on the ports that the Corefile says: one CoreDNS at a time. */
   readonly node: Place;
   readonly corefile: string;
+  /** What its /etc/resolv.conf says. Default: an address that no one answers at. */
+  readonly resolver?: string;
 };
 
 /** What the manifests of CoreDNS let it do, and those of Multi-Cluster Services. */
@@ -26,13 +28,13 @@ const rules: readonly PolicyRule[] = [
 /** /var/run leads to /run, of which each node has one of its own. */
 const SERVICE_ACCOUNT = '/run/secrets/kubernetes.io/serviceaccount';
 
-/**
- * Names an unreachable resolver instead of the machine's, which CoreDNS could take for itself: 127.0.0.53 is
- * the node's own there. The file may be a link into /run, which is empty.
- */
-const withoutResolver = `
+/** Instead of the machine's, which CoreDNS could take for itself: 127.0.0.53 is the node's own there. */
+const UNREACHABLE = '192.0.2.53';
+
+/** Names a resolver. The file may be a link into /run, which is empty. */
+const withResolver = (resolver: string): string => `
 file=$(readlink -m /etc/resolv.conf) && mkdir -p "$(dirname "$file")" && : >> "$file" &&
-echo 'nameserver 192.0.2.53' > /run/resolv.conf && mount --bind /run/resolv.conf "$file"`;
+echo 'nameserver ${resolver}' > /run/resolv.conf && mount --bind /run/resolv.conf "$file"`;
 
 /**
  * Starts CoreDNS as a pod of the cluster would run it: with a service account, and with the Corefile as it is.
@@ -40,14 +42,19 @@ echo 'nameserver 192.0.2.53' > /run/resolv.conf && mount --bind /run/resolv.conf
  * @throws {Error} if it isn't built
  * @throws {ComponentError} with the end of its log if it doesn't like the Corefile
  */
-export async function startCoreDns({ cluster, node, corefile }: CoreDnsOptions): Promise<NodeComponent> {
+export async function startCoreDns({
+  cluster,
+  node,
+  corefile,
+  resolver = UNREACHABLE,
+}: CoreDnsOptions): Promise<NodeComponent> {
   const binaries = findBinaries(['coredns']);
   if (!binaries.ok) throw new Error(binaries.reason);
   const { token } = await cluster.account(`coredns-${randomBytes(4).toString('hex')}`, rules);
   await node.run('mkdir', ['-p', SERVICE_ACCOUNT]);
   await node.run('tee', [`${SERVICE_ACCOUNT}/token`], { input: token });
   await node.run('tee', [`${SERVICE_ACCOUNT}/ca.crt`], { input: await readFile(cluster.caFile, 'utf8') });
-  await node.run('sh', ['-c', withoutResolver]);
+  await node.run('sh', ['-c', withResolver(resolver)]);
 
   const supervision = await Supervision.start();
   const [file, log] = [join(supervision.dir, 'Corefile'), join(supervision.dir, 'coredns.log')];
