@@ -14,6 +14,8 @@ export type Context = {
   readonly name: string;
   readonly server: string;
   readonly user: string;
+  /** As whom the user acts, if not as itself. */
+  readonly actsAs?: string | undefined;
   readonly reference: ContextReference | Extract<ClusterReference, { kind: 'in-cluster' }>;
   /** When nothing more is asked of it; monotonic ms. Default: never. */
   readonly untilMs?: number;
@@ -62,7 +64,8 @@ function chosenOf(config: MergedKubeconfig, name: string | undefined): Context {
   try {
     const context = contextOf(config, name);
     const { cluster, from } = context;
-    return { name, server: cluster.server, user: from.user.name, reference: { kind: 'context', context } };
+    const reference = { kind: 'context', context } as const;
+    return { name, server: cluster.server, user: from.user.name, actsAs: context.user.as, reference };
   } catch (error) {
     throw new UsageError(printable((error as Error).message));
   }
@@ -78,6 +81,8 @@ function ownCluster(): Context | undefined {
 
 /** Names what a command is going to change, before it does. What it prints as JSON stays JSON. */
 export function nameContexts(contexts: readonly Context[], { complain }: Pick<Terminal, 'complain'>): void {
-  for (const { name, server, user } of contexts)
-    complain(`${printable(`context ${name}: ${server}, as the user "${user}"`)}\n`);
+  for (const { name, server, user, actsAs } of contexts) {
+    const role = actsAs === undefined ? '' : `, who acts as "${actsAs}"`;
+    complain(`${printable(`context ${name}: ${server}, as the user "${user}"${role}`)}\n`);
+  }
 }

@@ -19,6 +19,12 @@ it.each([
     error: { status: 403, message: 'no \u001b[2J' },
     want: 'c1: the user "me" lacks a right: ask an administrator for it: no \\u001b[2J',
   },
-])('one sentence says what is wrong and what to do: $name', ({ error, want }) => {
-  expect(failureOf(context, error)).toBe(want);
+  {
+    name: 'whom the user acts as',
+    actsAs: 'jane',
+    error: { status: 403, message: 'User "jane" cannot list' },
+    want: 'c1: the user "jane", as whom "me" acts, lacks a right: ask an administrator for it: User "jane" cannot list',
+  },
+])('one sentence says what is wrong and what to do: $name', ({ error, actsAs, want }) => {
+  expect(failureOf({ ...context, actsAs }, error)).toBe(want);
 });

@@ -23,7 +23,12 @@ export const sampleOf = ({ name, prefix }: Names, namespace = NAMESPACE): Asked 
 });
 
 /** A warning: only some names don't resolve, or CoreDNS may know more than what is seen here. */
-export type Fault = { readonly severity: 'problem' | 'warning'; readonly sentence: string };
+export type Fault = {
+  readonly severity: 'problem' | 'warning';
+  readonly sentence: string;
+  /** The name of the server that is wrong. */
+  readonly server: string;
+};
 
 /** The namespaces that a selector finds; undefined: that isn't known. */
 export type Selected = (selector: string) => readonly string[] | undefined;
@@ -88,19 +93,23 @@ export function faultOf(
 ): Fault | undefined {
   const hops = hopsOf(servers, asked.name);
   const { by, answering, server } = hops.at(-1)!;
+  const { name } = server;
   const unless = hops.find((hop) => hop.unless !== undefined)?.unless;
   const sentence = routeFault(hops, asked);
   if (sentence !== undefined)
     return unless === undefined
-      ? { severity: 'problem', sentence }
-      : { severity: 'warning', sentence: `${sentence}, unless ${unless}` };
+      ? { severity: 'problem', sentence, server: name }
+      : { severity: 'warning', sentence: `${sentence}, unless ${unless}`, server: name };
   const where = `of "kubernetes" in ${blockName(answering!, server)}`;
   const hiding = hiddenBy(by!, asked.namespace, selected);
   if (hiding !== undefined)
-    return { severity: 'problem', sentence: `${quotedWords(hiding)} ${where} hides ${asked.namespace}` };
-  return optionsOf(by!, 'noendpoints').length === 0
-    ? undefined
-    : { severity: 'warning', sentence: `"noendpoints" ${where}: names of headless Services don't resolve` };
+    return { severity: 'problem', sentence: `${quotedWords(hiding)} ${where} hides ${asked.namespace}`, server: name };
+  if (optionsOf(by!, 'noendpoints').length === 0) return undefined;
+  return {
+    severity: 'warning',
+    sentence: `"noendpoints" ${where}: names of headless Services don't resolve`,
+    server: name,
+  };
 }
 
 /** What DNS servers make of a name at last, and the plugin that answers that. */

@@ -41,6 +41,9 @@ export const DNS_CONFIG_MAPS = ['coredns', 'coredns-custom', 'node-local-dns', '
   (name) => `kube-system/${name}`,
 );
 
+const OPENSHIFT = 'OpenShift';
+const OWN = 'semaphore-dns';
+
 /** Which DNS server answers for the cluster. `other`: none that is known here. */
 export type DnsKind = 'CoreDNS' | 'OpenShift' | 'kube-dns' | 'other';
 
@@ -49,6 +52,15 @@ export function dnsKindOf({ corefile, openShift, clusterAddresses }: DnsConfig):
   if (openShift !== undefined) return 'OpenShift';
   return clusterAddresses.length > 0 ? 'kube-dns' : 'other';
 }
+
+/** The ConfigMap of a DNS server, by its name. */
+export const configMapOf = ({ nodeCache }: DnsConfig, server: string): string =>
+  ({
+    [NODE_CACHE]: nodeCache?.configMap,
+    [KUBE_DNS]: 'kube-system/kube-dns',
+    [OPENSHIFT]: 'openshift-dns/dns-default',
+    [OWN]: 'sys-semaphore/semaphore-dns',
+  })[server] ?? 'kube-system/coredns';
 
 /** The files that `import custom/*.server` means. The folder is mounted from `coredns-custom`, if that exists. */
 export const customFiles =
@@ -72,7 +84,7 @@ export function serversOf(config: DnsConfig): Parsed<readonly DnsServer[]> {
   const ofCluster = { addresses: ['__PILLAR__CLUSTER__DNS__', ...clusterAddresses], resolvers: [] };
   const texts = {
     CoreDNS: { name: COREDNS, text: corefile?.text ?? '' },
-    OpenShift: { name: 'OpenShift', text: openShift ?? '' },
+    OpenShift: { name: OPENSHIFT, text: openShift ?? '' },
     'kube-dns': { name: KUBE_DNS, text: `${stubs}.:53 {\n    kubernetes cluster.local\n    forward . upstream\n}\n` },
     other: undefined,
   };
@@ -83,9 +95,7 @@ export function serversOf(config: DnsConfig): Parsed<readonly DnsServer[]> {
       ? []
       : [{ name: NODE_CACHE, text: `${nodeCache.text}\n${stubs}`, addresses: [], resolvers: [] }]),
     { ...cluster, ...ofCluster },
-    ...(own === undefined
-      ? []
-      : [{ name: 'semaphore-dns', text: own, addresses: ownAddresses, resolvers: ofCluster.addresses }]),
+    ...(own === undefined ? [] : [{ name: OWN, text: own, addresses: ownAddresses, resolvers: ofCluster.addresses }]),
   ];
   const found: DnsServer[] = [];
   for (const { text, ...server } of servers) {

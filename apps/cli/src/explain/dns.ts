@@ -1,5 +1,5 @@
-import { answerOf, faultOf, hasImports } from '../corefile/verdict.ts';
-import { serversOf } from '../dns/config.ts';
+import { answerOf, COREDNS, faultOf, hasImports } from '../corefile/verdict.ts';
+import { configMapOf, serversOf } from '../dns/config.ts';
 import type { Read } from '../clusters/objects.ts';
 import { type Facts, kubectl, ok, skipped, unknown, type Verdict, wrong } from './facts.ts';
 import type { Via } from './via.ts';
@@ -19,10 +19,13 @@ export function dnsHop({ dnsConfig, here }: Facts, via: Read<Via | undefined>): 
   const isImport = zone === 'import';
   if (isImport && answer.by !== undefined && hasImports(answer.by))
     return ok(`${dnsName} is answered by the plugin multicluster`);
-  const edit = kubectl(here.cluster, '-n', 'kube-system', 'edit', 'configmap', 'coredns');
-  const fix = `${edit}  # ${isImport ? 'docs/mcs.md' : 'docs/service-mirror.md#names-in-coredns'}`;
-  if (!hasRule) return wrong('CoreDNS has no server block for clusterset.local', fix);
+  const fixAt = (server: string): string => {
+    const [namespace = '', name = ''] = configMapOf(dnsConfig.value, server).split('/');
+    const page = server === COREDNS ? 'docs/service-mirror.md#names-in-coredns' : 'docs/dns.md';
+    return `${kubectl(here.cluster, '-n', namespace, 'edit', 'configmap', name)}  # ${isImport ? 'docs/mcs.md' : page}`;
+  };
+  if (!hasRule) return wrong('CoreDNS has no server block for clusterset.local', fixAt(COREDNS));
   const fault = faultOf(servers, { name: `${dnsName}.`, wanted: `${name}.${namespace}.svc.`, namespace });
-  if (fault?.severity === 'problem') return wrong(fault.sentence, fix);
+  if (fault?.severity === 'problem') return wrong(fault.sentence, fixAt(fault.server));
   return fault === undefined ? ok(`${dnsName} is rewritten to ${answer.name.slice(0, -1)}`) : unknown(fault.sentence);
 }

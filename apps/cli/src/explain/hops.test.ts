@@ -257,6 +257,18 @@ Every hop is fine.
       fix: /edit configmap coredns/,
     },
     {
+      name: 'a cache before CoreDNS that sends names elsewhere',
+      change: {
+        dnsConfig: known(
+          dnsConfig(corefile, {
+            nodeCache: { configMap: 'kube-system/node-local-dns', text: '. {\n    forward . 192.0.2.1\n}\n' },
+          }),
+        ),
+      },
+      want: 'dns',
+      fix: 'kubectl --context c1 -n kube-system edit configmap node-local-dns  # docs/dns.md',
+    },
+    {
       name: 'no zone for ServiceImports',
       change: { services: known([]), serviceImport: known(serviceImport) },
       want: 'dns',
