@@ -124,6 +124,12 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       0,
     )
     .option('--pre', 'before the installation: check the clusters only')
+    .addOption(
+      new Option(
+        '--network-policies',
+        'only print which Pods of other clusters NetworkPolicies let in, and what is wrong with these policies',
+      ).conflicts('pre'),
+    )
     .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
   printed(onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2')))
     .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
@@ -143,10 +149,13 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       ),
     ),
   )
-    .requiredOption('--from <pod>', 'the calling Pod: context/namespace/pod')
+    .requiredOption(
+      '--from <pods>',
+      'who calls: context/namespace/pod, context/namespace/deployment/name or context/address',
+    )
     .requiredOption(
       '--to <destination>',
-      'a Service or Pod: context/namespace/name[:port]; or a DNS name, such as checkout.shop.svc.cluster.c2:80',
+      'a Service or Pod: context/namespace/name[:port]; what --from takes; or a DNS name, such as checkout.shop.svc.cluster.c2:80',
     )
     .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
     .option('--probe', 'also connect to the Service and the Pod, from a new Pod beside the calling one')

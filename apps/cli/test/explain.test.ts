@@ -65,7 +65,8 @@ const there = {
 async function explain(objects: readonly [object, object], ...argv: readonly string[]) {
   const servers = await Promise.all(objects.map((each) => startApiServer({ pods: [], objects: { ...each } })));
   const kubeconfig = await kubeconfigOf({ c1: servers[0]!, c2: servers[1]! });
-  return run('explain', '--kubeconfig', kubeconfig, '--from', 'c1/shop/cart', ...argv);
+  const from = argv.includes('--from') ? [] : ['--from', 'c1/shop/cart'];
+  return run('explain', '--kubeconfig', kubeconfig, ...from, ...argv);
 }
 
 describe('explain', () => {
@@ -90,7 +91,75 @@ describe('explain', () => {
         found('target'),
       ],
       firstWrong: null,
+      pairs: [{ from: 'c1/shop/cart', to: 'web.shop.svc.cluster.c2:80', ok: true, firstWrong: null }],
     });
+  });
+
+  it('takes workloads and addresses, counts every pair of Pods, and shows the worst', async () => {
+    const replica = (name: string, ip: string) => {
+      const { metadata, ...rest } = pod(name, ip);
+      return { metadata: { ...metadata, ownerReferences: [{ kind: 'ReplicaSet', name: 'web-5f6b7' }] }, ...rest };
+    };
+    const pods = [replica('web-1', '10.4.0.9'), replica('web-2', '10.4.0.10'), pod('other', '10.4.0.11')];
+    const onlyFirst = {
+      metadata: { namespace: 'shop', name: 'first' },
+      spec: {
+        podSelector: {},
+        policyTypes: ['Egress'],
+        egress: [{ to: [{ ipBlock: { cidr: '10.4.0.9/32' } }], ports: [{ port: 53, protocol: 'UDP' }] }],
+      },
+    };
+    const sides = [
+      {
+        ...here,
+        '/api/v1/pods': list('Pod', 'v1', pod('cart', '10.2.0.7')),
+        '/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies': list(
+          'NetworkPolicy',
+          'networking.k8s.io/v1',
+          onlyFirst,
+        ),
+      },
+      { ...there, '/api/v1/namespaces/shop/pods': list('Pod', 'v1', ...pods) },
+    ] as const;
+    const { code, stdout } = await explain(sides, '--from', 'c1/10.2.0.7', '--to', 'c2/shop/deployment/web:53/udp');
+    const lines = stdout.split('\n');
+    expect([code, lines[0], lines[5]]).toEqual([
+      1,
+      'c1/shop/pod/cart -> c2/shop/pod/web-2:53/UDP',
+      '✗ egress-policy   egress on 53/UDP of shop/cart is denied: shop/first: rule 1, peer 1: 10.4.0.10 is not in 10.4.0.9/32',
+    ]);
+    expect(lines.slice(-2)).toEqual(['1 of 2 pairs of Pods are fine.', '']);
+    const away = await explain(sides, '--from', 'c1/10.2.0.8', '--to', 'c2/shop/deployment/web:53/udp');
+    expect(away).toEqual({ code: 1, stdout: '', stderr: 'semaphore: no Pod of c1 has the address 10.2.0.8\n' });
+    const probing = await explain(sides, '--to', 'c2/shop/deployment/web:53', '--probe');
+    expect([probing.code, probing.stderr]).toEqual([2, 'semaphore: --probe asks one Pod: name one at each end\n']);
+  });
+
+  it('reads the Service ranges of a cluster, in which no Pod of another one can be', async () => {
+    const spec = { cidrs: ['10.2.0.0/24'] };
+    const from = [{ namespaceSelector: { matchLabels: { 'cluster.clusterset.k8s.io': 'c1' } } }];
+    const source = {
+      metadata: { namespace: 'shop', name: 'web' },
+      spec: { podSelector: {}, policyTypes: ['Ingress'], ingress: [{ from }] },
+    };
+    const page = JSON.parse(policyPage({ name: 'c1', config: { clusterSetID: 'c1' } })) as object;
+    const status = JSON.stringify({ ...page, config: { networkPolicies: true } });
+    const c1 = await startApiServer({ pods: [], objects: here });
+    const c2 = await startApiServer({
+      pods: [{ app: 'semaphore-policy', name: 'policy-0', status: () => status }],
+      objects: {
+        ...there,
+        '/apis/networking.k8s.io/v1/servicecidrs': list('ServiceCIDR', 'networking.k8s.io/v1', { spec }),
+        '/apis/networking.k8s.io/v1/namespaces/shop/networkpolicies': list(
+          'NetworkPolicy',
+          'networking.k8s.io/v1',
+          source,
+        ),
+      },
+    });
+    const words = ['--from', 'c1/shop/cart', '--to', 'c2/shop/web'];
+    const { stdout } = await runHere({}, 'explain', '--kubeconfig', await kubeconfigOf({ c1, c2 }), ...words);
+    expect(stdout).toContain('not the address: 10.2.0.7 is in 10.2.0.0/24, a Service range of the local cluster\n');
   });
 
   it('asks the Pod and the address of the Service with --probe, from a Pod beside the caller that it removes', async () => {

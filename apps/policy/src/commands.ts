@@ -26,13 +26,10 @@ import {
   serve,
   type ServeInput,
 } from '@kube-semaphore/runtime';
-import { check, checkExitCode, checkText } from './check.ts';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
 import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
-import { explain, explainExitCode } from './explain.ts';
-import { explainText } from './explain-text.ts';
 import { namespaceLabelWrites } from './label-namespaces.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
@@ -80,30 +77,6 @@ export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<
   });
 }
 
-/** Prints whom NetworkPolicies let in, or would with `-network-policies`, and what is wrong with them. */
-export async function runCheck(command: PolicyCommand, run: RunOptions): Promise<number> {
-  return withClients(command, readConfig(extending(command)), run, async (input) => {
-    const report = await check(input, run);
-    command.print(command.options.output === 'json' ? report : checkText(report));
-    return checkExitCode(report);
-  });
-}
-
-/** Prints whether NetworkPolicies let one end talk to another, and which says so. */
-export async function runExplain(command: PolicyCommand, run: RunOptions): Promise<number> {
-  return withClients(command, readConfig(extending(command)), run, async (input) => {
-    const explanation = await explain(input, command.words, run);
-    command.print(command.options.output === 'json' ? explanation : explainText(explanation));
-    return explainExitCode(explanation);
-  });
-}
-
-/** The command as it is with `-network-policies`, which demands more of the config. */
-const extending = (command: PolicyCommand): PolicyCommand => ({
-  ...command,
-  options: { ...command.options, networkPolicies: true },
-});
-
 /** Removes the sets of a cluster that is no longer in the config. */
 export async function runCleanup(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent, log } = command;
@@ -122,8 +95,8 @@ export async function runCleanup(command: PolicyCommand, run: RunOptions): Promi
 export async function runLabelNamespaces(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent } = command;
   const { clusterSetKey: key, localClusterName, overwrite } = options;
-  // A remote must not have the same value.
-  if (options.config !== undefined) readConfig(extending(command));
+  // A remote must not have the same value, which `-network-policies` demands.
+  if (options.config !== undefined) readConfig({ ...command, options: { ...options, networkPolicies: true } });
   const confirm = confirmation('label-namespaces', options);
   const value = localClusterName!;
   const local = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };

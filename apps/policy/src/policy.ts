@@ -112,7 +112,8 @@ export class Policy {
 
   status(): AppStatus {
     const { leadership, settings, options } = this.#input;
-    const { localClusterName: name, networkPolicies, clusterSetKey, remotePodSelector = null } = options;
+    const { localClusterName: name, networkPolicies, networkPolicySink, clusterSetKey } = options;
+    const { remotePodSelector = null, maxAddressesPerPolicy, maxAddressesPerSource } = options;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
@@ -120,8 +121,11 @@ export class Policy {
       config: {
         name,
         networkPolicies,
+        networkPolicySink,
         clusterSetKey,
         remotePodSelector,
+        maxAddressesPerPolicy,
+        maxAddressesPerSource,
         localCIDRs: settings.localCidrs.map(({ text }) => text),
       },
     };

@@ -84,7 +84,13 @@ describe('a policy at work', () => {
       leader: true,
       local: reached,
       remotes: [c2],
-      config: { networkPolicies: false, localCIDRs: [] },
+      config: {
+        networkPolicies: false,
+        networkPolicySink: 'networkpolicy',
+        maxAddressesPerPolicy: 500,
+        maxAddressesPerSource: 5_000,
+        localCIDRs: [],
+      },
     });
   });
 

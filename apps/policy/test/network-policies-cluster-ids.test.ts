@@ -3,6 +3,7 @@ import { clusterPropertiesPath as properties, clusterProperty, clusterPropertyCr
 import { describe, expect } from 'vitest';
 import { argvOf, type PolicyFlags } from './support/command-line.ts';
 import { it as itWithNetworkPolicies } from './support/it-with-network-policies.ts';
+import { clusterPolicyCrds } from './support/permissive-crd.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 import { K } from './support/user-policies.ts';
 
@@ -78,5 +79,21 @@ describe('-clusterset-key', () => {
     await policies.patch('default-key', { spec: fromCluster('west', key) });
     await policies.open(...['default-key', 'other-key'].map((name) => `${name} c2 ingress all: 10.4.0.20/32`));
     await eventually(() => named(policy), [2, 1]);
+  });
+});
+
+describe('a policy for the whole cluster', () => {
+  it('is named by plan if it names a cluster, which has no effect', async ({ local, plan }) => {
+    for (const definition of clusterPolicyCrds) await local.defineResource(definition);
+    const path = '/apis/policy.networking.k8s.io/v1alpha2/clusternetworkpolicies';
+    const from = [{ namespaces: { matchLabels: { [K]: 'c2' } } }];
+    await local.admin.create(path, {
+      apiVersion: 'policy.networking.k8s.io/v1alpha2',
+      kind: 'ClusterNetworkPolicy',
+      metadata: { name: 'open' },
+      spec: { ingress: [{ action: 'Accept', from }] },
+    });
+    const { stdout } = await plan({ 'network-policies': 'true' });
+    expect(stdout).toMatch(/^skip! {3}ClusterNetworkPolicy open: ingress rule 1 \(Accept\) names /m);
   });
 });

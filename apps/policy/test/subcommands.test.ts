@@ -72,6 +72,24 @@ describe('plan', () => {
   });
 });
 
+describe('check and explain, which semaphore has now', () => {
+  it.for([
+    {
+      words: ['check', '-config=/missing', '-bogus'],
+      want: 'check has moved: use "semaphore check --network-policies --context c1 --context c2"',
+    },
+    {
+      words: ['explain', 'c2/beta/pod/web', 'alpha/pod/db', '5432', '-o=json'],
+      want: 'explain has moved: use "semaphore explain --from c2/beta/pod/web --to LOCAL/alpha/pod/db:5432"',
+    },
+  ])('print one line that names the command, and end with 2: $words', async ({ words, want }, { startWith }) => {
+    const program = await startWith(words, { ready: false });
+    const { code } = await program.exited;
+    const line = `semaphore-policy: ${want}, with contexts of your kubeconfig\n`;
+    expect({ code, stdout: program.stdout(), stderr: program.stderr() }).toEqual({ code: 2, stdout: '', stderr: line });
+  });
+});
+
 describe('cleanup', () => {
   const orphan = { name: 'c9-default-app', labels: labelsOf('app', { cluster: 'c9' }), nets: ['10.9.0.1/32'] };
   const ours = { name: 'c2-default-app', labels: labelsOf('app'), nets: ['10.4.0.1/32'] };

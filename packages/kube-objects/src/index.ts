@@ -46,8 +46,6 @@ export {
   podKind,
   type PodOnNode,
   podOnNodeKind,
-  type PodWithOwners,
-  podWithOwnersKind,
   type PodWithPorts,
   podWithPortsKind,
 } from './kinds/pod.ts';

@@ -109,7 +109,6 @@ export { wholeCompanions } from './sinks/grouped-sink.ts';
 export { otherSinksOf, type SinkName, sinkNames, sinkOf } from './sinks/sinks.ts';
 export { isSameMap, type StringMap } from './string-map.ts';
 export { type FlowPod, flowPodOf, type FlowPort, remotePeer, type SideInput } from './verdict/flow.ts';
-export { type ExplainedFlow, type FlowCluster, type FlowEnd, flowsOf, type Side } from './verdict/flows.ts';
 export {
   type AllowedBy,
   companionsAsPolicies,

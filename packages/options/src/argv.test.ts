@@ -8,10 +8,7 @@ const grammar = {
     ['kube-config', { isSwitch: false }],
     ['svc-sync', { isSwitch: true }],
   ]),
-  subcommands: [
-    { name: 'plan', description: '' },
-    { name: 'ask', description: '', words: ['from', 'to'] },
-  ],
+  subcommands: [{ name: 'plan', description: '' }],
   elsewhere: { status: 'semaphore-other' },
 };
 
@@ -59,16 +56,7 @@ describe('readArgv', () => {
   });
 
   it.each([
-    { name: 'takes the words of a subcommand', argv: ['ask', 'a', 'b'] },
-    { name: 'takes them between flags', argv: ['ask', '-svc-sync', 'a', '-name=x', 'b'] },
-    { name: 'takes them after two hyphens', argv: ['ask', 'a', '--', 'b'] },
-  ])('$name', ({ argv }) => {
-    expect(read(...argv)).toMatchObject({ subcommand: 'ask', words: ['a', 'b'], problems: [] });
-  });
-
-  it.each([
-    { name: 'names the words that a subcommand lacks', argv: ['ask', 'a'], want: ['ask needs <from> <to>'] },
-    { name: 'refuses another word', argv: ['ask', 'a', 'b', 'c'], want: ['unexpected word "c"'] },
+    { name: 'refuses a word after a subcommand', argv: ['plan', 'c'], want: ['unexpected word "c"'] },
     { name: 'names an unknown flag', argv: ['-bogus=1'], want: ['unknown flag -bogus'] },
     {
       name: 'suggests the nearest flag',

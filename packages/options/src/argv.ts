@@ -13,8 +13,6 @@ type Grammar = {
 /** What a command line says. `values` has texts by flag, verbatim; the last of a repeated flag wins. */
 export type CommandLine = {
   readonly subcommand: string | undefined;
-  /** As many as the subcommand needs, unless there are problems. */
-  readonly words: readonly string[];
   readonly values: ReadonlyMap<string, string>;
   /** The line asks for help or the version, whatever else is wrong with it. */
   readonly wants: 'help' | 'version' | undefined;
@@ -42,23 +40,15 @@ export function readArgv(
   let wants: CommandLine['wants'];
   const [first] = argv;
   const subcommand = subcommands.find(({ name }) => name === first);
-  const wanted = subcommand?.words ?? [];
-  const found: string[] = [];
   const words = argv.slice(subcommand === undefined ? 0 : 1);
 
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     // `--` ends the flags; plain words follow.
-    if (word === '--') for (const rest of words.splice(0)) readWord(rest);
-    else if (!/^--?[^-=]/.test(word)) readWord(word);
+    if (word === '--') problems.push(...words.splice(0).map(unexpectedWord));
+    else if (!/^--?[^-=]/.test(word)) problems.push(unexpectedWord(word));
     else readFlag(word);
   }
-  if (found.length < wanted.length) problems.push(`${first} needs ${wanted.map((each) => `<${each}>`).join(' ')}`);
-  return { subcommand: subcommand?.name, words: found, values, wants, problems };
-
-  function readWord(word: string): void {
-    if (found.length < wanted.length) found.push(word);
-    else problems.push(unexpectedWord(word));
-  }
+  return { subcommand: subcommand?.name, values, wants, problems };
 
   function readFlag(word: string): void {
     const { name, value } = splitFlag(word);

@@ -1,5 +1,5 @@
 import { Command, Help, Option } from 'commander';
-import type { Program, Subcommand } from './program.ts';
+import type { Program } from './program.ts';
 import { defaultOf, rowsOf, type AnySpec, type OptionTable } from './table.ts';
 
 /** Fixed, so that help is the same in a terminal, in the log of a pod and in a test. */
@@ -49,7 +49,7 @@ export function helpText<C>(
   const chosen = subcommands.find(({ name }) => name === subcommand);
   const command = new Command(chosen ? `${program.name} ${chosen.name}` : program.name)
     .description(`${chosen?.description ?? program.description}\n\n${FLAG_RULES}`)
-    .usage(chosen || subcommands.length === 0 ? usageOf(chosen) : '[command] [flags]')
+    .usage(chosen || subcommands.length === 0 ? '[flags]' : '[command] [flags]')
     .helpOption(false)
     .helpCommand(false);
   command.createHelp = () => new GoStyleHelp();
@@ -59,9 +59,6 @@ export function helpText<C>(
   if (!chosen) for (const { name, description } of subcommands) command.command(name).description(description);
   return command.helpInformation();
 }
-
-const usageOf = (chosen: Subcommand | undefined): string =>
-  [...(chosen?.words ?? []).map((word) => `<${word}>`), '[flags]'].join(' ');
 
 function listed(spec: AnySpec): Listed {
   const { flag, env, type, group, help, required } = spec;

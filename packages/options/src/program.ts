@@ -10,6 +10,8 @@ export type Program = {
   readonly subcommands?: readonly Subcommand[];
   /** Subcommands of our other programs, with the program that has each. */
   readonly elsewhere?: Readonly<Record<string, string>>;
+  /** Subcommands of the last release, and the command line that does it now. @param words those before all flags */
+  readonly moved?: Readonly<Record<string, (words: readonly string[]) => string>>;
   /** Options of older releases that have no equivalent. */
   readonly retired?: readonly Retired[];
 };
@@ -17,8 +19,6 @@ export type Program = {
 export type Subcommand = {
   readonly name: string;
   readonly description: string;
-  /** What its words are, all of which it needs; none by default. */
-  readonly words?: readonly string[];
 };
 
 /** Flags, without hyphens, and variables that have no effect any more, and a sentence on what to do instead. */

@@ -90,6 +90,27 @@ describe('a config', () => {
   });
 });
 
+describe('a subcommand that another program has now', () => {
+  const moved = { ask: (words: readonly string[]) => `other ask ${words.join(' ')}` };
+  const runMoved = (...argv: string[]) => resolve(argv, {}, { program: { ...program, moved } });
+
+  it('ends with a line that names it, whatever the flags are', async () => {
+    expect(await runMoved('ask', 'a', 'b', '-bogus', 'c')).toEqual({
+      kind: 'exit',
+      code: 2,
+      stderr: `${program.name}: ask has moved: use other ask a b\n`,
+    });
+  });
+
+  it('is another word elsewhere, and property names of Object are none', async () => {
+    for (const argv of [['-name=c2', 'ask'], ['constructor']])
+      expect(await runMoved(...argv)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('unexpected word "') as string,
+      });
+  });
+});
+
 describe('an older spelling of a variable', () => {
   it.each([
     { name: 'is read, with a warning', env: { KPS_NAME: 'a' }, want: 'a', warns: ['KPS_NAME'] },

@@ -34,8 +34,6 @@ type Resolution<C> =
   | {
       readonly kind: 'run';
       readonly subcommand: string | undefined;
-      /** As the subcommand needs them. */
-      readonly words: readonly string[];
       readonly config: Readonly<C>;
       readonly given: Given<C>;
       /** Sentences for the log. */
@@ -52,6 +50,8 @@ export async function resolveOptions<C extends object>(
   table: OptionTable<C>,
   { program, argv, env, validate, superseded, overridden }: ResolveInput<C>,
 ): Promise<Resolution<C>> {
+  const moved = movedTo(program, argv);
+  if (moved !== undefined) return { kind: 'exit', code: 2, stderr: moved };
   const rows = rowsOf(table);
   const flags = new Map(rows.flatMap(([, spec]) => flagsOf(spec)));
   const line = readArgv(argv, {
@@ -74,7 +74,6 @@ export async function resolveOptions<C extends object>(
   return {
     kind: 'run',
     subcommand: line.subcommand,
-    words: line.words,
     config: Object.freeze(config as C),
     given,
     warnings: [...warnings, ...unknownVariables(rows, env, program.retired), ...(overridden?.(given) ?? [])],
@@ -137,6 +136,14 @@ function sourceOf(
 function bothNames(label: string, { flag, env }: AnySpec): string {
   if (flag === undefined) return label;
   return `${label} (${label.startsWith('-') ? env : `-${flag}`})`;
+}
+
+/** The line for a subcommand that another program has now, whatever its flags are. */
+function movedTo({ name, moved = {} }: Program, [first = '', ...rest]: readonly string[]): string | undefined {
+  if (!Object.hasOwn(moved, first)) return undefined;
+  const flag = rest.findIndex((word) => word.startsWith('-'));
+  const now = moved[first]!(flag < 0 ? rest : rest.slice(0, flag));
+  return `${name}: ${first} has moved: use ${now}\n`;
 }
 
 function versionOf({ name, version, commit }: Program): string {

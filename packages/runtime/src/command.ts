@@ -29,8 +29,6 @@ export type Command<C> = {
   readonly given: Given<C>;
   /** Undefined: run the program itself. */
   readonly subcommand: string | undefined;
-  /** The words after the subcommand, as many as it needs. */
-  readonly words: readonly string[];
   readonly log: Logger;
   /** For warnings about options, files and addresses: the log, or lines for people in a subcommand without `-log-level`. */
   readonly warningLog: Logger;
@@ -70,7 +68,7 @@ export async function runCommand<C extends CommonOptions>(
     end(resolution.code);
     return;
   }
-  const { config: options, given, subcommand, words } = resolution;
+  const { config: options, given, subcommand } = resolution;
   // People read the output of a subcommand, and only errors of its log.
   const quiet = subcommand !== undefined && !given.has('logLevel');
   const secrets = new Secrets();
@@ -88,7 +86,6 @@ export async function runCommand<C extends CommonOptions>(
     options,
     given,
     subcommand,
-    words,
     log,
     warningLog,
     print,

@@ -91,10 +91,7 @@ ${sections.join('\n')}`;
 
 function commands({ name, subcommands = [] }: Documented['program']): string {
   if (subcommands.length === 0) return '';
-  const lines = subcommands.map(
-    (command) =>
-      `- \`${[name, command.name, ...(command.words ?? []).map((word) => `<${word}>`)].join(' ')}\`: ${command.description}`,
-  );
+  const lines = subcommands.map((command) => `- \`${name} ${command.name}\`: ${command.description}`);
   return `\n## Commands\n\n- \`${name}\`: Run until SIGTERM or SIGINT.\n${lines.join('\n')}\n`;
 }
 

@@ -13,6 +13,7 @@ import { checks, checksBefore } from './checks.ts';
 import type { Exported } from './exported.ts';
 import type { Facts, Reading } from './facts.ts';
 import { resultsOf } from './page.ts';
+import { policyChecks } from './policy-checks.ts';
 
 /** The pod addresses of a cluster, all on its one node. */
 const rangeOf = (name: string): string => `10.${name.slice(1)}.0.0/16`;
@@ -109,6 +110,7 @@ const factsOf = (name: string, remote: string): Facts => ({
   pools: known([{ cidr: rangeOf(name) }, { cidr: rangeOf(remote), disabled: true }]),
   masqueraders: { found: [masquerader(rangeOf(remote))], unknown: [] },
   emptyRules: known([]),
+  accidentalRules: known([]),
   dnsConfig: stored(`${ruled(remote)}${IMPORTS}`),
   selectedNamespaces: known(new Map()),
   multicluster: known({ kinds, isReadable: true }),
@@ -300,6 +302,8 @@ describe('the checks', () => {
     { reports: changed('selectedNamespaces', forbidden), want: ['warning dns-rules'] },
     { reports: changed('emptyRules', known(['a rule selects no address'])), want: ['warning sets-filled'] },
     { reports: changed('emptyRules', forbidden), want: ['warning sets-filled'] },
+    { reports: changed('accidentalRules', known(['a rule also selects our sets'])), want: ['problem sets-unselected'] },
+    { reports: changed('accidentalRules', forbidden), want: ['warning sets-unselected'] },
     { reports: changed('dns', known([{ ...dnsPod, ready: false }])), want: ['problem dns-answers'] },
     { reports: changed('dns', known([{ ...dnsPod, ready: false }, dnsPod])), want: [] },
     { reports: changed('dns', known([{ ...dnsPod, isCurrent: known(false) }])), want: ['problem dns-answers'] },
@@ -591,6 +595,7 @@ describe('the checks', () => {
 
   it('are the headings of docs/check.md, in their order', () => {
     const headings = Array.from(docPage('check.md').matchAll(/^## (.*)$/gm), ([, heading]) => heading);
-    expect(headings).toEqual(checks.map(({ name }) => name));
+    const ofPolicies = policyChecks.filter(({ name }) => name !== 'clusters-reached');
+    expect(headings).toEqual([...checks, ...ofPolicies].map(({ name }) => name));
   });
 });

@@ -4,12 +4,12 @@ import { agreements } from './agreement.ts';
 import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
 import { notFresh, notListed, notReached, notTold } from '../clusters/causes.ts';
 import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
-import { podsOf, readPods, seenRemotes } from '../clusters/report.ts';
+import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 import { sourcesKept } from './sources.ts';
 
-const reached = checkOfEach('clusters-reached', {
+export const reached = checkOfEach<ClusterReport, ClusterReport>('clusters-reached', {
   hint: 'do what the sentence says',
   subjects: (reports) => reports,
   detailOf: ({ failure }) => failure,

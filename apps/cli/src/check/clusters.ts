@@ -173,6 +173,11 @@ export const ofSurroundings: readonly Check[] = [
     detailsOf: (rules, { cluster, pods }) =>
       pods.some(({ app }) => app === 'semaphore-policy') ? rules?.map((rule) => `${cluster}: ${rule}`) : undefined,
   }),
+  checkOfFact('sets-unselected', {
+    hint: 'name a label that has to be there: a set has no label of a Pod',
+    fact: ({ facts }) => facts.accidentalRules,
+    detailsOf: (rules, { cluster }) => rules?.map((rule) => `${cluster}: ${rule}`),
+  }),
   checkOfFact('policies-extended', {
     severity: 'warning',
     hint: 'repeat your semaphore link with --network-policies --apply',

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { mirroredServiceLabel, mirroredSliceLabel, serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import * as z from 'zod/mini';
-import { type Pool, readEmptyRules, readPools } from '../clusters/calico.ts';
+import { type Pool, readPools } from '../clusters/calico.ts';
 import type { Context } from '../clusters/contexts.ts';
 import {
   allOf,
@@ -28,6 +28,7 @@ import { type DnsPod, readDns, readSelectedNamespaces } from './dns.ts';
 import { type Exported, readExported } from './exported.ts';
 import { readOwnRights, type Unreadable } from './own-rights.ts';
 import { isAllowed, readRights } from './rights.ts';
+import { readSetRules } from './set-rules.ts';
 import { readUnextended, type Unextended } from './unextended.ts';
 
 /** An API server. */
@@ -68,8 +69,9 @@ export type Facts = {
   /** Calico's; empty without Calico. */
   readonly pools: Read<readonly Pool[]>;
   readonly masqueraders: Masqueraders;
-  /** Sentences; undefined without Calico. */
+  /** As `readSetRules`. */
   readonly emptyRules: Read<readonly string[] | undefined>;
+  readonly accidentalRules: Read<readonly string[] | undefined>;
   readonly dnsConfig: Read<DnsConfig>;
   /** By the selectors in `namespace_labels` of the Corefile. */
   readonly selectedNamespaces: Read<ReadonlyMap<string, readonly string[]>>;
@@ -106,7 +108,7 @@ export async function readFacts(context: Context, report: ClusterReport, run: Ru
     nodes,
     pools,
     masqueraders: readMasqueraders(context, { nodes, pools }, run),
-    emptyRules: ofGroups((groups) => readEmptyRules(context, groups, run)),
+    ...readSetRules(context, { report, ofGroups }, run),
     dnsConfig,
     selectedNamespaces: readSelectedNamespaces(context, dnsConfig, run),
     dns: readDns(context, dnsConfig, run),
@@ -129,6 +131,7 @@ const unknown = (why: Read<never>): Facts => ({
   pools: why,
   masqueraders: { found: [], unknown: [] },
   emptyRules: why,
+  accidentalRules: why,
   dnsConfig: why,
   selectedNamespaces: why,
   dns: why,

@@ -40,7 +40,7 @@ const ofCalico = (group: string): readonly ReadRight[] => [
   { attributes: { group, resource: 'ippools' }, checks: ['ranges-apart', 'pools-disabled', 'subnets-agree'] },
   ...['globalnetworksets', 'globalnetworkpolicies', 'networkpolicies'].map((resource) => ({
     attributes: { group, resource },
-    checks: ['sets-filled'],
+    checks: ['sets-filled', 'sets-unselected'],
   })),
 ];
 

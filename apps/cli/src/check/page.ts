@@ -1,7 +1,7 @@
 import { printable } from '@kube-semaphore/text';
+import { some } from '../output/some.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type Check, type Finding } from './check.ts';
-import type { Reading } from './facts.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';
@@ -13,12 +13,14 @@ export type CheckResult = Pick<Check, 'name' | 'hint'> & {
 };
 
 /** Runs each check. */
-export const resultsOf = (checks: readonly Check[], readings: readonly Reading[]): readonly CheckResult[] =>
+export const resultsOf = <R>(checks: readonly Check<R>[], readings: readonly R[]): readonly CheckResult[] =>
   checks.map(({ name, hint, find }) => {
     const findings = find(readings);
     if (findings === undefined) return { name, hint, result: 'skipped', findings: [] };
-    const isProblem = findings.some(({ severity }) => severity === 'problem');
-    return { name, hint, result: isProblem ? 'problem' : findings.length > 0 ? 'warning' : 'ok', findings };
+    const [result = 'ok'] = (['problem', 'warning'] as const).filter((each) =>
+      findings.some(({ severity }) => severity === each),
+    );
+    return { name, hint, result, findings };
   });
 
 /** Whether no check found a problem. */
@@ -31,17 +33,18 @@ export const checkPage = (results: readonly CheckResult[]): object => ({
   checks: results,
 });
 
-const signs = { ok: '✓', warning: '!', problem: '✗', skipped: '-' } as const;
-const colours = { ok: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
+const signs = { ok: '✓', note: '✓', warning: '!', problem: '✗', skipped: '-' } as const;
+const colours = { ok: 'green', note: 'green', warning: 'yellow', problem: 'red', skipped: 'dim' } as const;
 
 /** The results for people: a line for each finding, or one for a check without any. */
 export function checkText(results: readonly CheckResult[], paint: Terminal['paint']): string {
   const lines = results.flatMap(({ name, hint, result, findings }) => {
     if (findings.length === 0) return [`${paint(colours[result], signs[result])} ${name}`];
-    const found = findings.map(
-      ({ severity, detail }) => `${paint(colours[severity], signs[severity])} ${name}: ${printable(detail)}`,
-    );
-    return [...found, `  ${hint}: docs/check.md#${name}`];
+    const found = findings.map(({ severity, detail, objects = [] }) => {
+      const text = objects.length === 0 ? detail : `${detail}: ${some(objects)}`;
+      return `${paint(colours[severity], signs[severity])} ${name}: ${printable(text)}`;
+    });
+    return result === 'ok' ? found : [...found, `  ${hint}: docs/check.md#${name}`];
   });
   return `${lines.join('\n')}\n`;
 }

@@ -86,6 +86,10 @@ const appStatus = z.object({
     networkPolicies: z.optional(z.boolean()),
     /** Null: without Multi-Cluster Services. Undefined: another app, or an older one. */
     mcs: z.nullish(z.object({ namespaces: z.optional(z.array(z.string())) })),
+    /** Undefined: another app, or an older one; also of the two maxima. */
+    networkPolicySink: z.optional(z.string()),
+    maxAddressesPerPolicy: z.optional(count),
+    maxAddressesPerSource: z.optional(count),
     clusterSetKey: z.optional(z.string()),
     /** Null: none, so policies can select each Pod. Undefined: another app, or an older one. */
     remotePodSelector: z.nullish(z.string()),

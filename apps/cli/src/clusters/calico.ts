@@ -1,5 +1,11 @@
-import { type CalicoApi, calicoPolicyKind, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
-import { effectiveLabels, emptyRules } from '@kube-semaphore/network-policies';
+import {
+  type CalicoApi,
+  type CalicoPolicy as StoredPolicy,
+  calicoPolicyKind,
+  type GlobalNetworkSet,
+  globalNetworkSetKind,
+} from '@kube-semaphore/kube-objects';
+import { effectiveLabels } from '@kube-semaphore/network-policies';
 import * as z from 'zod/mini';
 import type { Context } from './contexts.ts';
 import { allOf, listObjects, mapRead, type Read, readAs, type Run } from './objects.ts';
@@ -35,16 +41,15 @@ export async function readPools(
   );
 }
 
-/**
- * Rules of policies that select no address of our sets, each as a sentence; undefined without Calico.
- *
- * @param groups that the cluster serves
- */
-export async function readEmptyRules(
+/** Calico's policies and GlobalNetworkSets. */
+export type CalicoRules = { readonly policies: readonly StoredPolicy[]; readonly sets: readonly GlobalNetworkSet[] };
+
+/** Undefined without Calico. @param groups that the cluster serves */
+export async function readCalicoRules(
   context: Context,
   groups: ReadonlySet<string>,
   run: Run,
-): Promise<Read<readonly string[] | undefined>> {
+): Promise<Read<CalicoRules | undefined>> {
   const api = calicoApi(groups);
   if (api === undefined) return { known: true, value: undefined };
   const [sets, global, local] = await Promise.all([
@@ -52,7 +57,10 @@ export async function readEmptyRules(
     listObjects(context, calicoPolicyKind(api, 'GlobalNetworkPolicy'), {}, run),
     listObjects(context, calicoPolicyKind(api, 'NetworkPolicy'), {}, run),
   ]);
-  return mapRead(allOf({ sets, global, local }), (all) => emptyRules([...all.global, ...all.local], all.sets));
+  return mapRead(allOf({ sets, global, local }), (all) => ({
+    policies: [...all.global, ...all.local],
+    sets: all.sets,
+  }));
 }
 
 const text = z.nullish(z.string());

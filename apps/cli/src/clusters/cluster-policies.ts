@@ -1,16 +1,15 @@
 import { type ClusterPolicy, clusterPolicyKinds } from '@kube-semaphore/kube-objects';
+import type { NamedClusterPolicy as SubjectOfPolicy } from '@kube-semaphore/network-policies';
 import type { Context } from './contexts.ts';
 import { listObjects, type Read, type Run } from './objects.ts';
 
 /** An AdminNetworkPolicy, a BaselineAdminNetworkPolicy or a ClusterNetworkPolicy. */
-export type NamedClusterPolicy = {
+export type NamedClusterPolicy = SubjectOfPolicy & {
   /** Plural and API group, for kubectl. */
   readonly resource: string;
-  readonly kind: string;
   readonly version: (typeof clusterPolicyKinds)[number]['version'];
   readonly name: string;
   readonly tier: 'Admin' | 'Baseline';
-  readonly spec: ClusterPolicy['spec'];
 };
 
 export function namedClusterPolicy(
@@ -18,7 +17,8 @@ export function namedClusterPolicy(
   { metadata: { name }, spec }: ClusterPolicy,
 ): NamedClusterPolicy {
   const isBaseline = kind === 'BaselineAdminNetworkPolicy' || spec.tier === 'Baseline';
-  return { resource: `${plural}.${group}`, kind, version, name, tier: isBaseline ? 'Baseline' : 'Admin', spec };
+  const tier = isBaseline ? 'Baseline' : 'Admin';
+  return { resource: `${plural}.${group}`, subject: `${kind} ${name}`, version, name, tier, spec };
 }
 
 /** Empty if the cluster doesn't serve them. @param groups that it serves */

@@ -5,8 +5,11 @@ import {
   mirroredServiceLabel,
   sliceManager,
 } from '@kube-semaphore/service-mirror/names';
+import type { Cidr } from '@kube-semaphore/net';
+import * as z from 'zod/mini';
+import { rangesIn } from '../masquerade/masquerader.ts';
 import type { Context } from './contexts.ts';
-import { allOf, listObjects, mapRead, type Read, readGroups, type Run } from './objects.ts';
+import { allOf, listObjects, mapRead, type Read, readAs, readGroups, type Run } from './objects.ts';
 
 /** The mirrors and the global Services of a cluster. */
 export async function readServices(context: Context, run: Run): Promise<Read<readonly Service[]>> {
@@ -25,4 +28,12 @@ export async function readImports(context: Context, run: Run): Promise<Read<read
   if (!groups.known) return groups;
   if (!groups.value.has(serviceImportKind.group)) return { known: true, value: [] };
   return listObjects(context, serviceImportKind, { labelSelector: `${managedByLabel}=${sliceManager}` }, run);
+}
+
+const serviceCidrs = z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) });
+
+/** The ranges of Services, in which no remote has a Pod. As for the apps: empty if the user may not read them. */
+export async function readServiceRanges(context: Context, run: Run): Promise<readonly Cidr[]> {
+  const read = await readAs(context, '/apis/networking.k8s.io/v1/servicecidrs', serviceCidrs, run);
+  return rangesIn(read.known ? (read.value?.items.flatMap(({ spec }) => spec.cidrs) ?? []) : []);
 }

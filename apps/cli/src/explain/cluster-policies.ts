@@ -34,7 +34,7 @@ function tierOf({ version, tier }: NamedClusterPolicy, { objects, clusterPolicie
 
 /** What a policy for the whole cluster says about a packet. */
 export function clusterMember(policy: NamedClusterPolicy, ends: Ends): Member {
-  const { resource, kind, name, spec } = policy;
+  const { resource, subject, name, spec } = policy;
   const { flow } = ends;
   const rules =
     flow.direction === 'ingress'
@@ -43,7 +43,7 @@ export function clusterMember(policy: NamedClusterPolicy, ends: Ends): Member {
   return memberOf(
     {
       policy: { resource, namespace: undefined, name },
-      subject: `${kind} ${name}`,
+      subject,
       tier: tierOf(policy, flow),
       order: spec.priority,
     },

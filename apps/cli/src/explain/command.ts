@@ -7,6 +7,7 @@ import { UsageError } from '../usage-error.ts';
 import type { Facts } from './facts.ts';
 import { explain } from './hops.ts';
 import { explainPage, explainText, isFine } from './page.ts';
+import { pairsOf } from './pairs.ts';
 import { probe } from './probe.ts';
 import { readFacts } from './read.ts';
 import { parseDestination, parseSource } from './words.ts';
@@ -32,10 +33,12 @@ export async function runExplain(options: ExplainOptions, surroundings: Surround
   const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });
   const read = await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work);
   warnOfLeftOut(terminal, [read.here.report, read.there.report]);
-  const facts = options.probe === true ? await withProbe(here, read, options, surroundings) : read;
-  const explanation = explain(facts);
-  terminal.print(pageIn(options.output, explainPage(explanation), () => explainText(explanation, terminal.paint)));
-  return isFine(explanation) ? 0 : 1;
+  const pairs = pairsOf(read);
+  if (options.probe === true && pairs.length > 1) throw new UsageError('--probe asks one Pod: name one at each end');
+  const facts = options.probe === true ? [await withProbe(here, pairs[0]!, options, surroundings)] : pairs;
+  const explanations = facts.map(explain);
+  terminal.print(pageIn(options.output, explainPage(explanations), () => explainText(explanations, terminal.paint)));
+  return explanations.every(isFine) ? 0 : 1;
 }
 
 async function withProbe(

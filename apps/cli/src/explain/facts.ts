@@ -7,7 +7,7 @@ import type {
   ServiceImport,
 } from '@kube-semaphore/kube-objects';
 import type { Loss } from '@kube-semaphore/network-policies';
-import { contains, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, contains, parseCidr } from '@kube-semaphore/net';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
 import type { CalicoObjects } from '../clusters/calico.ts';
 import type { NamedClusterPolicy } from '../clusters/cluster-policies.ts';
@@ -32,6 +32,8 @@ export type SideFacts = {
   readonly policies: Read<readonly NetworkPolicy[]>;
   readonly calico: Read<CalicoObjects>;
   readonly clusterPolicies: Read<readonly NamedClusterPolicy[]>;
+  /** As `readServiceRanges`. */
+  readonly serviceRanges: readonly Cidr[];
   readonly masqueraders: Masqueraders;
 };
 

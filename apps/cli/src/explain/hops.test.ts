@@ -17,6 +17,7 @@ import {
   companionLabel,
   companionSourceKey,
 } from '@kube-semaphore/network-policies';
+import { mustParseCidr } from '@kube-semaphore/net';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { RemoteStatus } from '../clusters/app-status.ts';
@@ -29,7 +30,8 @@ import { masqueradersOf } from '../masquerade/masqueraders.ts';
 import { daemonSetList, type MasqueradeObjects } from '../masquerade/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './hops.ts';
-import { explainText, isFine } from './page.ts';
+import { explainPage, explainText, isFine } from './page.ts';
+import { pairsOf } from './pairs.ts';
 import { probeUrls } from './probe.ts';
 import { viaOf } from './via.ts';
 
@@ -42,7 +44,13 @@ const known = <T>(value: T): Read<T> => ({ known: true, value });
 const lost = { known: false, why: 'not reached' } as const;
 const at = { namespace: 'shop', name: 'web' };
 
-type PodParts = { node?: string; ready?: string; phase?: string; deletionTimestamp?: string };
+type PodParts = {
+  node?: string;
+  ready?: string;
+  phase?: string;
+  deletionTimestamp?: string;
+  ownerReferences?: object[];
+};
 
 const pod = (name: string, ip: string, { node = 'n1', ready = 'True', phase = 'Running', ...rest }: PodParts = {}) =>
   object(
@@ -164,6 +172,7 @@ function side(cluster: string, caller: ReturnType<typeof pod>, { agent = {}, mir
     policies: known([]),
     calico: known({ policies: [], sets: [], tiers: [] }),
     clusterPolicies: known([]),
+    serviceRanges: [],
     masqueraders: masqueradedWith({ pools: known([pool, { cidr: '10.4.0.0/16', disabled: true }]) }),
   };
 }
@@ -204,7 +213,7 @@ const paint = (_: string, text: string) => text;
 
 describe('an explanation', () => {
   it('has each hop fine if nothing is wrong', () => {
-    expect(explainText(explain(facts), paint)).toBe(`c1/shop/cart -> web.shop.svc.cluster.c2:80
+    expect(explainText([explain(facts)], paint)).toBe(`c1/shop/cart -> web.shop.svc.cluster.c2:80
 ✓ caller          shop/cart is ready on n1, with 10.2.0.7
 ✓ dns             web.shop.svc.cluster.c2 is rewritten to c2-shop-73736d-web.sys-semaphore.svc.cluster.local
 ✓ service         Service sys-semaphore/c2-shop-73736d-web
@@ -547,7 +556,7 @@ Every hop is fine.
   const wrongPort = sourceWith({ ports: [{ name: 'http', port: 80, targetPort: 8081 }] });
 
   it('warns of a targetPort that no container declares, and gives the command that finds out', () => {
-    const text = explainText(explain({ ...facts, source: wrongPort }), paint);
+    const text = explainText([explain({ ...facts, source: wrongPort })], paint);
     expect(text.split('\n').slice(9)).toEqual([
       '! target          shop/web-1 is ready on m1, with 10.4.0.9, but its containers declare 8080/TCP, not 8081/TCP. ' +
         'It may listen there all the same: a probe finds out',
@@ -735,6 +744,20 @@ Every hop is fine.
     expect(ingressWith([policyPod(true)], { here: { ...here(), selectable: lost } })?.result).toBe('unknown');
   });
 
+  it('says why a cluster does not let an address in', () => {
+    const pods = [policyPod(true)];
+    const ranges = { ...there(), serviceRanges: [mustParseCidr('10.2.0.0/24')] };
+    const report = { ...ranges.report, pods: [...ranges.report.pods, ...pods] };
+    const { hops } = explain({ ...facts, there: { ...ranges, report, policies: known([crossing]) } });
+    expect(hops[7]?.detail).toMatch(
+      /but not the address: 10\.2\.0\.7 is in 10\.2\.0\.0\/24, a Service range of the local cl/,
+    );
+    const config = { networkPolicies: true, maxAddressesPerSource: 0 };
+    const remotes = [remoteStatus({ name: 'c1', config: { allowedPodCIDRs: null, clusterSetID: 'c1' } })];
+    const full = ingressWith([appPod({ app: 'semaphore-policy', config, remotes })]);
+    expect(full?.detail).toMatch(/gets no more addresses .*: it has 0, and -max-addresses-per-source is 0$/);
+  });
+
   it('says what happens to the packets whose address is replaced, and that Pods are called without kube-proxy', () => {
     const { hops } = explain({ ...facts, here: { ...here(), masqueraders: kindnet } });
     expect(hops[5]?.detail).toBe(
@@ -824,5 +847,99 @@ Every hop is fine.
       'tunnel-in',
     ]);
     expect(hops.filter(({ result }) => result === 'wrong')).toEqual([]);
+  });
+});
+
+describe('explanations of several Pods', () => {
+  const owned = (name: string, ip: string, kind: string, owner: string, parts: PodParts = {}) =>
+    pod(name, ip, { node: 'm1', ownerReferences: [{ kind, name: owner }], ...parts });
+  const pods = [
+    owned('web-a', '10.4.0.9', 'ReplicaSet', 'web-5f6b7'),
+    owned('web-b', '10.9.0.9', 'ReplicaSet', 'web-5f6b7'),
+    owned('done', '10.4.0.10', 'ReplicaSet', 'web-5f6b7', { phase: 'Succeeded' }),
+    owned('other', '10.4.0.11', 'ReplicaSet', 'web-ui-5f6b7'),
+    owned('log', '10.4.0.12', 'DaemonSet', 'web'),
+    owned('db-0', '10.4.0.13', 'StatefulSet', 'web'),
+  ];
+  const none = { services: known([]), source: known({ service: undefined, slices: [] }) };
+  const of = (kind: NonNullable<Facts['to']['kind']>, name = 'web'): Facts => ({
+    ...facts,
+    ...none,
+    to: { ...facts.to, kind, name, port: '8080' },
+    there: { ...there(), pods: known(pods) },
+  });
+  const callees = (asked: Facts) => pairsOf(asked).map(({ to }) => `${to.kind} ${to.name}`);
+
+  it.each([
+    { kind: 'deployment', want: ['web-a', 'web-b'] },
+    { kind: 'daemonset', want: ['log'] },
+    { kind: 'statefulset', want: ['db-0'] },
+    { kind: 'namespace', want: ['web-a', 'web-b', 'other', 'log', 'db-0'] },
+  ] as const)('are of the Pods of a $kind that run', ({ kind, want }) => {
+    expect(callees(of(kind))).toEqual(want.map((name) => `pod ${name}`));
+  });
+
+  it('show the worst pair, and name the others that are not fine', () => {
+    const { from, to } = of('deployment');
+    const callers = known(pods.slice(0, 2));
+    const all = pairsOf({
+      ...of('deployment'),
+      from: { ...from, kind: 'namespace' },
+      here: { ...here(), pods: callers },
+    });
+    const explanations = all.map(explain);
+    const lines = explainText(explanations, paint).split('\n');
+    expect(lines.slice(0, 2)).toEqual([
+      'c1/shop/pod/web-a -> c2/shop/pod/web-a:8080',
+      '✓ caller          shop/web-a is ready on m1, with 10.4.0.9',
+    ]);
+    expect(lines.slice(-5)).toEqual([
+      '0 of 4 pairs of Pods are fine. Also not fine:',
+      ...['a -> c2/shop/pod/web-b', 'b -> c2/shop/pod/web-a', 'b -> c2/shop/pod/web-b'].map(
+        (pair) => `  c1/shop/pod/web-${pair}:8080: tunnel-out`,
+      ),
+      '',
+    ]);
+    expect(to.name).toBe('web');
+  });
+
+  it('have one page', () => {
+    const page = explainPage(pairsOf(of('deployment')).map(explain));
+    const pair = { from: 'c1/shop/cart', ok: true, firstWrong: null };
+    expect(page).toMatchObject({
+      ok: false,
+      to: 'c2/shop/pod/web-b:8080',
+      firstWrong: 'tunnel-out',
+      pairs: [
+        { ...pair, to: 'c2/shop/pod/web-a:8080' },
+        { ...pair, to: 'c2/shop/pod/web-b:8080', ok: false, firstWrong: 'tunnel-out' },
+      ],
+    });
+  });
+
+  it('are one, which is wrong, if a workload has no Pods', () => {
+    const asked = of('deployment', 'api');
+    expect(callees(asked)).toEqual(['deployment api']);
+    const { hops, firstWrong } = explain(asked);
+    expect([firstWrong, hops.at(-1)?.detail]).toEqual(['target', 'c2 has no Pod of the deployment shop/api']);
+  });
+
+  it('are refused if there are too many', () => {
+    const many = known(Array.from({ length: 40 }, (_, i) => pod(`web-${i}`, `10.4.0.${i}`)));
+    const from = { ...facts.from, kind: 'namespace' } as const;
+    const both = { ...of('namespace'), from, here: { ...here(), pods: many }, there: { ...there(), pods: many } };
+    expect(() => pairsOf(both)).toThrow('--from and --to name 1600 pairs of Pods, more than 1000: name fewer');
+  });
+
+  it('ask about the address that the user names', () => {
+    const two = (each: ReturnType<typeof pod>) => ({
+      ...each,
+      status: { ...each.status, podIPs: [{ ip: '10.4.0.9' }, { ip: 'fd00::9' }] },
+    });
+    const asked = { ...of('pod', 'web-a'), there: { ...there(), pods: known([two(pods[0]!)]) } };
+    const v6 = { ...asked, here: { ...here(), pods: known([two(pod('cart', ''))]) } };
+    const outs = [asked, { ...v6, to: { ...v6.to, ip: 'fd00::9' } }].map((each) => explain(each).hops[5]?.detail);
+    expect(outs[0]).toMatch(/^n1 to m1 /);
+    expect(outs[1]).toBe('no peer of wireguard.c2 on n1 has fd00::9 in its allowed IPs');
   });
 });

@@ -9,6 +9,7 @@ import { pathOf, serviceOf } from './path.ts';
 import { addressHop, listenHop } from './ports.ts';
 import { serviceHop, slicesHop } from './services.ts';
 import { outHop, tunnelHop } from './tunnels.ts';
+import { type End, endText, portText } from './words.ts';
 
 export type Explanation = {
   readonly from: string;
@@ -58,8 +59,8 @@ export function explain(facts: Facts): Explanation {
   const hops = hopNames.map((name) => ({ name, ...verdicts[name] }));
   const called = via.known && !isPod ? via.value?.dnsName : undefined;
   return {
-    from: `${from.context}/${from.namespace}/${from.name}`,
-    to: `${called ?? `${to.context}/${to.namespace}/${to.name}`}${to.port === undefined ? '' : `:${to.port}`}`,
+    from: endText(from),
+    to: `${called ?? endText(to)}${portText(to)}`,
     hops,
     firstWrong: hops.find(({ result }) => result === 'wrong')?.name ?? null,
   };
@@ -77,10 +78,14 @@ function nodeOf(pod: Read<PodOnNode | undefined>): Read<string> {
   return node ? { known: true, value: node } : { known: false, why: 'the node of the Pod is not known' };
 }
 
-const missingPod = ({ cluster }: SideFacts, { namespace, name }: Facts['from']): Verdict =>
-  wrong(`${cluster} has no Pod ${namespace}/${name}`, kubectl(cluster, '-n', namespace, 'get', 'pods'));
+function missingPod({ cluster }: SideFacts, { namespace, name, kind = 'pod' }: End): Verdict {
+  const named = `${namespace}/${name}`;
+  const what = kind === 'pod' ? named : kind === 'namespace' ? `in ${namespace}` : `of the ${kind} ${named}`;
+  return wrong(`${cluster} has no Pod ${what}`, kubectl(cluster, '-n', namespace, 'get', 'pods'));
+}
 
 function noTarget({ to, there, source }: Facts): Verdict {
+  if (to.kind !== undefined) return missingPod(there, to);
   const selector = source.known ? source.value.service?.spec.selector : undefined;
   const why = selector === undefined ? '' : whyNone(selector, there.pods);
   const detail = `${there.cluster} has no Pod behind ${to.namespace}/${to.name}${why}`;

@@ -1,10 +1,11 @@
 import type { PodOnNode, Service } from '@kube-semaphore/kube-objects';
 import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/network-policies';
-import type { Read } from '../clusters/objects.ts';
+import { mapRead, type Read } from '../clusters/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { portOf } from './ports.ts';
 import { addressesIn, copiesOf, readyIn } from './services.ts';
 import { type Via, viaOf } from './via.ts';
+import type { End } from './words.ts';
 
 /** Where a packet comes from, what is called, and where it should arrive. */
 export type Path = {
@@ -23,15 +24,16 @@ export function pathOf(facts: Facts): Path {
   const { from, to, here, there } = facts;
   const isPod = isPodOf(facts);
   const via = viaOf(facts);
-  const caller = podNamed(here, from.name);
-  const target = isPod ? podNamed(there, to.name) : targetOf(facts, via);
+  const caller = podNamed(here, from);
+  const target = isPod ? podNamed(there, to) : targetOf(facts, via);
+  const [callerIps, targetIps] = [ipsOf(caller, from), ipsOf(target, to)];
   return {
     isPod,
     via,
     caller,
     target,
-    callerIp: addressOf(caller, target),
-    targetIp: addressOf(target, caller),
+    callerIp: addressOf(callerIps, targetIps),
+    targetIp: addressOf(targetIps, callerIps),
     port: portOf(facts, { target, isPod }),
   };
 }
@@ -45,15 +47,16 @@ export function serviceOf({ services }: Facts, via: Read<Via | undefined>): Serv
 
 /** A Service has precedence. */
 const isPodOf = ({ to, there, source }: Facts): boolean =>
-  to.zone === undefined &&
-  source.known &&
-  source.value.service === undefined &&
-  there.pods.known &&
-  there.pods.value.some(({ metadata }) => metadata.name === to.name);
+  to.kind !== undefined ||
+  (to.zone === undefined &&
+    source.known &&
+    source.value.service === undefined &&
+    there.pods.known &&
+    there.pods.value.some(({ metadata }) => metadata.name === to.name));
 
-function podNamed({ pods }: SideFacts, name: string): Read<PodOnNode | undefined> {
-  return pods.known ? { known: true, value: pods.value.find(({ metadata }) => metadata.name === name) } : pods;
-}
+/** A workload is no Pod: one without Pods has the name of none. */
+const podNamed = ({ pods }: SideFacts, { kind = 'pod', name }: End): Read<PodOnNode | undefined> =>
+  mapRead(pods, (all) => (kind === 'pod' ? all.find(({ metadata }) => metadata.name === name) : undefined));
 
 /** A Pod behind the Service: one whose endpoint is ready here, else one that it has there. */
 function targetOf(facts: Facts, via: Read<Via | undefined>): Read<PodOnNode | undefined> {
@@ -73,14 +76,15 @@ function targetOf(facts: Facts, via: Read<Via | undefined>): Read<PodOnNode | un
   return { known: true, value: found[0] };
 }
 
-/** The address of a Pod, of the family that both have. */
-function addressOf(pod: Read<PodOnNode | undefined>, other: Read<PodOnNode | undefined>): Read<string> {
+/** Those of a Pod, or the one that the user named. */
+function ipsOf(pod: Read<PodOnNode | undefined>, { ip }: End): readonly string[] {
+  const all = pod.known ? (pod.value?.status.podIPs ?? []) : [];
+  return ip === undefined ? all.map((each) => each.ip) : [ip];
+}
+
+/** An address of the family that both have. */
+function addressOf(own: readonly string[], theirs: readonly string[]): Read<string> {
   const isIpv6 = (ip: string): boolean => ip.includes(':');
-  const ipsOf = (each: Read<PodOnNode | undefined>) => (each.known ? (each.value?.status.podIPs ?? []) : []);
-  const theirs = ipsOf(other);
-  const own = ipsOf(pod);
-  const found = own.find(({ ip }) => theirs.some((each) => isIpv6(each.ip) === isIpv6(ip))) ?? own[0];
-  return found === undefined
-    ? { known: false, why: 'the address of the Pod is not known' }
-    : { known: true, value: found.ip };
+  const value = own.find((ip) => theirs.some((each) => isIpv6(each) === isIpv6(ip))) ?? own[0];
+  return value === undefined ? { known: false, why: 'the address of the Pod is not known' } : { known: true, value };
 }

@@ -13,13 +13,17 @@ import {
   warning,
   wrong,
 } from './facts.ts';
+import { endText, portText } from './words.ts';
 
 type ServicePort = Service['spec']['ports'][number];
 
 /** The port of the Service there that is called: the first, if none is named; undefined: it has no such port. */
 export const servicePortOf = ({ to, source }: Pick<Facts, 'to' | 'source'>): Read<ServicePort | undefined> =>
   mapRead(source, ({ service }) =>
-    service?.spec.ports.find(({ name, port }) => [undefined, name, String(port)].includes(to.port)),
+    service?.spec.ports.find(
+      ({ name, port, protocol }) =>
+        [undefined, name, String(port)].includes(to.port) && [undefined, protocol || 'TCP'].includes(to.protocol),
+    ),
   );
 
 /** What is called. */
@@ -29,7 +33,7 @@ export type Called = { readonly target: Read<PodOnNode | undefined>; readonly is
 export function portOf(facts: Facts, { target, isPod }: Called): Read<FlowPort> {
   const { to } = facts;
   const none = { known: false, why: 'the port is not known: name one, such as :80' } as const;
-  if (isPod) return /^\d+$/.test(to.port ?? '') ? known(Number(to.port), 'TCP') : none;
+  if (isPod) return /^\d+$/.test(to.port ?? '') ? known(Number(to.port), to.protocol ?? 'TCP') : none;
   const found = servicePortOf(facts);
   if (!found.known) return found;
   if (found.value === undefined) return none;
@@ -111,8 +115,7 @@ function undeclared({ port, protocol }: FlowPort, pod: PodOnNode): string | unde
 function again({ from, to, there }: Facts): string {
   const isShared = to.zone === 'global' || to.zone === 'import';
   const domain = to.zone === 'global' ? 'cluster.global' : 'clusterset.local';
-  const name = isShared ? `${to.name}.${to.namespace}.svc.${domain}` : `${there.cluster}/${to.namespace}/${to.name}`;
-  const asked = `${name}${to.port === undefined ? '' : `:${to.port}`}`;
+  const name = isShared ? `${to.name}.${to.namespace}.svc.${domain}` : endText({ ...to, context: there.cluster });
   const shared = isShared ? ['--to-context', there.cluster] : [];
-  return explainAgain('--from', `${from.context}/${from.namespace}/${from.name}`, '--to', asked, ...shared);
+  return explainAgain('--from', endText(from), '--to', `${name}${portText(to)}`, ...shared);
 }

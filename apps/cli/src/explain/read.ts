@@ -8,7 +8,14 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { addressedPod, companionsAsPolicies, isLate, lossesOf, otherSinksOf } from '@kube-semaphore/network-policies';
+import {
+  addressedPod,
+  addressIndexOf,
+  companionsAsPolicies,
+  isLate,
+  lossesOf,
+  otherSinksOf,
+} from '@kube-semaphore/network-policies';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { calicoApi, readCalicoObjects, readPools } from '../clusters/calico.ts';
 import { readClusterPolicies } from '../clusters/cluster-policies.ts';
@@ -21,10 +28,11 @@ import {
   readNodes,
   readObject,
   type Run,
+  valueOf,
   withGroups,
 } from '../clusters/objects.ts';
 import { readCluster } from '../clusters/report.ts';
-import { readServices } from '../clusters/services.ts';
+import { readServiceRanges, readServices } from '../clusters/services.ts';
 import { readDnsConfig } from '../dns/read.ts';
 import { readMasqueraders } from '../masquerade/read.ts';
 import { type Facts, remoteOf, type Selectable, type SideFacts, statusesOf } from './facts.ts';
@@ -33,17 +41,13 @@ import type { Destination, End } from './words.ts';
 
 type Ends = { readonly from: End; readonly to: Destination; readonly here: Context; readonly there: Context };
 
-/** Reads all that `explain` needs. Rejects only when `signal` is aborted. */
-export async function readFacts({ from, to, here, there }: Ends, run: Run): Promise<Facts> {
-  const at = { namespace: to.namespace, name: to.name };
-  const [hereFacts, thereFacts, dnsConfig, services, serviceImport, service, ownSlices] = await Promise.all([
+/** Reads all that `explain` needs. @throws {Error} if no Pod has an address that an end names, or this is not known */
+export async function readFacts({ here, there, ...named }: Ends, run: Run): Promise<Facts> {
+  const [from, to] = await Promise.all([lookUp(here, named.from, run), lookUp(there, named.to, run)]);
+  const [hereFacts, thereFacts, ofService] = await Promise.all([
     readSide(here, from, run),
     readSide(there, to, run),
-    withGroups(here, run)((groups) => readDnsConfig(here, groups, run)),
-    readServices(here, run),
-    readObject(here, serviceImportKind, at, run),
-    readObject(there, serviceKind, at, run),
-    listObjects(there, endpointSliceKind, { ...at, labelSelector: `${serviceNameLabel}=${to.name}` }, run),
+    to.kind === undefined ? readOfService({ to, here, there }, run) : WITHOUT_SERVICE,
   ]);
   const [ofHere, ofThere] = await Promise.all([
     readSelectable(here, from, policySelector(thereFacts, hereFacts), run),
@@ -54,9 +58,7 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
     to,
     here: { ...hereFacts, selectable: ofHere },
     there: { ...thereFacts, selectable: ofThere },
-    dnsConfig,
-    services,
-    serviceImport,
+    ...ofService,
   };
   const via = viaOf(known);
   const slices =
@@ -68,8 +70,41 @@ export async function readFacts({ from, to, here, there }: Ends, run: Run): Prom
           run,
         )
       : { known: true as const, value: [] };
-  return { ...known, slices, source: allOf({ service, slices: ownSlices }) };
+  return { ...known, slices };
 }
+
+/** The Pod that has the address which an end names. */
+async function lookUp<T extends End>(context: Context, end: T, run: Run): Promise<T> {
+  const { ip } = end;
+  if (ip === undefined) return end;
+  const pods = valueOf(await listObjects(context, podKind, {}, run));
+  const owner = addressIndexOf(pods.map(addressedPod)).ownerOf(ip)?.pod;
+  if (owner === undefined) throw new Error(`no Pod of ${context.name} has the address ${ip}`);
+  const [namespace = '', name = ''] = owner.split('/');
+  return { ...end, namespace, name, kind: 'pod' };
+}
+
+type OfService = Pick<Facts, 'dnsConfig' | 'services' | 'serviceImport' | 'source'>;
+
+/** What is known of a Service, on both sides. */
+async function readOfService({ to, here, there }: Omit<Ends, 'from'>, run: Run): Promise<OfService> {
+  const at = { namespace: to.namespace, name: to.name };
+  const [dnsConfig, services, serviceImport, service, slices] = await Promise.all([
+    withGroups(here, run)((groups) => readDnsConfig(here, groups, run)),
+    readServices(here, run),
+    readObject(here, serviceImportKind, at, run),
+    readObject(there, serviceKind, at, run),
+    listObjects(there, endpointSliceKind, { ...at, labelSelector: `${serviceNameLabel}=${to.name}` }, run),
+  ]);
+  return { dnsConfig, services, serviceImport, source: allOf({ service, slices }) };
+}
+
+const WITHOUT_SERVICE: OfService = {
+  dnsConfig: { known: false, why: 'it was not read' },
+  services: { known: true, value: [] },
+  serviceImport: { known: true, value: undefined },
+  source: { known: true, value: { service: undefined, slices: [] } },
+};
 
 /** By which selector the policies of a cluster see Pods of another one; undefined: they can select each. */
 const policySelector = (at: Seen, other: Seen): string | undefined =>
@@ -94,16 +129,27 @@ async function readSide(context: Context, { namespace }: End, run: Run): Promise
   const ofGroups = withGroups(context, run);
   const nodes = readNodes(context, run);
   const pools = ofGroups((groups) => readPools(context, groups, run));
-  const [report, own, pods, policies, calico, clusterPolicies, masqueraders] = await Promise.all([
+  const [report, own, pods, policies, calico, clusterPolicies, serviceRanges, masqueraders] = await Promise.all([
     readCluster(context, run),
     readObject(context, namespaceKind, { name: namespace }, run),
     readPods(context, namespace, run),
     ofGroups((groups) => readPolicies(context, { namespace, groups }, run)),
     ofGroups((groups) => readCalicoObjects(context, { namespace, groups }, run)),
     ofGroups((groups) => readClusterPolicies(context, groups, run)),
+    readServiceRanges(context, run),
     readMasqueraders(context, { nodes, pools }, run),
   ]);
-  return { cluster: context.name, report, namespace: own, ...pods, policies, calico, clusterPolicies, masqueraders };
+  return {
+    cluster: context.name,
+    report,
+    namespace: own,
+    ...pods,
+    policies,
+    calico,
+    clusterPolicies,
+    serviceRanges,
+    masqueraders,
+  };
 }
 
 /** The Pods of a namespace; if one is late, a Pod of any namespace may have its address. */

@@ -8,6 +8,7 @@ import { type Context, type ContextChoice, contextsOf, inTime } from '../cluster
 import type { Run } from '../clusters/objects.ts';
 import { explain } from '../explain/hops.ts';
 import { explainPage } from '../explain/page.ts';
+import { pairsOf } from '../explain/pairs.ts';
 import { readFacts } from '../explain/read.ts';
 import { parseDestination, parseSource } from '../explain/words.ts';
 import { complainOf, type Surroundings } from '../output/terminal.ts';
@@ -57,7 +58,7 @@ async function explained(contexts: readonly Context[], params: URLSearchParams, 
     return context;
   });
   if (here === there) throw new UsageError('both are in one cluster: name two contexts');
-  return explain(await readFacts({ from, to, here: inTime(here!), there: inTime(there!) }, run));
+  return pairsOf(await readFacts({ from, to, here: inTime(here!), there: inTime(there!) }, run)).map(explain);
 }
 
 /**

@@ -42,6 +42,7 @@ const unread = [
   'policies-extended',
   'pools-disabled',
   'sets-filled',
+  'sets-unselected',
 ];
 
 /** An API server's proxy refuses loopback addresses. */

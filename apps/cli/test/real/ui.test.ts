@@ -57,7 +57,7 @@ async function open(mesh: Mesh): Promise<{ readonly page: Page; readonly faults:
   const sources = {
     mesh: async () => mesh,
     check: () => Promise.resolve(check),
-    explain: async () => safeJson(explainPage(explanation)),
+    explain: async () => safeJson(explainPage([explanation])),
   };
   const { url, server } = await serve(routesOf(await pageFiles(), sources), { port: 0, token: 'token' });
   const page = await browser.newPage({ viewport: { width: 1280, height: 960 } });
@@ -130,7 +130,7 @@ describe('the page in a browser', () => {
     await keys.press('Tab');
     await keys.type('c2/shop/web:80');
     expect(await page.getByLabel('From the Pod').inputValue()).toBe('c1/shop/cart');
-    expect(await page.getByLabel('To the Service, Pod or DNS name').inputValue()).toBe('c2/shop/web:80');
+    expect(await page.getByLabel('To the Service, workload, Pod or DNS name').inputValue()).toBe('c2/shop/web:80');
     await keys.press('Enter');
     await page.getByRole('heading', { level: 3 }).waitFor();
     expect(await focused(page)).toBe('c1/shop/cart to web.shop.svc.cluster.c2:80: first wrong: dns');

@@ -20,6 +20,7 @@ import {
   text,
 } from '@kube-semaphore/options';
 import { clusterSetLabel, type SinkName, sinkNames } from '@kube-semaphore/network-policies';
+import { moved } from './moved.ts';
 import { clusterName, labelDomain, labelKey, labelSelector, labelValue } from './option-types.ts';
 
 /** The options of semaphore-policy. */
@@ -71,21 +72,13 @@ export const program = {
   subcommands: [
     { name: 'plan', description: 'Print what would be written, and what is skipped and why; write nothing.' },
     {
-      name: 'check',
-      description: 'Print which Pods of other clusters NetworkPolicies let in, and what is wrong with them.',
-    },
-    {
-      name: 'explain',
-      description: 'Print whether one Pod may talk to another, and which NetworkPolicies say so, on both sides.',
-      words: ['from', 'to', 'port'],
-    },
-    {
       name: 'label-namespaces',
       description: 'Give the cluster label to local namespaces, with the rights of -local-kube-config.',
     },
     { name: 'cleanup', description: 'Remove the sets of a cluster that is not in the config any more: -cluster.' },
   ],
   elsewhere: { status: 'semaphore-wireguard' },
+  moved,
   retired: [
     {
       names: ['label-selector', 'networkset-name-annotation', 'KPS_LABEL_SELECTOR', 'KPS_NETSET_NAME_ANNOTATION'],
@@ -253,7 +246,7 @@ export const options = optionTable<PolicyOptions>(
       fallback: HOUR_MS,
       help: 'Time between two checks of every set; 0 is never.',
     },
-    ...commonRows({ printing: ['plan, check', 'explain'], local: 'the local cluster' }),
+    ...commonRows({ printing: ['plan'], local: 'the local cluster' }),
     cleanupCluster: {
       flag: 'cluster',
       variable: 'CLEANUP_CLUSTER',
@@ -288,8 +281,7 @@ export const validate = (
         inFile: ['targetClusterName', ...remoteClusterKeys],
         required: ['targetClusterName'],
       })),
-  ...(!given.has('config') &&
-  (isExtending(subcommand) || (config.networkPolicies === true && !Object.hasOwn(withoutRemotes, subcommand ?? '')))
+  ...(!given.has('config') && config.networkPolicies === true && !Object.hasOwn(withoutRemotes, subcommand ?? '')
     ? missingProblems(options, given, ['allowedPodCidrs'], `with ${spellingOf(options.networkPolicies)}`)
     : []),
   ...(config.networkPolicySink === 'calico' && config.calicoApi === 'auto'
@@ -307,9 +299,6 @@ const withoutRemotes = {
   // The account of a Pod is the controller's.
   'label-namespaces': ['localClusterName', 'localKubeConfig'],
 } as const;
-
-/** `check` and `explain` say what `-network-policies` does, whether it is on or not. */
-const isExtending = (subcommand: string | undefined): boolean => subcommand === 'check' || subcommand === 'explain';
 
 /** Options that others override. @returns sentences for the log */
 export const overridden = (given: Given<PolicyOptions>): string[] => overriddenRemote(options, given);

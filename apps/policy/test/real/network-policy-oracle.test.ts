@@ -120,7 +120,7 @@ const remoteObjects = ({ name, namespaces, pods }: WorldCluster): Remote => ({
 
 const codec = new Codec(networkPolicyKind);
 
-/** What `explain` says of the flow where remote Pods are addresses, by the policies of the local cluster. */
+/** What `semaphore explain` says of the flow where remote Pods are addresses, by the policies of the local cluster. */
 function explained(
   policies: readonly NetworkPolicy[],
   { Source, Destination, ResolvedPort, Protocol }: Flow,

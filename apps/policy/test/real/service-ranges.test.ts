@@ -1,8 +1,6 @@
 // Real: an API server publishes its ranges of Services (ServiceCIDR).
 import { expect } from 'vitest';
 import { it } from '../support/it.ts';
-import { Pods } from '../support/pods.ts';
-import { fromApp } from '../support/user-policies.ts';
 
 const pods = [
   { name: 'a', app: 'app', ips: ['10.4.0.1'] },
@@ -45,27 +43,4 @@ it('accepts them without the right to read the ranges, and logs what to do', asy
   await policy.logged('ServiceCIDRs of the local cluster cannot be read: name its Service ranges with -local-cidrs', {
     status: 403,
   });
-});
-
-it('are a reason for explain, too', async ({ local, remote, pods: there, ask }) => {
-  const list = (group: string, ...resources: string[]) => ({ apiGroups: [group], resources, verbs: ['list'] });
-  const rules = [list('', 'pods', 'namespaces'), list('networking.k8s.io', 'networkpolicies', 'servicecidrs')];
-  const [reader, other] = await Promise.all([local.account('reader', rules), remote.account('reader', rules)]);
-  const here = new Pods(local);
-  await here.add({ name: 'db', labels: { app: 'db' }, ips: ['10.2.0.10'] });
-  await there.add({ name: 'web', labels: { app: 'web' }, ips: ['10.96.7.7'] });
-  const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
-  await local.admin.create(path, { metadata: { name: 'db', namespace: 'default' }, spec: fromApp('c2') });
-  try {
-    const { stdout } = await ask(['explain', 'c2/default/pod/web', 'default/pod/db', '5432'], {
-      'local-kube-config': reader.kubeconfig,
-      'target-kube-config': other.kubeconfig,
-    });
-    expect(stdout).toContain(
-      'it allows this, but not the address: 10.96.7.7 is in 10.96.0.0/16, a Service range of the local cluster\n',
-    );
-  } finally {
-    await local.admin.delete(`${path}/db`);
-    await here.clear();
-  }
 });

@@ -58,10 +58,6 @@ export class Pods {
     await this.#patch(name, '/status', { status: { phase, ...addresses } });
   }
 
-  async own(name: string, ownerReferences: readonly object[]): Promise<void> {
-    await this.#patch(name, '', { metadata: { ownerReferences } });
-  }
-
   /** Deletes all pods. */
   async clear(): Promise<void> {
     for (const namespace of this.#namespaces) {

@@ -9,7 +9,7 @@ import { leaseKind } from './lease.ts';
 import { namespaceKind } from './namespace.ts';
 import { networkPolicyKind, networkPolicyWithTimesKind } from './network-policy.ts';
 import { nodeKind } from './node.ts';
-import { podIPsAnnotation, podKind, podWithOwnersKind } from './pod.ts';
+import { podIPsAnnotation, podKind, podOnNodeKind } from './pod.ts';
 import { serviceKind } from './service.ts';
 
 /** A hand-written message: pairs of a field number, and an integer, a text or another message. */
@@ -354,7 +354,7 @@ const samples: readonly { name: string; kind: Kind; message: Message; json: Reco
   },
   {
     name: 'a Pod with ports and owners',
-    kind: podWithOwnersKind,
+    kind: podOnNodeKind,
     message: [
       [1, [...metadata, [9, [[1, 1_767_225_600]]], map(12, podIPsAnnotation, ''), owner]],
       [

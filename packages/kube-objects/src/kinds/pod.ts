@@ -47,8 +47,8 @@ export const podWithPortsKind = {
   },
 } as const satisfies Kind;
 
-/** The same with its owners, for those who look for the Pods of a workload. */
-export const podWithOwnersKind = {
+/** The same with its owners, node, account, images and conditions, for those who follow a packet to it. */
+export const podOnNodeKind = {
   ...podWithPortsKind,
   fields: {
     ...podWithPortsKind.fields,
@@ -56,14 +56,6 @@ export const podWithOwnersKind = {
       ...podKind.fields.metadata.fields,
       ownerReferences: messages(13, { kind: string(1), name: string(3) }),
     }),
-  },
-} as const satisfies Kind;
-
-/** The same as with ports, with its node, account, images and conditions, for those who follow a packet to it. */
-export const podOnNodeKind = {
-  ...podWithPortsKind,
-  fields: {
-    ...podWithPortsKind.fields,
     spec: message(2, {
       ...podWithPortsKind.fields.spec.fields,
       containers: messages(2, { image: string(2), ports }),
@@ -78,7 +70,5 @@ export const podOnNodeKind = {
 } as const satisfies Kind;
 
 export type PodOnNode = KubeObject<typeof podOnNodeKind>;
-
-export type PodWithOwners = KubeObject<typeof podWithOwnersKind>;
 
 export type PodWithPorts = KubeObject<typeof podWithPortsKind>;

@@ -105,7 +105,7 @@ export const localPodOf = ({ pod, remote }: FlowPeer): FlowPod | undefined => (r
 /** Whether a CNI lets a peer select the other end. */
 export function isSelected(peer: NetworkPolicyPeer, policy: NetworkPolicy, end: FlowPeer): boolean {
   const { ipBlock, namespaceSelector, podSelector } = peer;
-  if (ipBlock.cidr !== '') return end.ip !== undefined && blockMatcher(ipBlock)(end.ip);
+  if (ipBlock.cidr !== '') return end.ip !== undefined && hasAddress(ipBlock, end.ip);
   const pod = localPodOf(end);
   if (pod === undefined || pod.hostNetwork) return false;
   const isInNamespace =
@@ -115,14 +115,12 @@ export function isSelected(peer: NetworkPolicyPeer, policy: NetworkPolicy, end: 
   return isInNamespace && selects(podSelector, pod.labels);
 }
 
-/** Whether an ipBlock has an address: parses it once for many. */
-export function blockMatcher({ cidr, except }: NetworkPolicyPeer['ipBlock']): (ip: string) => boolean {
-  const parsed = parseCidr(cidr);
-  const exceptions = except.flatMap((each) => {
-    const block = parseCidr(each);
-    return block.ok ? [block.value] : [];
-  });
-  return (ip) => parsed.ok && contains(parsed.value, ip) && !exceptions.some((block) => contains(block, ip));
+function hasAddress({ cidr, except }: NetworkPolicyPeer['ipBlock'], ip: string): boolean {
+  const isIn = (text: string): boolean => {
+    const block = parseCidr(text);
+    return block.ok && contains(block.value, ip);
+  };
+  return isIn(cidr) && !except.some(isIn);
 }
 
 export function allowsPort(

@@ -252,7 +252,7 @@ function Checks({ check }: { check: Checked | null }) {
                   <ul>
                     {findings.map(({ severity, detail }, i) => (
                       <li key={i}>
-                        <Result kind={severity}>{detail}</Result>
+                        <Result kind={severity === 'note' ? 'ok' : severity}>{detail}</Result>
                       </li>
                     ))}
                     {total > findings.length && <li>and {total - findings.length} more</li>}

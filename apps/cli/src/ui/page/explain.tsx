@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hop } from '../../explain/facts.ts';
 import type { Explanation } from '../../explain/hops.ts';
+import type { PairResult } from '../../explain/page.ts';
 import { getJson } from './poll.ts';
 import { Part, Result } from './table.tsx';
 
-type Answer = (Explanation & { readonly ok: boolean }) | { readonly error: string };
+type Page = Explanation & { readonly ok: boolean; readonly pairs: readonly PairResult[] };
+type Answer = Page | { readonly error: string };
 
 const kinds = { ok: 'ok', warning: 'warning', wrong: 'problem', unknown: 'unknown', skipped: 'skipped' } as const;
 
@@ -17,7 +19,7 @@ export function Explain({ contexts }: { contexts: readonly string[] }) {
     const fields = new URLSearchParams(
       [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
     );
-    setAnswer(await getJson<Explanation & { ok: boolean }>(`explain.json?${fields.toString()}`));
+    setAnswer(await getJson<Page>(`explain.json?${fields.toString()}`));
   };
   useEffect(() => result.current?.focus(), [answer]);
   const [here = 'c1', there = 'c2'] = contexts;
@@ -31,7 +33,7 @@ export function Explain({ contexts }: { contexts: readonly string[] }) {
           void ask(event.currentTarget);
         }}
       >
-        <label for="from">From the Pod</label>
+        <label for="from">From the Pod or workload</label>
         <input
           id="from"
           name="from"
@@ -40,7 +42,7 @@ export function Explain({ contexts }: { contexts: readonly string[] }) {
           autocomplete="off"
           spellcheck={false}
         />
-        <label for="to">To the Service, Pod or DNS name</label>
+        <label for="to">To the Service, workload, Pod or DNS name</label>
         <input
           id="to"
           name="to"
@@ -72,6 +74,12 @@ export function Explain({ contexts }: { contexts: readonly string[] }) {
             <HopItem key={hop.name} hop={hop} />
           ))}
         </ol>
+      )}
+      {answer !== undefined && answer !== 'asked' && 'pairs' in answer && answer.pairs.length > 1 && (
+        <p>
+          {answer.pairs.filter(({ ok }) => ok).length} of {answer.pairs.length} pairs of Pods are fine. This is the
+          worst.
+        </p>
       )}
     </Part>
   );
