@@ -35,6 +35,14 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
   }
 }
 
+/** Where commands are added, and what they need. */
+type Cli = {
+  readonly program: Command;
+  readonly surroundings: Surroundings;
+  /** Called with the exit code of a command. */
+  readonly exit: (code: number) => void;
+};
+
 /** The commands. @param exit called with the exit code of the command */
 export function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
   const { name, terminal } = surroundings;
@@ -47,22 +55,31 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       writeErr: terminal.complain,
       outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
     });
-  const add = (command: string, description: string, example: string): Command =>
-    program.command(command).description(description).addHelpText('after', `\nExample:\n  $ ${name} ${example}`);
-  const reading = (command: Command): Command =>
-    command.option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
-  const printed = (command: Command, choices: readonly string[] = formats): Command =>
-    command.addOption(new Option('-o, --output <format>', 'how to print').choices(choices).default(choices[0]));
-  const onClusters = (command: Command): Command =>
-    reading(command).option(
-      '--context <name>',
-      'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
-      also,
-    );
+  for (const add of commands) add({ program, surroundings, exit });
+  return program;
+}
 
-  onClusters(
-    add('link', 'Writes a kustomize overlay for each cluster, to link them.', 'link --context c1 --context c2 -o mesh'),
-  )
+function add({ program }: Cli, command: string, description: string, example: string): Command {
+  const shown = `\nExample:\n  $ ${program.name()} ${example}`;
+  return program.command(command).description(description).addHelpText('after', shown);
+}
+
+const reading = (command: Command): Command =>
+  command.option('--kubeconfig <file>', 'the kubeconfig (default: KUBECONFIG, or ~/.kube/config)');
+
+const onClusters = (command: Command): Command =>
+  reading(command).option(
+    '--context <name>',
+    'a context of the kubeconfig; repeat it for more clusters (default: the current one)',
+    also,
+  );
+
+const printed = (command: Command, choices: readonly string[] = formats): Command =>
+  command.addOption(new Option('-o, --output <format>', 'how to print').choices(choices).default(choices[0]));
+
+function addLink(cli: Cli): void {
+  const example = 'link --context c1 --context c2 -o mesh';
+  onClusters(add(cli, 'link', 'Writes a kustomize overlay for each cluster, to link them.', example))
     .requiredOption('-o, --output <folder>', 'the folder of the overlays, one for each cluster')
     .option('--cluster-name <context=name>', 'the name of a cluster (default: that of its context)', also)
     .option('--server <context=url>', 'its API server, as Pods of the other clusters reach it', also)
@@ -97,26 +114,30 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--no-userspace', 'the kernel carries the tunnels (the default)')
     .option('--diff', 'print each line that changes, and each object')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
-    .action(async (options: LinkOptions) => exit(await runLink(options, surroundings)));
-  onClusters(
-    add(
-      'unlink',
-      'Removes links: of the given clusters, or of one that leaves.',
-      'unlink --context c1 --context c2 --leaving c3 -o mesh --apply',
-    ),
-  )
+    .action(async (options: LinkOptions) => cli.exit(await runLink(options, cli.surroundings)));
+}
+
+function addUnlink(cli: Cli): void {
+  const example = 'unlink --context c1 --context c2 --leaving c3 -o mesh --apply';
+  onClusters(add(cli, 'unlink', 'Removes links: of the given clusters, or of one that leaves.', example))
     .requiredOption('-o, --output <folder>', 'the folder that link wrote')
     .option('--cluster-name <context=name>', 'the name of a cluster (default: that of its context)', also)
     .option('--leaving <name>', 'remove only links of this cluster, which needs no context', also)
     .option('--apply', 'also change the clusters')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
-    .action(async (options: UnlinkOptions) => exit(await runUnlink(options, surroundings)));
-  printed(
-    onClusters(add('status', 'Shows each pair of clusters, as the apps see it.', 'status --context c1 --context c2')),
-  )
+    .action(async (options: UnlinkOptions) => cli.exit(await runUnlink(options, cli.surroundings)));
+}
+
+function addStatus(cli: Cli): void {
+  const example = 'status --context c1 --context c2';
+  printed(onClusters(add(cli, 'status', 'Shows each pair of clusters, as the apps see it.', example)))
     .option('-w, --watch', 'print it again every two seconds')
-    .action(async (options: StatusOptions) => exit(await runStatus(options, surroundings)));
-  printed(onClusters(add('check', 'Looks for trouble, by named checks.', 'check --context c1 --context c2 --wait 5m')))
+    .action(async (options: StatusOptions) => cli.exit(await runStatus(options, cli.surroundings)));
+}
+
+function addCheck(cli: Cli): void {
+  const example = 'check --context c1 --context c2 --wait 5m';
+  printed(onClusters(add(cli, 'check', 'Looks for trouble, by named checks.', example)))
     .option(
       '--wait <duration>',
       'repeat the checks as long as they find a problem, at most for this time',
@@ -130,8 +151,12 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
         'only print which Pods of other clusters NetworkPolicies let in, and what is wrong with these policies',
       ).conflicts('pre'),
     )
-    .action(async (options: CheckOptions) => exit(await runCheck(options, surroundings)));
-  printed(onClusters(add('test', 'Sends packets between all clusters.', 'test --context c1 --context c2')))
+    .action(async (options: CheckOptions) => cli.exit(await runCheck(options, cli.surroundings)));
+}
+
+function addTest(cli: Cli): void {
+  const example = 'test --context c1 --context c2';
+  printed(onClusters(add(cli, 'test', 'Sends packets between all clusters.', example)))
     .option('--image <name>', 'an image with Node.js 24 (default: that of a Pod of our apps)')
     .option('-n, --namespace <name>', 'where to create Pods and a Service', 'default')
     .option(
@@ -139,16 +164,12 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       'connect to this Service instead, by its mirrored names; repeat it for more',
       also,
     )
-    .action(async (options: TestOptions) => exit(await runTest(options, surroundings)));
-  printed(
-    reading(
-      add(
-        'explain',
-        'Follows a packet between two clusters.',
-        'explain --from c1/shop/cart-1 --to c2/shop/checkout:80',
-      ),
-    ),
-  )
+    .action(async (options: TestOptions) => cli.exit(await runTest(options, cli.surroundings)));
+}
+
+function addExplain(cli: Cli): void {
+  const example = 'explain --from c1/shop/cart-1 --to c2/shop/checkout:80';
+  printed(reading(add(cli, 'explain', 'Follows a packet between two clusters.', example)))
     .requiredOption(
       '--from <pods>',
       'who calls: context/namespace/pod, context/namespace/deployment/name or context/address',
@@ -160,26 +181,21 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
     .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
     .option('--probe', 'also connect to the Service and the Pod, from a new Pod beside the calling one')
     .option('--image <name>', 'for --probe, an image with Node.js 24 (default: that of a Pod of our apps)')
-    .action(async (options: ExplainOptions) => exit(await runExplain(options, surroundings)));
-  printed(
-    onClusters(
-      add(
-        'graph',
-        'Draws clusters, nodes, tunnels and mirrored Services.',
-        'graph --context c1 --context c2 > mesh.svg',
-      ),
-    ),
-    graphFormats,
-  ).action(async (options: GraphOptions) => exit(await runGraph(options, surroundings)));
-  printed(
-    onClusters(
-      add(
-        'export',
-        'Exports a Service to other clusters, and shows what they make of it.',
-        'export checkout -n shop --context c1 --importer c2',
-      ),
-    ),
-  )
+    .action(async (options: ExplainOptions) => cli.exit(await runExplain(options, cli.surroundings)));
+}
+
+function addGraph(cli: Cli): void {
+  const example = 'graph --context c1 --context c2 > mesh.svg';
+  const command = add(cli, 'graph', 'Draws clusters, nodes, tunnels and mirrored Services.', example);
+  printed(onClusters(command), graphFormats).action(async (options: GraphOptions) =>
+    cli.exit(await runGraph(options, cli.surroundings)),
+  );
+}
+
+function addExport(cli: Cli): void {
+  const example = 'export checkout -n shop --context c1 --importer c2';
+  const description = 'Exports a Service to other clusters, and shows what they make of it.';
+  printed(onClusters(add(cli, 'export', description, example)))
     .argument('[service]', 'the Service, which each --context has')
     .option('-n, --namespace <name>', 'its namespace')
     .option('--importer <name>', 'a context where to look for the import, too; repeat it for more', also)
@@ -192,22 +208,46 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       new Option('--wait <duration>', 'how long to wait for the imports').argParser(durationOf).default(20_000, '20s'),
     )
     .action(async (service: string | undefined, options: ExportOptions) =>
-      exit(await runExport(service, options, surroundings)),
+      cli.exit(await runExport(service, options, cli.surroundings)),
     );
-  onClusters(add('ui', 'Serves a page with all of this on this machine.', 'ui --context c1 --context c2 --open'))
+}
+
+function addUi(cli: Cli): void {
+  const example = 'ui --context c1 --context c2 --open';
+  onClusters(add(cli, 'ui', 'Serves a page with all of this on this machine.', example))
     .option('--port <number>', 'the port of the page (default: a free one)', portOf, 0)
     .option('--open', 'open it in your browser')
-    .action(async (options: UiOptions) => await runUi(options, surroundings));
-  onClusters(
-    add('gather', 'Writes an archive for a bug report, without credentials.', 'gather --context c1 --context c2'),
-  )
-    .option('-o, --output <file>', 'the archive', 'semaphore-gather.tar.gz')
-    .action(async (options: GatherOptions) => exit(await runGather(options, surroundings)));
-  add('completion', 'Prints a script that completes commands and options.', 'completion bash >> ~/.bashrc')
-    .argument('<shell>', shells.join(', '))
-    .action((shell: string) => terminal.print(completionOf(program, shell)));
-  return program;
+    .action(async (options: UiOptions) => await runUi(options, cli.surroundings));
 }
+
+function addGather(cli: Cli): void {
+  const example = 'gather --context c1 --context c2';
+  onClusters(add(cli, 'gather', 'Writes an archive for a bug report, without credentials.', example))
+    .option('-o, --output <file>', 'the archive', 'semaphore-gather.tar.gz')
+    .action(async (options: GatherOptions) => cli.exit(await runGather(options, cli.surroundings)));
+}
+
+function addCompletion(cli: Cli): void {
+  const example = 'completion bash >> ~/.bashrc';
+  add(cli, 'completion', 'Prints a script that completes commands and options.', example)
+    .argument('<shell>', shells.join(', '))
+    .action((shell: string) => cli.surroundings.terminal.print(completionOf(cli.program, shell)));
+}
+
+/** In the order of help. */
+const commands = [
+  addLink,
+  addUnlink,
+  addStatus,
+  addCheck,
+  addTest,
+  addExplain,
+  addGraph,
+  addExport,
+  addUi,
+  addGather,
+  addCompletion,
+];
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 

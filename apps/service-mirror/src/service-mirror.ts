@@ -74,12 +74,7 @@ export class ServiceMirror {
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
     this.#queueMetrics = new QueueMetrics({ metrics, local: settings.local.name });
-    this.#counts = new LocalCounts({
-      metrics,
-      prefixes: prefixesOf(settings),
-      local: settings.local.name,
-      hasGlobals: settings.global !== undefined,
-    });
+    this.#counts = countsOf(input);
     const local = new LocalObjects({
       ...input,
       client,
@@ -216,4 +211,10 @@ export class ServiceMirror {
     // Without the local objects nothing can be decided. Each cluster enqueues all keys once it is listed.
     if (this.#local.isSynced()) this.#controller.enqueue(keys, since);
   }
+}
+
+function countsOf({ settings, metrics }: ServiceMirrorInput): LocalCounts {
+  const { local, global } = settings;
+  const hasGlobals = global !== undefined;
+  return new LocalCounts({ metrics, prefixes: prefixesOf(settings), local: local.name, hasGlobals });
 }

@@ -9,7 +9,9 @@ import { Identities } from './access/identity.ts';
 import { writeKubeconfig } from './client/kubeconfig.ts';
 import type { LoggedRequest } from './http/request-log.ts';
 import { ApiServer } from './http/server.ts';
+import type { Resource } from './kinds/resources.ts';
 import type { IpFamily } from './kinds/service-spec.ts';
+import type { Change } from './storage/collection.ts';
 import { Storage } from './storage/storage.ts';
 import { createAgent, createTestClient } from './client/test-client.ts';
 import type { KubeObject, TestCluster } from './test-cluster.ts';
@@ -123,19 +125,7 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
     clearRequests() {
       log = [];
     },
-    onWrite: (listener) =>
-      storage.onChange(({ group, plural }, { type, object }) => {
-        const { namespace, name: objectName, revision } = object;
-        listener({
-          type,
-          group,
-          resource: plural,
-          namespace,
-          name: objectName,
-          resourceVersion: String(revision),
-          object: () => object.object(),
-        });
-      }),
+    onWrite: (listener) => storage.onChange((resource, change) => listener(writeOf(resource, change))),
     compact: () => storage.compact(),
     disconnect: () => server.disconnect(),
     seed(objects) {
@@ -153,4 +143,10 @@ export async function startEmbeddedCluster(options: EmbeddedClusterOptions): Pro
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+function writeOf({ group, plural }: Resource, { type, object }: Change): Write {
+  const { namespace, name, revision } = object;
+  const resourceVersion = String(revision);
+  return { type, group, resource: plural, namespace, name, resourceVersion, object: () => object.object() };
 }

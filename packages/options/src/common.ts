@@ -59,6 +59,18 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     fallback: 45_000,
     help: `How long ${printing.join(' and ')} wait${printing.length === 1 ? 's' : ''} for ${local}, and then for remotes.`,
   },
+  ...workRows,
+  listenAddress: {
+    flag: 'listen-address',
+    group: 'Process',
+    type: listenAddress,
+    fallback: { host: '', port },
+    help: 'Address of /healthz, /readyz and /metrics.',
+  },
+  ...logRows,
+});
+
+const workRows = {
   yes: {
     flag: 'yes',
     group: 'Subcommands',
@@ -129,13 +141,9 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     absent: '1/4 of the memory limit, at least 64',
     help: 'Estimated MiB of memory per remote; with more, its watches stop.',
   },
-  listenAddress: {
-    flag: 'listen-address',
-    group: 'Process',
-    type: listenAddress,
-    fallback: { host: '', port },
-    help: 'Address of /healthz, /readyz and /metrics.',
-  },
+} as const satisfies Partial<OptionRows<CommonOptions>>;
+
+const logRows = {
   logLevel: {
     flag: 'log-level',
     group: 'Process',
@@ -150,4 +158,4 @@ export const commonRows = ({ printing, local, port = 8080 }: Particulars): Optio
     fallback: 'auto',
     help: 'Format of the log on stderr; auto is pretty on a terminal, else json.',
   },
-});
+} as const satisfies Partial<OptionRows<CommonOptions>>;

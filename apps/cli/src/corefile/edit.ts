@@ -1,14 +1,6 @@
 import type { Parsed } from '@kube-semaphore/net';
 import { quotedWords } from '@kube-semaphore/text';
-import {
-  type Corefile,
-  type Directive,
-  hasVariable,
-  type Importable,
-  parseCorefile,
-  type ServerBlock,
-  type Span,
-} from './parse.ts';
+import { type Corefile, type Directive, hasVariable, parseCorefile, type ServerBlock } from './parse.ts';
 import { ruleNames } from './rewrite.ts';
 import {
   blockText,
@@ -27,6 +19,7 @@ import {
 } from './rules.ts';
 import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, linesOf, marksIn, meaningOf } from './text.ts';
 import { blockName, coreDnsOf, faultOf, sampleOf } from './verdict.ts';
+import type { Importable, Span } from './words.ts';
 import { blockFor, dnsPort, fullName, isWithin, optionsOf, pluginZones, zonesOf } from './zones.ts';
 
 /**

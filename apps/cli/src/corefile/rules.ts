@@ -1,4 +1,5 @@
-import { type Corefile, type Directive, type ServerBlock, type Span } from './parse.ts';
+import type { Corefile, Directive, ServerBlock } from './parse.ts';
+import type { Span } from './words.ts';
 import { domainFor, IMPORTS_DOMAIN, ruleNames } from './rewrite.ts';
 import { fullName, zonesOf } from './zones.ts';
 

@@ -1,4 +1,5 @@
-import type { Corefile, Span } from './parse.ts';
+import type { Corefile } from './parse.ts';
+import type { Span } from './words.ts';
 
 /** Stand around what `semaphore link` adds. */
 export const BEGIN = '# semaphore link: begin';

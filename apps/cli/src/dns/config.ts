@@ -2,7 +2,8 @@ import { matchesGlob } from 'node:path';
 import type { Parsed } from '@kube-semaphore/net';
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { type Importable, parseCorefile } from '../corefile/parse.ts';
+import { parseCorefile } from '../corefile/parse.ts';
+import type { Importable } from '../corefile/words.ts';
 import { COREDNS, type DnsServer, KUBE_DNS, NODE_CACHE } from '../corefile/verdict.ts';
 
 /** What CoreDNS is to use. */

@@ -1,20 +1,11 @@
 import { isServiceName } from '@kube-semaphore/naming';
-import {
-  type Cidr,
-  compareCidrs,
-  compareIps,
-  contains,
-  containsCidr,
-  isLoopbackHost,
-  isPublic,
-  parseCidr,
-  parseIp,
-  rangeProblem,
-  widthProblem,
-} from '@kube-semaphore/net';
+import { type Cidr, compareIps, isLoopbackHost } from '@kube-semaphore/net';
 import { calicoApi } from '../clusters/calico.ts';
+import { allOf, type Read } from '../clusters/objects.ts';
 import type { Answers } from './answers.ts';
-import { type Choices, CHOICES_FILE } from './choices.ts';
+import type { Choices } from './choices.ts';
+import { answerOf, type Clues, type Found, found, notFound, type Sought } from './found.ts';
+import { canonical, cidrList, nodeCidrsOf, podCidrsOf, serviceCidrsOf, strayNode } from './found-ranges.ts';
 import type { Observed } from './observe.ts';
 
 /** Where Pods get their addresses from, as `allowedIPsFrom` of semaphore-wireguard calls it. */
@@ -58,250 +49,177 @@ export type Findings = {
   readonly cluster?: Cluster;
 };
 
-type Found<T> = { readonly value: T; readonly source: string };
-
-/** Nodes come and go, but mostly within networks of at most this size. */
-const NETWORK_BITS = { 4: 16, 6: 48 } as const;
-
 /**
  * Decides what a cluster is like, as far as the choices need it.
  *
  * @param named its name, and where that is from
  * @param given which of its answers are of this run
- * @param apply its CoreDNS will change
+ * @param choices with `apply`, its CoreDNS will change
  */
 export function findingsOf(
   observed: Observed,
   { named, ...given }: Answers & { readonly named: Found<string> },
-  {
-    wireguard = true,
-    mcs = false,
-    coredns = true,
-    answers = {},
-    apply = false,
-  }: Choices & { readonly apply?: boolean },
+  choices: Choices & { readonly apply?: boolean },
 ): Findings {
-  const { context, version, groups, nodes } = observed;
-  const problems: string[] = [];
-  const problem = (text: string): undefined => void problems.push(`${context}: ${text}`);
-
-  const name = nameOf();
-  const server = serverOf();
-  const podCidrs = podCidrsOf();
-  const serviceCidrs = serviceCidrsOf();
-  const nodeCidrs = nodeCidrsOf();
-  const calico = calicoApi(groups);
-  const ipam = wireguard ? ipamOf() : ({ value: 'podCIDRs', source: '--no-wireguard' } as const);
-  const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? 0);
-  if (minor < 27) problem(`Kubernetes ${version} is not supported: upgrade to v1.27 or later`);
-  const apiServerIps = apiServerIpsOf(observed);
-  const takenPorts = takenPortsOf(observed);
-  if (wireguard && ipam?.value === 'podCIDRs' && podCidrs !== undefined) checkNodes(podCidrs);
-
-  const dns = mcs && coredns && apply && observed.dns.kind === 'CoreDNS' ? dnsOf() : undefined;
-
-  const families = [...new Set(podCidrs?.value.map(({ family }) => family))];
-  const findings: Finding[] = [
-    finding('name', name),
-    { what: 'Kubernetes', found: version, source: 'its API server' },
-    finding('API server', server),
-    ...(apiServerIps.length > 0
-      ? [{ what: 'calls Pods from', found: apiServerIps.join(', '), source: 'endpoints of its API servers' }]
-      : []),
-    finding('Pods', podCidrs, cidrList),
-    finding('Services', serviceCidrs, cidrList),
-    finding('nodes', nodeCidrs, cidrList),
-    { what: 'families', found: families.map((family) => `IPv${family}`).join(', ') || '?', source: 'the Pods' },
-    { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
-    ...(wireguard ? [finding('IPAM', ipam)] : []),
-    ...(coredns ? [{ what: 'DNS', found: observed.dns.servers.join(', ') || 'other', source: 'its ConfigMaps' }] : []),
-    ...(dns === undefined ? [] : [finding('CoreDNS', dns)]),
-    ...(takenPorts.length > 0
-      ? [{ what: 'ports in use', found: takenPorts.join(', '), source: 'FelixConfiguration default' }]
-      : []),
-  ];
-  if (problems.length > 0 || !name || !server || !podCidrs || !serviceCidrs || !nodeCidrs || !ipam)
-    return { context, findings, problems };
-  const cluster = {
-    context,
-    name: name.value,
-    uid: observed.uid,
-    server: server.value,
-    podCidrs: podCidrs.value,
-    serviceCidrs: serviceCidrs.value,
-    nodeCidrs: nodeCidrs.value,
-    ipam: ipam.value,
-    calico,
-    minor,
-    hasMcs: groups.has('multicluster.x-k8s.io'),
-    apiServerIps,
-    nodeIps: nodes.flatMap(({ addresses }) => canonical(addresses)),
-    takenPorts,
-    dns: observed.dns,
+  const { wireguard = true, mcs = false, coredns = true, answers = {}, apply = false } = choices;
+  const { context } = observed;
+  const clues = { observed, answers, given };
+  const parts = {
+    name: nameOf(named, context),
+    server: serverOf(clues),
+    podCidrs: podCidrsOf(clues),
+    serviceCidrs: serviceCidrsOf(clues),
+    nodeCidrs: nodeCidrsOf(clues),
+    ipam: wireguard ? ipamOf(clues) : found<Ipam>('podCIDRs', '--no-wireguard'),
+    minor: minorOf(observed),
   };
-  return { context, findings, problems, cluster };
-
-  function nameOf(): Found<string> | undefined {
-    const { value } = named;
-    if (value === 'global' || value === 'gl' || value.startsWith('gl-'))
-      return problem(`the name "${value}" is reserved for global Services: set --cluster-name ${context}=NAME`);
-    // Names of Services begin with it, and need room for a namespace and a name: `<name>-<namespace>-73736d-<service>`.
-    if (!isServiceName(value) || value.length > 40)
-      return problem(
-        `"${value}" can't begin the names of Services: set --cluster-name ${context}=NAME with at most 40 ` +
-          'lower-case letters, digits and hyphens',
-      );
-    return named;
-  }
-
-  /** Of this run or an earlier one. */
-  function answerOf<T>(answer: T | false | undefined, key: keyof Answers, flag: string): Found<T> | undefined {
-    if (answer === undefined || answer === false) return undefined;
-    return { value: answer, source: given[key] === undefined ? CHOICES_FILE : flag };
-  }
-
-  function serverOf(): Found<string> | undefined {
-    const advice = `set --server ${context}=https://HOST:PORT, as Pods of the other clusters reach it`;
-    const answer = answerOf(answers.server, 'server', '--server');
-    if (answer !== undefined) {
-      const isUrl = URL.canParse(answer.value) && new URL(answer.value).protocol === 'https:';
-      return isUrl ? answer : problem(`${answer.source}: ${answer.value} is not a valid https URL: ${advice}`);
-    }
-    const candidates = [
-      ...(observed.joinServer === undefined
-        ? []
-        : [{ value: observed.joinServer, source: 'ConfigMap kube-public/cluster-info' }]),
-      ...(observed.viaProxy ? [] : [{ value: observed.server, source: 'the kubeconfig' }]),
-    ];
-    const found = candidates.find(({ value }) => isForOthers(value));
-    return found ?? problem(`${observed.server} in the kubeconfig may not be reached from elsewhere: ${advice}`);
-  }
-
-  function podCidrsOf(): Found<readonly Cidr[]> | undefined {
-    const pools = observed.pools
-      .filter(({ disabled, allowedUses }) => disabled !== true && (allowedUses?.includes('Workload') ?? true))
-      .map(({ cidr }) => cidr);
-    const own = nodes.flatMap((node) => node.podCidrs);
-    const some =
-      own.length === 0 ? '' : ` (its Nodes have ${own.slice(0, 3).join(', ')}${own.length > 3 ? ', …' : ''})`;
-    const answer = answerOf(answers.podCidrs, 'podCidrs', '--pod-cidr');
-    const found = firstOf('--pod-cidr', `the range of all Pods is not known${some}`, [
-      answer,
-      { value: pools, source: "Calico's IPPools" },
-      { value: observed.podSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
-    ]);
-    return found && checkedRanges(found, { isGiven: answer !== undefined, whose: 'Pods', flag: '--pod-cidr' });
-  }
-
-  /** A cluster may not choose what others let in and route to it: its ranges are checked, and public ones need a flag. */
-  function checkedRanges(
-    { value, source }: Found<readonly Cidr[]>,
-    { isGiven, whose, flag }: { readonly isGiven: boolean; readonly whose: string; readonly flag: string },
-  ): Found<readonly Cidr[]> | undefined {
-    const advice = `set ${flag} ${context}=CIDR`;
-    const reason = value.map(rangeProblem).find((each) => each !== undefined) ?? widthProblem(value);
-    if (reason !== undefined) return problem(`${source}: ${reason}: ${advice}`);
-    const open = isGiven ? undefined : value.find(isPublic);
-    if (open === undefined) return { value, source };
-    return problem(`${source}: ${open.text} is a public range: if its ${whose} really have such addresses, ${advice}`);
-  }
-
-  function serviceCidrsOf(): Found<readonly Cidr[]> | undefined {
-    return firstOf('--service-cidr', 'the range of Services is not known', [
-      answerOf(answers.serviceCidrs, 'serviceCidrs', '--service-cidr'),
-      { value: observed.serviceCidrs ?? [], source: 'ServiceCIDRs' },
-      { value: observed.serviceSubnet?.split(',') ?? [], source: 'ConfigMap kube-system/kubeadm-config' },
-    ]);
-  }
-
-  /** Around the nodes that it has now: limits for these alone would refuse those that a cluster gets later. */
-  function nodeCidrsOf(): Found<readonly Cidr[]> | undefined {
-    const answer = answerOf(answers.nodeCidrs, 'nodeCidrs', '--node-cidr');
-    const around = canonical(nodes.flatMap(({ internalIps }) => internalIps)).map(
-      (ip) => `${ip}/${NETWORK_BITS[ip.includes(':') ? 6 : 4]}`,
-    );
-    const found = firstOf('--node-cidr', 'the range of its nodes is not known, as no Node has an InternalIP', [
-      answer,
-      { value: around, source: 'around InternalIPs of its Nodes' },
-    ]);
-    if (found === undefined) return undefined;
-    const outside = nodes.find(({ internalIps }) =>
-      canonical(internalIps).some((ip) => !found.value.some((cidr) => contains(cidr, ip))),
-    );
-    if (outside !== undefined)
-      return problem(
-        `Node ${outside.name} is at ${outside.internalIps.join(', ')}, which is outside ${cidrList(found.value)} ` +
-          `(${found.source}): set --node-cidr ${context}=CIDR`,
-      );
-    return checkedRanges(found, { isGiven: answer !== undefined, whose: 'nodes', flag: '--node-cidr' });
-  }
-
-  function firstOf(
-    flag: string,
-    missing: string,
-    candidates: readonly (Found<readonly string[]> | undefined)[],
-  ): Found<readonly Cidr[]> | undefined {
-    const found = candidates.find((each) => each !== undefined && each.value.length > 0);
-    if (found === undefined) return problem(`${missing}: set ${flag} ${context}=CIDR`);
-    const parsed = found.value.map((raw) => parseCidr(raw.trim()));
-    const bad = parsed.find(({ ok }) => !ok);
-    if (bad?.ok === false) return problem(`${found.source}: ${bad.reason}: set ${flag} ${context}=CIDR`);
-    const cidrs = new Map(parsed.flatMap((each) => (each.ok ? [[each.value.text, each.value] as const] : [])));
-    return { value: [...cidrs.values()].toSorted((a, b) => compareCidrs(a.text, b.text)), source: found.source };
-  }
-
-  function ipamOf(): Found<Ipam> | undefined {
-    const advice = `set --ipam ${context}=podCIDRs or --ipam ${context}=calico-blocks, or use --no-wireguard`;
-    const answer = answerOf(answers.ipam, 'ipam', '--ipam');
-    if (answer !== undefined)
-      return answer.value === 'podCIDRs' || answer.value === 'calico-blocks'
-        ? { value: answer.value, source: answer.source }
-        : problem(`${answer.source}: the IPAM ${answer.value} is not known: ${advice}`);
-    const { ipamType, hasBlocks } = observed;
-    const installation = 'Installation default';
-    if (ipamType === 'Calico') return { value: 'calico-blocks', source: installation };
-    if (ipamType === 'HostLocal') return { value: 'podCIDRs', source: installation };
-    if (ipamType !== undefined) return problem(`the IPAM ${ipamType} is not known: ${advice}`);
-    if (hasBlocks) return { value: 'calico-blocks', source: "Calico's IPAMBlocks" };
-    if (nodes.some((node) => node.podCidrs.length > 0)) return { value: 'podCIDRs', source: 'Node.spec.podCIDRs' };
-    return problem(`which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${advice}`);
-  }
-
-  /** An older CoreDNS refuses a Corefile with `multicluster`. */
-  function dnsOf(): Found<string> | undefined {
-    const { dnsImage: image } = observed;
-    const advice = 'clusterset.local needs 1.12.2: upgrade it, or use --no-coredns, and see docs/mcs.md';
-    if (image === undefined) return problem(`there is no Deployment kube-system/coredns, but ${advice}`);
-    const [, major, minor, patch] = /:v?(\d+)\.(\d+)\.(\d+)/.exec(image)?.map(Number) ?? [];
-    if (major === undefined) return problem(`the version of CoreDNS, ${image}, is not known, but ${advice}`);
-    const isOld = major * 1e6 + minor! * 1e3 + patch! < 1_012_002;
-    const version = `${major}.${minor}.${patch}`;
-    return isOld
-      ? problem(`CoreDNS is ${version}, but ${advice}`)
-      : { value: version, source: 'Deployment kube-system/coredns' };
-  }
-
-  function checkNodes({ value, source }: Found<readonly Cidr[]>): void {
-    for (const node of nodes) {
-      const outside = node.podCidrs.find((raw) => {
-        const cidr = parseCidr(raw);
-        return cidr.ok && !value.some((range) => containsCidr(range, cidr.value));
-      });
-      if (outside === undefined) continue;
-      problem(
-        `Node ${node.name} has ${outside}, which is outside ${cidrList(value)} (${source}): set --pod-cidr ${context}=CIDR`,
-      );
-      return;
-    }
-  }
+  const dns = mcs && coredns && apply && observed.dns.kind === 'CoreDNS' ? dnsOf(observed) : undefined;
+  const { ipam, podCidrs } = parts;
+  const hasOwnCidrs = wireguard && ipam.known && ipam.value.value === 'podCIDRs';
+  const stray = hasOwnCidrs && podCidrs.known ? strayNode(observed, podCidrs.value) : undefined;
+  const whys = [...Object.values(parts).map(whyOf), stray, dns && whyOf(dns)];
+  const problems = whys.flatMap((why) => (why === undefined ? [] : [`${context}: ${why}`]));
+  const findings = rowsOf(observed, { ...parts, dns, withIpam: wireguard, withDns: coredns });
+  const known = allOf(parts);
+  if (problems.length > 0 || !known.known) return { context, findings, problems };
+  return { context, findings, problems, cluster: clusterOf(observed, known.value) };
 }
 
-const cidrList = (cidrs: readonly Cidr[]): string => cidrs.map(({ text }) => text).join(', ');
+/** What a link needs to know. */
+type Parts = {
+  readonly name: Found<string>;
+  readonly server: Found<string>;
+  readonly podCidrs: Found<readonly Cidr[]>;
+  readonly serviceCidrs: Found<readonly Cidr[]>;
+  readonly nodeCidrs: Found<readonly Cidr[]>;
+  readonly ipam: Found<Ipam>;
+  readonly minor: Found<number>;
+};
 
-const finding = <T>(what: string, found: Found<T> | undefined, format: (value: T) => string = String): Finding =>
-  found === undefined
-    ? { what, found: '?', source: 'not found' }
-    : { what, found: format(found.value), source: found.source };
+type SoughtParts = { readonly [K in keyof Parts]: Read<Parts[K]> };
+
+const whyOf = (sought: Sought<unknown>): string | undefined => (sought.known ? undefined : sought.why);
+
+function rowsOf(
+  observed: Observed,
+  {
+    dns,
+    withIpam,
+    withDns,
+    ...parts
+  }: SoughtParts & {
+    readonly dns: Sought<string> | undefined;
+    readonly withIpam: boolean;
+    readonly withDns: boolean;
+  },
+): readonly Finding[] {
+  const { version, groups } = observed;
+  const servers = observed.dns.servers.join(', ') || 'other';
+  const { podCidrs } = parts;
+  const families = [...new Set(podCidrs.known ? podCidrs.value.value.map(({ family }) => `IPv${family}`) : [])];
+  const [callers, ports] = [apiServerIpsOf(observed), takenPortsOf(observed)].map((all) => all.join(', '));
+  return [
+    finding('name', parts.name),
+    { what: 'Kubernetes', found: version, source: 'its API server' },
+    finding('API server', parts.server),
+    ...(callers ? [{ what: 'calls Pods from', found: callers, source: 'endpoints of its API servers' }] : []),
+    finding('Pods', podCidrs, cidrList),
+    finding('Services', parts.serviceCidrs, cidrList),
+    finding('nodes', parts.nodeCidrs, cidrList),
+    { what: 'families', found: families.join(', ') || '?', source: 'the Pods' },
+    { what: 'CNI', found: cniOf(groups), source: 'its API groups' },
+    ...(withIpam ? [finding('IPAM', parts.ipam)] : []),
+    ...(withDns ? [{ what: 'DNS', found: servers, source: 'its ConfigMaps' }] : []),
+    ...(dns?.known === true ? [finding('CoreDNS', dns)] : []),
+    ...(ports ? [{ what: 'ports in use', found: ports, source: 'FelixConfiguration default' }] : []),
+  ];
+}
+
+const finding = <T>(what: string, sought: Sought<T>, format: (value: T) => string = String): Finding =>
+  sought.known
+    ? { what, found: format(sought.value.value), source: sought.value.source }
+    : { what, found: '?', source: 'not found' };
+
+const clusterOf = (observed: Observed, parts: Parts): Cluster => ({
+  context: observed.context,
+  name: parts.name.value,
+  uid: observed.uid,
+  server: parts.server.value,
+  podCidrs: parts.podCidrs.value,
+  serviceCidrs: parts.serviceCidrs.value,
+  nodeCidrs: parts.nodeCidrs.value,
+  ipam: parts.ipam.value,
+  calico: calicoApi(observed.groups),
+  minor: parts.minor.value,
+  hasMcs: observed.groups.has('multicluster.x-k8s.io'),
+  apiServerIps: apiServerIpsOf(observed),
+  nodeIps: observed.nodes.flatMap(({ addresses }) => canonical(addresses)),
+  takenPorts: takenPortsOf(observed),
+  dns: observed.dns,
+});
+
+function nameOf({ value, source }: Found<string>, context: string): Sought<string> {
+  if (value === 'global' || value === 'gl' || value.startsWith('gl-'))
+    return notFound(`the name "${value}" is reserved for global Services: set --cluster-name ${context}=NAME`);
+  // Names of Services begin with it, and need room for a namespace and a name: `<name>-<namespace>-73736d-<service>`.
+  if (!isServiceName(value) || value.length > 40)
+    return notFound(
+      `"${value}" can't begin the names of Services: set --cluster-name ${context}=NAME with at most 40 ` +
+        'lower-case letters, digits and hyphens',
+    );
+  return found(value, source);
+}
+
+function serverOf({ observed, answers, given }: Clues): Sought<string> {
+  const { context, server, joinServer, viaProxy } = observed;
+  const advice = `set --server ${context}=https://HOST:PORT, as Pods of the other clusters reach it`;
+  const answer = answerOf(answers.server, given.server, '--server');
+  if (answer !== undefined) {
+    const isUrl = URL.canParse(answer.value) && new URL(answer.value).protocol === 'https:';
+    return isUrl
+      ? found(answer.value, answer.source)
+      : notFound(`${answer.source}: ${answer.value} is not a valid https URL: ${advice}`);
+  }
+  if (joinServer !== undefined && isForOthers(joinServer))
+    return found(joinServer, 'ConfigMap kube-public/cluster-info');
+  if (!viaProxy && isForOthers(server)) return found(server, 'the kubeconfig');
+  return notFound(`${server} in the kubeconfig may not be reached from elsewhere: ${advice}`);
+}
+
+function ipamOf({ observed, answers, given }: Clues): Sought<Ipam> {
+  const { context, nodes, ipamType, hasBlocks } = observed;
+  const advice = `set --ipam ${context}=podCIDRs or --ipam ${context}=calico-blocks, or use --no-wireguard`;
+  const answer = answerOf(answers.ipam, given.ipam, '--ipam');
+  if (answer !== undefined)
+    return answer.value === 'podCIDRs' || answer.value === 'calico-blocks'
+      ? found(answer.value, answer.source)
+      : notFound(`${answer.source}: the IPAM ${answer.value} is not known: ${advice}`);
+  const installation = 'Installation default';
+  if (ipamType === 'Calico') return found('calico-blocks', installation);
+  if (ipamType === 'HostLocal') return found('podCIDRs', installation);
+  if (ipamType !== undefined) return notFound(`the IPAM ${ipamType} is not known: ${advice}`);
+  if (hasBlocks) return found('calico-blocks', "Calico's IPAMBlocks");
+  if (nodes.some((node) => node.podCidrs.length > 0)) return found('podCIDRs', 'Node.spec.podCIDRs');
+  return notFound(`which node has which Pod addresses is not known, as no Node has spec.podCIDRs: ${advice}`);
+}
+
+function minorOf({ version }: Observed): Sought<number> {
+  const minor = Number(/^v1\.(\d+)/.exec(version)?.[1] ?? 0);
+  return minor < 27
+    ? notFound(`Kubernetes ${version} is not supported: upgrade to v1.27 or later`)
+    : found(minor, 'its API server');
+}
+
+/** An older CoreDNS refuses a Corefile with `multicluster`. */
+function dnsOf({ dnsImage: image }: Observed): Sought<string> {
+  const advice = 'clusterset.local needs 1.12.2: upgrade it, or use --no-coredns, and see docs/mcs.md';
+  if (image === undefined) return notFound(`there is no Deployment kube-system/coredns, but ${advice}`);
+  const [, major, minor, patch] = /:v?(\d+)\.(\d+)\.(\d+)/.exec(image)?.map(Number) ?? [];
+  if (major === undefined) return notFound(`the version of CoreDNS, ${image}, is not known, but ${advice}`);
+  const isOld = major * 1e6 + minor! * 1e3 + patch! < 1_012_002;
+  const version = `${major}.${minor}.${patch}`;
+  return isOld ? notFound(`CoreDNS is ${version}, but ${advice}`) : found(version, 'Deployment kube-system/coredns');
+}
 
 /** Whether Pods elsewhere could reach it. */
 function isForOthers(server: string): boolean {
@@ -321,13 +239,6 @@ function apiServerIpsOf({ apiServerIps, nodes }: Observed): readonly string[] {
   const ips = canonical([...apiServerIps, ...on.flatMap(({ tunnelIps }) => tunnelIps)]);
   return [...new Set(ips)].toSorted(compareIps);
 }
-
-/** The addresses among texts: a Node has host names, too. */
-const canonical = (texts: readonly string[]): readonly string[] =>
-  texts.flatMap((raw) => {
-    const ip = parseIp(raw);
-    return ip.ok ? [ip.value] : [];
-  });
 
 /** Of Calico's own WireGuard, with its defaults. */
 function takenPortsOf({ felix }: Observed): readonly number[] {

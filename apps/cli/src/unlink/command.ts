@@ -9,7 +9,7 @@ import { answersOf } from '../link/answers.ts';
 import { LinkApi } from '../link/api.ts';
 import { render } from '../link/apply.ts';
 import { type Change, COPIES, type Files, isOverlay, writeFolder } from '../link/folder.ts';
-import { nameOf, readOverlays } from '../link/names.ts';
+import { nameOf, type Overlays, readOverlays } from '../link/names.ts';
 import { diffLines } from '../link/page.ts';
 import { complainOf, type Surroundings, type Terminal } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -30,67 +30,15 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
   const { terminal, signal } = surroundings;
   const { output, leaving = [], apply = false, coredns } = options;
   const run = { signal };
-  const contexts = await contextsOf(options);
-  if (contexts.length < 2 && leaving.length === 0)
-    throw new UsageError('an unlink needs two clusters: repeat --context, or name one that leaves with --leaving');
-  if (!existsSync(output)) throw new UsageError(`there is no folder ${output}: set -o to the folder of semaphore link`);
-  const answers = answersOf(
-    { clusterName: options.clusterName ?? [] },
-    contexts.map(({ name }) => name),
-  );
-  nameContexts(contexts, terminal);
-  // Also whether each is reached, before anything changes.
-  const uids = await terminal.whileWaiting(
-    `reading ${contexts.map(({ name }) => name).join(', ')}`,
-    Promise.all(contexts.map((context) => uidOf(context, run))),
-  );
-  const overlays = await readOverlays(output);
-  const found = contexts.map((context, i) =>
-    nameOf({ context: context.name, uid: uids[i], given: answers[i]!.name }, { output, uids: overlays.uids }),
-  );
-  const named = found.flatMap((each, i) => (each.ok ? [{ context: contexts[i]!, name: each.value }] : []));
-  const names = named.map(({ name }) => name);
-  const knownOf = (name: string) => overlays.known.get(name) ?? [];
-  const clusters = named.map(({ context, name }) => {
-    const before: Files = overlays.existing.get(name) ?? new Map();
-    const remotes = knownOf(name).map((remote) => remote.name);
-    const isLost = (remote: string): boolean =>
-      leaving.includes(remote) || (leaving.length === 0 ? names.includes(remote) : leaving.includes(name));
-    // Those that the files don't have any more may have objects: an earlier run may have been interrupted.
-    const removed = [...new Set([...remotes, ...names, ...leaving])].filter(
-      (remote) => remote !== name && isLost(remote),
-    );
-    const remaining = remotes.filter((remote) => !isLost(remote));
-    const report = (sentence: string): void => terminal.print(`${printable(`${context.name}: ${sentence}`)}\n`);
-    return {
-      context,
-      name,
-      folder: join(output, name),
-      before,
-      after: filesWithout(before, removed),
-      removed,
-      remaining,
-      report,
-    };
-  });
-  const problems = found.flatMap((each) => (each.ok ? [] : [each.problem]));
-  const readers = clusters.flatMap(({ name, removed }) =>
-    (leaving.includes(name) ? removed : [])
-      .filter((other) => !names.includes(other) && !leaving.includes(other))
-      .filter((other) => knownOf(other).some((remote) => remote.name === name))
-      .map((other) => `${output}/${other} has the remote ${name}, which leaves: add the --context of ${other}`),
-  );
-  const foreign = await Promise.all(
-    clusters.map(async (cluster) =>
-      !isOverlay(cluster.before) && (await isLinked(cluster, run))
-        ? [
-            `${cluster.context.name}: it is linked, but ${cluster.folder} has no overlay: ` +
-              'set -o to the folder of semaphore link, or --cluster-name',
-          ]
-        : [],
-    ),
-  );
-  problems.push(...readers, ...foreign.flat());
+  const { found, overlays } = await readClusters(options, surroundings);
+  const named = found.flatMap(({ context, name }) => (name.ok ? [{ context, name: name.value }] : []));
+  const asked = { output, leaving, overlays, names: named.map(({ name }) => name) };
+  const clusters = named.map((cluster) => partOf(cluster, asked, terminal));
+  const problems = [
+    ...found.flatMap(({ name }) => (name.ok ? [] : [name.problem])),
+    ...readersLeft(clusters, asked),
+    ...(await withoutOverlay(clusters, run)),
+  ];
   if (problems.length > 0) {
     for (const problem of [...problems, 'nothing was changed']) complainOf(surroundings, problem);
     return 1;
@@ -101,7 +49,107 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
     // The files of a cluster without remotes go last.
     if (remaining.length > 0) await writeFolder(folder, change);
   }
-  if (!apply) return 0;
+  if (apply) await carryOut(clusters, { coredns }, run);
+  return 0;
+}
+
+type NamedContext = { readonly context: Context; readonly name: ReturnType<typeof nameOf> };
+
+/** Reads the folder, and what the clusters are called there; also whether each is reached, before anything changes. */
+async function readClusters(
+  options: UnlinkOptions,
+  { terminal, signal }: Surroundings,
+): Promise<{ readonly found: readonly NamedContext[]; readonly overlays: Overlays }> {
+  const { output, clusterName = [], leaving = [] } = options;
+  const contexts = await contextsOf(options);
+  if (contexts.length < 2 && leaving.length === 0)
+    throw new UsageError('an unlink needs two clusters: repeat --context, or name one that leaves with --leaving');
+  if (!existsSync(output)) throw new UsageError(`there is no folder ${output}: set -o to the folder of semaphore link`);
+  const all = contexts.map(({ name }) => name);
+  const answers = answersOf({ clusterName }, all);
+  nameContexts(contexts, terminal);
+  const work = Promise.all(contexts.map((context) => uidOf(context, { signal })));
+  const uids = await terminal.whileWaiting(`reading ${all.join(', ')}`, work);
+  const overlays = await readOverlays(output);
+  const found = contexts.map((context, i) => {
+    const nameless = { context: context.name, uid: uids[i], given: answers[i]!.name };
+    return { context, name: nameOf(nameless, { output, uids: overlays.uids }) };
+  });
+  return { found, overlays };
+}
+
+/** Which links go. */
+type Asked = {
+  readonly output: string;
+  readonly overlays: Overlays;
+  /** Of the given clusters. */
+  readonly names: readonly string[];
+  /** Of clusters that leave all others; without any, the given ones lose each other. */
+  readonly leaving: readonly string[];
+};
+
+/** What a cluster loses, and its folder without that. */
+type Part = Change & {
+  readonly context: Context;
+  readonly name: string;
+  readonly folder: string;
+  readonly removed: readonly string[];
+  readonly remaining: readonly string[];
+  readonly report: (sentence: string) => void;
+};
+
+function partOf(
+  { context, name }: Pick<Part, 'context' | 'name'>,
+  { output, overlays, names, leaving }: Asked,
+  { print }: Terminal,
+): Part {
+  const before: Files = overlays.existing.get(name) ?? new Map();
+  const remotes = remotesOf(name, overlays);
+  const isLost = (remote: string): boolean =>
+    leaving.includes(remote) || (leaving.length === 0 ? names.includes(remote) : leaving.includes(name));
+  // Those that the files don't have any more may have objects: an earlier run may have been interrupted.
+  const removed = [...new Set([...remotes, ...names, ...leaving])].filter((each) => each !== name && isLost(each));
+  return {
+    context,
+    name,
+    folder: join(output, name),
+    before,
+    after: filesWithout(before, removed),
+    removed,
+    remaining: remotes.filter((remote) => !isLost(remote)),
+    report: (sentence) => print(`${printable(`${context.name}: ${sentence}`)}\n`),
+  };
+}
+
+const remotesOf = (name: string, { known }: Overlays): readonly string[] =>
+  (known.get(name) ?? []).map((remote) => remote.name);
+
+/** Clusters that would go on to read one that leaves, each as a sentence. */
+const readersLeft = (clusters: readonly Part[], { output, overlays, names, leaving }: Asked): readonly string[] =>
+  clusters.flatMap(({ name, removed }) =>
+    (leaving.includes(name) ? removed : [])
+      .filter((other) => !names.includes(other) && !leaving.includes(other))
+      .filter((other) => remotesOf(other, overlays).includes(name))
+      .map((other) => `${output}/${other} has the remote ${name}, which leaves: add the --context of ${other}`),
+  );
+
+/** Clusters that are linked by the files of another folder, each as a sentence. */
+async function withoutOverlay(clusters: readonly Part[], run: Run): Promise<readonly string[]> {
+  const found = await Promise.all(
+    clusters.map(async (cluster) =>
+      !isOverlay(cluster.before) && (await isLinked(cluster, run))
+        ? [
+            `${cluster.context.name}: it is linked, but ${cluster.folder} has no overlay: ` +
+              'set -o to the folder of semaphore link, or --cluster-name',
+          ]
+        : [],
+    ),
+  );
+  return found.flat();
+}
+
+/** Changes the clusters, and then deletes the files of those without remotes. */
+async function carryOut(clusters: readonly Part[], choices: { readonly coredns: boolean }, run: Run): Promise<void> {
   const left = clusters.filter(({ before }) => isOverlay(before));
   const prepared = await Promise.all(
     left.map(async ({ before, ...cluster }) => ({
@@ -111,9 +159,8 @@ export async function runUnlink(options: UnlinkOptions, surroundings: Surroundin
       objects: cluster.remaining.length === 0 ? [] : await render(cluster.folder, run),
     })),
   );
-  await leave(prepared, { coredns }, run);
+  await leave(prepared, choices, run);
   for (const { folder, remaining, ...change } of left) if (remaining.length === 0) await writeFolder(folder, change);
-  return 0;
 }
 
 /** Lines of a diff. Of copies of manifests, that they go says enough. */

@@ -113,19 +113,11 @@ export async function startRealCluster(options: RealClusterOptions): Promise<Rea
 }
 
 async function bringUp(
-  {
-    name,
-    controllerManager = false,
-    controllerManagerFlags = {},
-    scheduler = false,
-    audit = false,
-    apiserverFlags = {},
-    machine,
-    serverIps = [],
-  }: RealClusterOptions,
+  options: RealClusterOptions,
   supervision: Supervision,
   paths: Readonly<Record<Tool, string>>,
 ): Promise<RealCluster> {
+  const { name, audit = false, apiserverFlags = {}, machine, serverIps = [] } = options;
   const { dir } = supervision;
   const files = filesIn(dir);
   const authority = await createAuthority();
@@ -136,10 +128,7 @@ async function bringUp(
   if (audit) await writeAuditPolicy(files);
 
   const agent = createAgent(caPem);
-  const serves = async (url: string) => {
-    const client = createTestClient({ url, agent, token: adminToken });
-    return (await succeeds(client, almostReady)) && (await succeeds(client, lastNamespace));
-  };
+  const serves = (url: string) => isServing(createTestClient({ url, agent, token: adminToken }));
   const plane = new ControlPlane({ supervision, paths, files, audit, flags: apiserverFlags, machine, serves });
   await plane.start();
 
@@ -158,13 +147,14 @@ async function bringUp(
     await writeKubeconfigs(ca);
     await plane.restartClients();
   };
-  let issuer = authority;
-  let next: Authority | undefined;
-  if (controllerManager !== false) {
-    const others = controllerManager === true ? [] : controllerManager;
-    await plane.startControllerManager({ others, flags: controllerManagerFlags });
-  }
-  if (scheduler) await plane.startScheduler();
+  const authorities = authoritiesOf(authority, {
+    trust,
+    replaceBy: async (other) => {
+      await writeServerCertificates(files, other, ips);
+      await plane.restartApiserver();
+    },
+  });
+  await startControllers(plane, options);
 
   return {
     name,
@@ -185,8 +175,6 @@ async function bringUp(
       return made;
     },
     clientFor: (token) => createTestClient({ url, agent, token }),
-    issueClientCertificate: (user, groups = []) =>
-      issuer.issue({ usage: 'client', commonName: user, organizations: groups }),
     clientWith: (certificate) => createTestClient({ url, agent, certificate }),
     async defineResource(crd) {
       await defineResource(admin, crd);
@@ -196,18 +184,7 @@ async function bringUp(
     restart: () => plane.restartApiserver(),
     stopApiserver: () => plane.stopApiserver(),
     restartEtcd: () => plane.restartEtcd(),
-    async announceCa() {
-      // OpenSSL finds an issuer by its name.
-      next = await createAuthority('kube-semaphore other test CA');
-      await trust(caPem + next.caPem);
-    },
-    async changeCa() {
-      if (next === undefined) throw new Error('no CA was announced');
-      issuer = next;
-      await writeServerCertificates(files, issuer, ips);
-      await plane.restartApiserver();
-    },
-    removeOldCa: () => trust(issuer.caPem),
+    ...authorities,
     snapshotEtcd: () => plane.snapshot(),
     restoreEtcd: (snapshot) => plane.restore(snapshot),
     async stop() {
@@ -216,6 +193,51 @@ async function bringUp(
     },
   };
 }
+
+async function startControllers(
+  plane: ControlPlane,
+  { controllerManager = false, controllerManagerFlags = {}, scheduler = false }: RealClusterOptions,
+): Promise<void> {
+  if (controllerManager !== false) {
+    const others = controllerManager === true ? [] : controllerManager;
+    await plane.startControllerManager({ others, flags: controllerManagerFlags });
+  }
+  if (scheduler) await plane.startScheduler();
+}
+
+type ChangesOfCa = {
+  /** Lets the cluster trust these CAs. */
+  readonly trust: (caPems: string) => Promise<void>;
+  /** Gives the API server certificates of another CA. */
+  readonly replaceBy: (other: Authority) => Promise<void>;
+};
+
+/** The CA of a cluster, and one that may take its place. */
+function authoritiesOf(
+  first: Authority,
+  { trust, replaceBy }: ChangesOfCa,
+): Pick<RealCluster, 'issueClientCertificate' | 'announceCa' | 'changeCa' | 'removeOldCa'> {
+  let issuer = first;
+  let next: Authority | undefined;
+  return {
+    issueClientCertificate: (user, groups = []) =>
+      issuer.issue({ usage: 'client', commonName: user, organizations: groups }),
+    async announceCa() {
+      // OpenSSL finds an issuer by its name.
+      next = await createAuthority('kube-semaphore other test CA');
+      await trust(first.caPem + next.caPem);
+    },
+    async changeCa() {
+      if (next === undefined) throw new Error('no CA was announced');
+      issuer = next;
+      await replaceBy(issuer);
+    },
+    removeOldCa: () => trust(issuer.caPem),
+  };
+}
+
+const isServing = async (client: TestClient): Promise<boolean> =>
+  (await succeeds(client, almostReady)) && (await succeeds(client, lastNamespace));
 
 async function succeeds(client: TestClient, path: string): Promise<boolean> {
   const { status } = await client.request('GET', path);
