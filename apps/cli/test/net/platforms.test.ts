@@ -5,7 +5,7 @@ import { onTestFinished, test } from 'vitest';
 import { ownCorefile } from '../../src/corefile/edit.ts';
 import type { DnsConfig } from '../../src/dns/config.ts';
 import { edited, editsWith, sentZones } from '../../src/dns/edits.ts';
-import { corefiles, k3s, nodeLocal, openShift } from '../support/corefiles.ts';
+import { aks, corefiles, k3s, nodeLocal, openShift } from '../support/corefiles.ts';
 import { dnsConfig } from '../support/dns-config.ts';
 import { answersOf, startMirrors } from '../support/mirrors.ts';
 
@@ -70,21 +70,27 @@ it('resolves names behind NodeLocal DNSCache once that sends them to the DNS ser
     await eventually(() => answersOf(node, Object.keys(resolved), server), resolved);
 });
 
-it('resolves names by a file that the Corefile of k3s imports, as soon as it is there', async ({ lab }) => {
-  const { dns, start } = lab;
-  const folder = '/run/custom';
-  await dns.run('mkdir', ['-p', folder]);
-  // /etc is that of the machine.
-  await start(dns, k3s.replaceAll('/etc/coredns/custom', folder));
-  await eventually(() => answersOf(dns, ['own.default.svc.cluster.local', NAME]), {
-    'own.default.svc.cluster.local': '10.96.7.9',
-    [NAME]: 'ESERVFAIL',
-  });
-  for (const [file, text] of linked(dnsConfig(k3s)).custom!)
-    await dns.run('tee', [`${folder}/${file}`], { input: text });
-  // Answers are in its cache for 30 s, but the reload empties that.
-  await eventually(() => answersOf(dns, Object.keys(resolved)), resolved);
-});
+it.for([
+  ['k3s', k3s],
+  ['AKS', aks],
+] as const)(
+  'resolves names by a file that the Corefile of %s imports, as soon as it is there',
+  async ([, corefile], { lab }) => {
+    const { dns, start } = lab;
+    const folder = '/run/custom';
+    await dns.run('sh', ['-c', `rm -rf ${folder} && mkdir ${folder}`]);
+    // /etc is that of the machine.
+    await start(dns, corefile.replaceAll(/(?:\/etc\/coredns\/)?custom/g, folder));
+    await eventually(() => answersOf(dns, ['own.default.svc.cluster.local', NAME]), {
+      'own.default.svc.cluster.local': '10.96.7.9',
+      [NAME]: 'ESERVFAIL',
+    });
+    for (const [file, text] of linked(dnsConfig(corefile)).custom!)
+      await dns.run('tee', [`${folder}/${file}`], { input: text });
+    // Answers are in its cache for 30 s, but the reload empties that.
+    await eventually(() => answersOf(dns, Object.keys(resolved)), resolved);
+  },
+);
 
 it.for([
   {

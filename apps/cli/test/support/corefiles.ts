@@ -122,8 +122,8 @@ in-addr.arpa:53 {
     }
 `;
 
-/** Of k3s, which puts it back; those of AKS and others import the same files. */
-export const k3s = `.:53 {
+/** Of platforms that put it back, and leave the files alone that it imports; as soon as one changes, CoreDNS notices it. */
+const importing = (folder: string): string => `.:53 {
     errors
     health
     ready
@@ -137,10 +137,13 @@ export const k3s = `.:53 {
     loop
     reload 2s
     loadbalance
-    import /etc/coredns/custom/*.override
+    import ${folder}/*.override
 }
-import /etc/coredns/custom/*.server
+import ${folder}/*.server
 `;
+
+export const k3s = importing('/etc/coredns/custom');
+export const aks = importing('custom');
 
 /** Of OpenShift's DNS operator, without and with a server of its \`spec.servers\`. */
 export const openShift = (zones = '', upstreams: readonly string[] = [], port = 5353): string => `${

@@ -56,6 +56,7 @@ export const choices: readonly Choice[] = [
   { folder: 'wireguard/base', components: ['wireguard/components/before-1.30', 'wireguard/components/userspace'] },
   { folder: 'wireguard/remote' },
   { folder: 'wireguard/remote', components: ['wireguard/components/calico-blocks'] },
+  { folder: 'dns/base' },
   { folder: 'overlays/example/c1' },
   { folder: 'overlays/example/c2' },
 ];
