@@ -90,8 +90,8 @@ async function runBeside(hostility: Hostility, name: string, onAnswer?: () => vo
 function slowDown(): void {
   const [now, later] = [performance.now.bind(performance), setTimeout];
   vi.spyOn(performance, 'now').mockImplementation(() => now() / 10);
-  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0) =>
-    later(work, ms < 10_000 ? ms : 10 * ms)) as typeof setTimeout);
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms = 0, ...args: readonly []) =>
+    later(work, ms < 10_000 ? ms : 10 * ms, ...args)) as typeof setTimeout);
   onTestFinished(() => void vi.restoreAllMocks());
 }
 

@@ -8,11 +8,11 @@ export type ResolvedName = AskedName & ({ readonly answers: readonly string[] } 
 /**
  * Asks DNS for the addresses of names, all at once. It doesn't reject.
  *
- * @param resolver by default, one that asks the nameservers in /etc/resolv.conf, as all Pods do, and again after a second
+ * @param resolver by default, one that asks the nameservers in /etc/resolv.conf, as all Pods do, and again after two seconds
  */
 export async function resolveNames(
   asked: readonly AskedName[],
-  { resolver = new Resolver({ timeout: 1_000, tries: 2 }), timeoutMs = 3_000 } = {},
+  { resolver = new Resolver({ timeout: 2_000, tries: 2 }), timeoutMs = 5_000 } = {},
 ): Promise<readonly ResolvedName[]> {
   const timer = setTimeout(() => resolver.cancel(), timeoutMs).unref();
   const resolved = await Promise.all(asked.map((each) => resolve(each, resolver)));
