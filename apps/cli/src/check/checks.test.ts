@@ -324,7 +324,7 @@ describe('the checks', () => {
       want: ['problem names-resolved'],
     },
     {
-      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], known(dnsConfig(undefined, { clusterAddresses: [] }))),
+      reports: named([{ ...asked('c2'), error: 'ENOTFOUND' }], known(dnsConfig(undefined))),
       want: ['problem names-resolved'],
     },
     {

@@ -23,6 +23,8 @@ export type DnsConfig = {
   readonly custom: ReadonlyMap<string, string> | undefined;
   /** Of NodeLocal DNSCache. */
   readonly nodeCache: { readonly configMap: string; readonly text: string } | undefined;
+  /** Whether kube-dns has its ConfigMap. */
+  readonly hasKubeDns: boolean;
   /** Of kube-dns: JSON, from a zone to the servers that have it. NodeLocal DNSCache takes them, too. */
   readonly stubDomains: string | undefined;
   /** The Corefile that OpenShift's DNS operator writes. */
@@ -48,10 +50,10 @@ const OWN = 'semaphore-dns';
 /** Which DNS server answers for the cluster. `other`: none that is known here. */
 export type DnsKind = 'CoreDNS' | 'OpenShift' | 'kube-dns' | 'other';
 
-export function dnsKindOf({ corefile, openShift, clusterAddresses }: DnsConfig): DnsKind {
+export function dnsKindOf({ corefile, openShift, hasKubeDns }: DnsConfig): DnsKind {
   if (corefile !== undefined) return 'CoreDNS';
   if (openShift !== undefined) return 'OpenShift';
-  return clusterAddresses.length > 0 ? 'kube-dns' : 'other';
+  return hasKubeDns ? 'kube-dns' : 'other';
 }
 
 /** The ConfigMap of a DNS server, by its name. */

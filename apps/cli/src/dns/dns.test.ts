@@ -12,6 +12,7 @@ import { type DnsEdit, edited, editsWith, editsWithout, sentZones } from './edit
 const { kubeadm } = corefiles;
 const wanted: Wanted = { remotes: ['c2', 'c3'] };
 const own = { own: ownCorefile(wanted), ownAddresses: ['10.96.0.53'] };
+const kubeDns = { ...own, hasKubeDns: true };
 const all = { removed: ['c2', 'c3'], remaining: [] };
 
 function editsOf(edits: ReturnType<typeof editsWith>): readonly DnsEdit[] {
@@ -43,8 +44,8 @@ const platforms: Readonly<Record<string, DnsConfig>> = {
     nodeCache: { ...cache, text: '.:53 {\n    forward . __PILLAR__CLUSTER__DNS__\n}\n' },
   }),
   'NodeLocal DNSCache before k3s': dnsConfig(k3s, { nodeCache: cache }),
-  'kube-dns': dnsConfig(undefined, { ...own, stubDomains: '{"corp.example":["192.0.2.1"]}' }),
-  'NodeLocal DNSCache before kube-dns': dnsConfig(undefined, { ...own, nodeCache: cache }),
+  'kube-dns': dnsConfig(undefined, { ...kubeDns, stubDomains: '{"corp.example":["192.0.2.1"]}' }),
+  'NodeLocal DNSCache before kube-dns': dnsConfig(undefined, { ...kubeDns, nodeCache: cache }),
 };
 
 describe('the names of remotes', () => {
@@ -99,17 +100,17 @@ describe('the names of remotes', () => {
     },
     {
       name: 'kube-dns',
-      config: dnsConfig(undefined, { ...own, stubDomains: '{"svc.cluster.c3": ["10.96.0.53"]}' }),
+      config: dnsConfig(undefined, { ...kubeDns, stubDomains: '{"svc.cluster.c3": ["10.96.0.53"]}' }),
       want: 'kube-dns has no stub domain for NAME',
     },
     {
       name: 'a stub domain that leads nowhere',
-      config: dnsConfig(undefined, { ...own, stubDomains: '{"svc.cluster.c2": ["10.96.0.54"]}' }),
+      config: dnsConfig(undefined, { ...kubeDns, stubDomains: '{"svc.cluster.c2": ["10.96.0.54"]}' }),
       want: 'kube-dns has no stub domain for NAME',
     },
     {
       name: 'our own CoreDNS',
-      config: linked(dnsConfig(undefined, { ...own, own: ownCorefile({ remotes: ['c3'] }) })),
+      config: linked(dnsConfig(undefined, { ...kubeDns, own: ownCorefile({ remotes: ['c3'] }) })),
       want: 'no server block of the Corefile of semaphore-dns gets NAME',
     },
     {
@@ -134,7 +135,7 @@ describe('the names of remotes', () => {
     const servers =
       '{"name":"semaphore","zones":["svc.cluster.c2","svc.cluster.c3","svc.cluster.global"],"forwardPlugin":{"upstreams":["10.96.0.53"]}}';
     expect(byHand(openShifts, wanted)).toBe(`add to spec.servers of dns.operator/default: ${servers}`);
-    const unknown = dnsConfig(undefined, { clusterAddresses: [] });
+    const unknown = dnsConfig(undefined);
     expect(byHand(unknown, { remotes: ['c2'], mcs: true })).toBe(
       'let the DNS server of the cluster send svc.cluster.c2, svc.cluster.global, svc.clusterset.local to ADDRESS, ' +
         'where ADDRESS is that of the Service sys-semaphore/semaphore-dns: docs/dns.md',
@@ -167,7 +168,7 @@ it.each([
   },
   {
     name: 'stub domains that are no JSON',
-    config: dnsConfig(undefined, { ...own, stubDomains: '[' }),
+    config: dnsConfig(undefined, { ...kubeDns, stubDomains: '[' }),
     want: 'ConfigMap kube-system/kube-dns: stubDomains is no JSON of zones with addresses',
   },
 ])('refuses to change what it can not read: $name', ({ config, want }) => {

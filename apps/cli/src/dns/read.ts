@@ -54,6 +54,7 @@ export async function readDnsConfig(context: Context, groups: ReadonlySet<string
         : new Map(Object.entries(found.custom.data ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     nodeCache:
       cacheOf('kube-system/node-local-dns', found.nodeLocal) ?? cacheOf('kube-system/nodelocaldns', found.kubespray),
+    hasKubeDns: found.kubeDns !== undefined,
     stubDomains: found.kubeDns?.data?.['stubDomains'],
     openShift: found.openShift?.data?.['Corefile'],
     own: found.own?.data?.['Corefile'],

@@ -501,7 +501,7 @@ Every hop is fine.
     { name: 'CoreDNS', change: { dnsConfig: lost }, want: ['dns'] },
     {
       name: 'a Corefile elsewhere',
-      change: { dnsConfig: known(dnsConfig(undefined, { clusterAddresses: [] })) },
+      change: { dnsConfig: known(dnsConfig(undefined)) },
       want: ['dns'],
     },
     { name: 'Services here', change: { services: lost }, want: ['dns', 'service', 'endpoints'] },

@@ -115,7 +115,9 @@ it.for([
 
 it('resolves names by the stub domains of kube-dns that NodeLocal DNSCache takes for its own', async ({ lab }) => {
   const { dns, node, own, start } = lab;
-  const config = linked(dnsConfig(undefined, { nodeCache: cache, ownAddresses: [`${own.ipv4}:5353`] }));
+  const config = linked(
+    dnsConfig(undefined, { hasKubeDns: true, nodeCache: cache, ownAddresses: [`${own.ipv4}:5353`] }),
+  );
   await start(dns, corefiles.kubeadm);
   await start(own, ownCorefile(wanted), dns.ipv4);
   // As updateCorefile of cmd/node-cache/app/configmap.go adds them.

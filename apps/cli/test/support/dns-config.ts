@@ -5,6 +5,7 @@ export const dnsConfig = (corefile: string | undefined, change: Partial<DnsConfi
   corefile: corefile === undefined ? undefined : { text: corefile, changedMs: 0, writer: 'semaphore-link' },
   custom: undefined,
   nodeCache: undefined,
+  hasKubeDns: false,
   stubDomains: undefined,
   openShift: undefined,
   own: undefined,
