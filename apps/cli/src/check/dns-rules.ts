@@ -25,11 +25,9 @@ export function dnsRules(config: DnsConfig, reading: Reading): readonly (string 
   const rules = ruleTexts(config).flatMap((text) => parsedOf(text));
   const { selectedNamespaces: selected } = facts;
   // Without global Services, no Pod asks for their names.
-  const faults = wanted.flatMap((each): readonly Fault[] => {
-    const fault = faultFor(each, servers.value, facts);
-    if (fault === undefined) return [];
-    return [each.remote === GLOBAL.name ? { ...fault, severity: 'warning' } : fault];
-  });
+  const faults = faultsOf(wanted, servers.value, facts).map(({ remote, fault }): Fault =>
+    remote === GLOBAL.name ? { ...fault, severity: 'warning' } : fault,
+  );
   // An app that doesn't tell may read any cluster.
   const known = [...wanted.flatMap(({ forms }) => forms), ...seenRemotes([reading]).map(({ remote }) => remote)];
   const isComplete = known.length > 0 && pods.every(({ app, status }) => app !== APP || !('failure' in status));
@@ -53,14 +51,22 @@ export function dnsRules(config: DnsConfig, reading: Reading): readonly (string 
   ];
 }
 
-/** The severity with which names of a remote, or `global`, don't resolve by rules; undefined: they do, or that isn't known. */
-export function severityOfRules(reading: Reading, remote: string): Finding['severity'] | undefined {
+/** The remotes, and perhaps `global`, whose names don't resolve by rules, as far as that is known. */
+export function unresolvedRemotes(reading: Reading): ReadonlySet<string> {
   const { facts } = reading;
   const servers = facts.dnsConfig.known ? serversOf(facts.dnsConfig.value) : undefined;
-  if (servers?.ok !== true || servers.value.length === 0) return undefined;
-  const wanted = wantedOf(reading).find((each) => each.remote === remote);
-  return wanted && faultFor(wanted, servers.value, facts)?.severity;
+  if (servers?.ok !== true || servers.value.length === 0) return new Set();
+  const faults = faultsOf(wantedOf(reading), servers.value, facts);
+  return new Set(faults.flatMap(({ remote, fault }) => (fault.severity === 'problem' ? [remote] : [])));
 }
+
+type RemoteFault = { readonly remote: string; readonly fault: Fault };
+
+const faultsOf = (wanted: readonly Wanted[], servers: readonly DnsServer[], facts: Facts): readonly RemoteFault[] =>
+  wanted.flatMap((each) => {
+    const fault = faultFor(each, servers, facts);
+    return fault === undefined ? [] : [{ remote: each.remote, fault }];
+  });
 
 /** Why names don't resolve in any form. */
 function faultFor(

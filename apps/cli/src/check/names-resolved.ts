@@ -2,7 +2,7 @@ import type { ResolvedName } from '../clusters/app-status.ts';
 import { readPods } from '../clusters/report.ts';
 import { GLOBAL } from '../corefile/rules.ts';
 import { checkOfCauses } from './check.ts';
-import { severityOfRules } from './dns-rules.ts';
+import { unresolvedRemotes } from './dns-rules.ts';
 
 /**
  * Whether Pods get the addresses of mirrors. semaphore-service-mirror asks for them as any Pod does, so each resolver between
@@ -11,17 +11,18 @@ import { severityOfRules } from './dns-rules.ts';
 export const namesResolved = checkOfCauses('names-resolved', {
   hint: 'wait half a minute; then look at what Pods of this node ask, such as NodeLocal DNSCache',
   subjects: (readings) =>
-    readings.flatMap((reading) =>
-      readPods([reading]).flatMap((read) =>
+    readings.flatMap((reading) => {
+      const unresolved = unresolvedRemotes(reading);
+      return readPods([reading]).flatMap((read) =>
         Array.from(
           Map.groupBy(read.status.names ?? [], ({ remote }) => remote),
-          ([remote, names]) => ({ ...read, reading, remote, names }),
+          ([remote, names]) => ({ ...read, remote, names, isTold: unresolved.has(remote) }),
         ),
-      ),
-    ),
-  troubleOf: ({ reading, pod, remote, names }) => {
+      );
+    }),
+  troubleOf: ({ pod, remote, names, isTold }) => {
     // One thing is told once: `dns-rules` names the server that is wrong.
-    if (names.some(isRight) || severityOfRules(reading, remote) === 'problem') return undefined;
+    if (isTold || names.some(isRight)) return undefined;
     const whose = remote === GLOBAL.name ? 'global Services' : remote;
     const said = names.map(({ name, ...answer }) => `${saidIn(answer)} for ${name}`).join(', ');
     const why = `on node ${pod.node}, DNS says ${said}, not ${names[0]!.address}`;

@@ -179,6 +179,12 @@ export function withGroups(context: Context, run: Run) {
   };
 }
 
+/** @param name `namespace/name` */
+export function configMapPath(name: string): string {
+  const [namespace, own] = name.split('/');
+  return `/api/v1/namespaces/${namespace}/configmaps/${own}`;
+}
+
 const configMap = z.object({
   data: z.nullish(z.record(z.string(), z.string())),
 });
@@ -190,9 +196,7 @@ export async function readConfigMap(
   key: string,
   run: Run,
 ): Promise<Read<string | undefined>> {
-  const [namespace, own] = name.split('/');
-  const path = `/api/v1/namespaces/${namespace}/configmaps/${own}`;
-  return mapRead(await readAs(context, path, configMap, run), (found) => found?.data?.[key]);
+  return mapRead(await readAs(context, configMapPath(name), configMap, run), (found) => found?.data?.[key]);
 }
 
 /** A Node, as far as pod addresses and tunnels need it. */

@@ -32,8 +32,18 @@ export async function readImports(context: Context, run: Run): Promise<Read<read
 
 const serviceCidrs = z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) });
 
+/** The ranges of the ServiceCIDRs; undefined: the API server has none in this version. */
+export async function readServiceCidrs(
+  context: Context,
+  version: 'v1' | 'v1beta1',
+  run: Run,
+): Promise<Read<readonly string[] | undefined>> {
+  const read = await readAs(context, `/apis/networking.k8s.io/${version}/servicecidrs`, serviceCidrs, run);
+  return mapRead(read, (found) => found?.items.flatMap(({ spec }) => spec.cidrs));
+}
+
 /** The ranges of Services, in which no remote has a Pod. As for the apps: empty if the user may not read them. */
 export async function readServiceRanges(context: Context, run: Run): Promise<readonly Cidr[]> {
-  const read = await readAs(context, '/apis/networking.k8s.io/v1/servicecidrs', serviceCidrs, run);
-  return rangesIn(read.known ? (read.value?.items.flatMap(({ spec }) => spec.cidrs) ?? []) : []);
+  const read = await readServiceCidrs(context, 'v1', run);
+  return rangesIn(read.known ? (read.value ?? []) : []);
 }

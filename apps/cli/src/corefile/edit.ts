@@ -5,6 +5,7 @@ import { ruleNames } from './rewrite.ts';
 import {
   blockText,
   importsBlock,
+  type Left,
   type Names,
   NAMESPACE,
   namesOf,
@@ -18,7 +19,7 @@ import {
   zoneOf,
 } from './rules.ts';
 import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, linesOf, marksIn, meaningOf } from './text.ts';
-import { blockName, coreDnsOf, faultOf, sampleOf } from './verdict.ts';
+import { blockName, coreDnsOf, firstProblem } from './verdict.ts';
 import type { Importable, Span } from './words.ts';
 import { blockFor, dnsPort, fullName, isWithin, optionsOf, pluginZones, zonesOf } from './zones.ts';
 
@@ -45,16 +46,13 @@ export function corefileWith(text: string, wanted: Wanted): Parsed<string> {
   if (!placed.ok) return placed;
   const after = parseCorefile(placed.value);
   if (!after.ok) return after;
-  const problem = problemIn(after.value, zones);
+  const problem = firstProblem([coreDnsOf(after.value)], zones);
   if (problem !== undefined) return { ok: false, reason: problem };
   return meaningOf(before.value) === meaningOf(after.value) ? { ok: true, value: text } : placed;
 }
 
 /** A Corefile without our rules for some clusters. Without a remote, it has nothing of ours. */
-export function corefileWithout(
-  text: string,
-  { removed, remaining }: { readonly removed: readonly string[]; readonly remaining: readonly string[] },
-): Parsed<string> {
+export function corefileWithout(text: string, { removed, remaining }: Left): Parsed<string> {
   const before = parseCorefile(text);
   if (!before.ok) return text.includes('73736d') ? before : { ok: true, value: text };
   return {
@@ -91,13 +89,8 @@ export function importedRules(
     return each === pattern ? new Map([...(files ?? []), [file, rules]]) : files;
   });
   if (!after.ok) return after;
-  const problem = problemIn(after.value, zones);
+  const problem = firstProblem([coreDnsOf(after.value)], zones);
   return problem === undefined ? { ok: true, value: rules } : { ok: false, reason: problem };
-}
-
-function problemIn(corefile: Corefile, zones: readonly Names[]): string | undefined {
-  const faults = zones.map((each) => faultOf([coreDnsOf(corefile)], sampleOf(each)));
-  return faults.find((fault) => fault?.severity === 'problem')?.sentence;
 }
 
 /** Where our own CoreDNS listens: deploy/dns. */

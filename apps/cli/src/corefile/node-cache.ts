@@ -1,6 +1,6 @@
 import type { Parsed } from '@kube-semaphore/net';
 import { type Corefile, type Directive, parseCorefile, type ServerBlock } from './parse.ts';
-import { blockText, namesToSend, ownNamesOf, type Wanted, zoneOf } from './rules.ts';
+import { blockText, isGone, type Left, namesToSend, ownNamesOf, type Wanted, zoneOf } from './rules.ts';
 import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, marksIn, meaningOf } from './text.ts';
 import { blockName } from './verdict.ts';
 import { blockFor, dnsPort } from './zones.ts';
@@ -44,16 +44,10 @@ export function nodeCacheWith(text: string, wanted: Wanted, domain = 'cluster.lo
 }
 
 /** The same without some zones. Without a remote, it has none of ours. */
-export function nodeCacheWithout(
-  text: string,
-  { removed, remaining }: { readonly removed: readonly string[]; readonly remaining: readonly string[] },
-): Parsed<string> {
+export function nodeCacheWithout(text: string, left: Left): Parsed<string> {
   const parsed = parseCorefile(text);
   if (!parsed.ok) return parsed;
-  return {
-    ok: true,
-    value: withoutSenders(parsed.value, (name) => remaining.length === 0 || removed.includes(name)),
-  };
+  return { ok: true, value: withoutSenders(parsed.value, (name) => isGone(left, name)) };
 }
 
 /** The text of a directive, with the indentation that it needs. */

@@ -35,6 +35,13 @@ export const namesOf = ({ remotes }: Wanted): readonly Names[] => [
 export const namesToSend = (wanted: Wanted): readonly Names[] =>
   wanted.mcs === true ? [...namesOf(wanted), IMPORTS] : namesOf(wanted);
 
+/** Clusters that a cluster loses, and those that it keeps. */
+export type Left = { readonly removed: readonly string[]; readonly remaining: readonly string[] };
+
+/** Whether names of a cluster go; without a remaining cluster, all of ours do. */
+export const isGone = ({ removed, remaining }: Left, name: string): boolean =>
+  remaining.length === 0 || removed.includes(name);
+
 const MAX_LABEL = 63;
 
 /** With the dot at its end: 255 bytes in a message. */
@@ -42,6 +49,12 @@ const MAX_NAME = 254;
 
 /** `svc.cluster.c2.` */
 export const zoneOf = (name: string): string => `svc.${domainFor(name)}.`;
+
+/** Whose names are in a zone, as `zoneOf` has it; undefined: no cluster's. */
+export function nameOf(zone: string): string | undefined {
+  const [, cluster, imports] = /^svc\.(?:cluster\.([^.]+)|(clusterset\.local))\.$/.exec(zone) ?? [];
+  return cluster ?? imports;
+}
 
 const escaped = (name: string): string => name.replaceAll('.', String.raw`\.`);
 
@@ -135,10 +148,7 @@ function ownZonesOf(block: ServerBlock): readonly string[] | undefined {
 
 /** Whose names are in the zones of a server block; undefined: no cluster's. */
 export const ownNamesOf = (block: ServerBlock): readonly (string | undefined)[] =>
-  zonesOf(block).map(({ name }) => {
-    const [, cluster, imports] = /^svc\.(?:cluster\.([^.]+)|(clusterset\.local))\.$/.exec(name) ?? [];
-    return cluster ?? imports;
-  });
+  zonesOf(block).map(({ name }) => nameOf(name));
 
 function isImportsBlock(block: ServerBlock): boolean {
   const [zone, ...more] = zonesOf(block);

@@ -112,6 +112,10 @@ export function faultOf(
   };
 }
 
+/** Why Pods don't get the Services of the first of these names that don't resolve; undefined: all do. */
+export const firstProblem = (servers: readonly DnsServer[], names: readonly Names[]): string | undefined =>
+  names.map((each) => faultOf(servers, sampleOf(each))).find((fault) => fault?.severity === 'problem')?.sentence;
+
 /** What DNS servers make of a name at last, and the plugin that answers that. */
 export function answerOf(servers: readonly DnsServer[], name: string): Pick<Route, 'name' | 'by'> {
   const { by, name: answered } = hopsOf(servers, name).at(-1)!;

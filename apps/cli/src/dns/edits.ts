@@ -3,8 +3,8 @@ import type { Parsed } from '@kube-semaphore/net';
 import { clusterDomain, corefileWith, corefileWithout, importedRules } from '../corefile/edit.ts';
 import { nodeCacheWith, nodeCacheWithout } from '../corefile/node-cache.ts';
 import { parseCorefile } from '../corefile/parse.ts';
-import { namesOf, namesToSend, type Wanted, zoneOf } from '../corefile/rules.ts';
-import { type DnsServer, faultOf, importsFault, sampleOf } from '../corefile/verdict.ts';
+import { isGone, type Left, nameOf, namesOf, namesToSend, type Wanted, zoneOf } from '../corefile/rules.ts';
+import { type DnsServer, firstProblem, importsFault } from '../corefile/verdict.ts';
 import { customFiles, type DnsConfig, dnsKindOf, serversOf, type StubDomains, stubDomainsIn } from './config.ts';
 
 /** A key of a ConfigMap of a DNS server, and the text that it gets; undefined: it goes. */
@@ -34,9 +34,7 @@ export function editsWith(config: DnsConfig, wanted: Wanted): Parsed<readonly Dn
 }
 
 function problemAt(servers: readonly DnsServer[], wanted: Wanted): string | undefined {
-  const faults = namesOf(wanted).map((each) => faultOf(servers, sampleOf(each)));
-  const problem = faults.find((fault) => fault?.severity === 'problem')?.sentence;
-  return problem ?? (wanted.mcs === true ? importsFault(servers) : undefined);
+  return firstProblem(servers, namesOf(wanted)) ?? (wanted.mcs === true ? importsFault(servers) : undefined);
 }
 
 /** The config with the texts of some edits. */
@@ -54,7 +52,12 @@ export const edited = (config: DnsConfig, edits: readonly DnsEdit[]): DnsConfig 
 export function editsWithout(config: DnsConfig, left: Left): Parsed<readonly DnsEdit[]> {
   const { corefile, custom, nodeCache } = config;
   const stubs = editedStubs(config, (all) =>
-    Object.fromEntries(Object.entries(all).filter(([zone]) => !isLeft(zone, left))),
+    Object.fromEntries(
+      Object.entries(all).filter(([zone]) => {
+        const name = nameOf(`${zone}.`);
+        return name === undefined || !isGone(left, name);
+      }),
+    ),
   );
   const edits: DnsEdit[] = [];
   if (stubs.ok) edits.push(...stubs.value);
@@ -70,9 +73,6 @@ export function editsWithout(config: DnsConfig, left: Left): Parsed<readonly Dns
   }
   return { ok: true, value: changing(config, edits) };
 }
-
-/** Clusters that a cluster loses, and those that it keeps. */
-type Left = { readonly removed: readonly string[]; readonly remaining: readonly string[] };
 
 const failed = (configMap: string, reason: string) =>
   ({ ok: false, reason: `ConfigMap ${configMap}: ${reason}` }) as const;
@@ -131,8 +131,3 @@ const ownStubs = ({ ownAddresses }: DnsConfig, wanted: Wanted): StubDomains =>
 /** The zones that a DNS server without rules sends to our own one. */
 export const sentZones = (wanted: Wanted): readonly string[] =>
   namesToSend(wanted).map(({ name }) => zoneOf(name).slice(0, -1));
-
-const isLeft = (zone: string, { removed, remaining }: Left): boolean =>
-  remaining.length === 0
-    ? /^svc\.(?:cluster\.[^.]+|clusterset\.local)$/.test(zone)
-    : removed.some((name) => zoneOf(name) === `${zone}.`);

@@ -1,7 +1,7 @@
 import { serviceKind } from '@kube-semaphore/kube-objects';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
-import { allOf, mapRead, type Read, readAs, readObject, type Run } from '../clusters/objects.ts';
+import { allOf, configMapPath, mapRead, type Read, readAs, readObject, type Run } from '../clusters/objects.ts';
 import type { DnsConfig, StoredCorefile } from './config.ts';
 
 const writer = z.object({ manager: z.optional(z.string()), time: z.optional(z.string()), fieldsV1: z.unknown() });
@@ -20,8 +20,7 @@ type ConfigMap = z.infer<typeof configMap>;
 export async function readDnsConfig(context: Context, groups: ReadonlySet<string>, run: Run): Promise<Read<DnsConfig>> {
   const versions = new Map<string, string>();
   const configMapOf = async (name: string): Promise<Read<ConfigMap | undefined>> => {
-    const [namespace, own] = name.split('/');
-    const read = await readAs(context, `/api/v1/namespaces/${namespace}/configmaps/${own}`, configMap, run);
+    const read = await readAs(context, configMapPath(name), configMap, run);
     if (read.known && read.value !== undefined) versions.set(name, read.value.metadata.resourceVersion);
     return read;
   };

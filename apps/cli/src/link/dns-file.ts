@@ -1,7 +1,7 @@
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import { corefileWithout, ownCorefile } from '../corefile/edit.ts';
-import type { Wanted } from '../corefile/rules.ts';
+import type { Left, Wanted } from '../corefile/rules.ts';
 
 /** The file of an overlay with the Corefile of our own CoreDNS. */
 export const DNS_FILE = 'dns.yaml';
@@ -12,10 +12,7 @@ export const dnsFile = (wanted: Wanted, domain?: string): string => fileOf(ownCo
 const configMap = z.object({ data: z.object({ Corefile: z.string() }) });
 
 /** Its text without names of some clusters. @throws {Error} if it is no ConfigMap with a Corefile */
-export function dnsFileWithout(
-  text: string,
-  left: { readonly removed: readonly string[]; readonly remaining: readonly string[] },
-): string {
+export function dnsFileWithout(text: string, left: Left): string {
   const parsed = parseYaml(text);
   const { data } = configMap.parse(parsed.ok ? parsed.value : undefined);
   const without = corefileWithout(data.Corefile, left);

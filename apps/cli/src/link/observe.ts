@@ -16,6 +16,7 @@ import {
   type Run,
   valueOf,
 } from '../clusters/objects.ts';
+import { readServiceCidrs } from '../clusters/services.ts';
 import { clusterDomain } from '../corefile/edit.ts';
 import { type DnsConfig, type DnsKind, dnsKindOf, serversOf } from '../dns/config.ts';
 import { readDnsConfig } from '../dns/read.ts';
@@ -39,7 +40,6 @@ const schemas = {
   deployment: z.object({
     spec: z.object({ template: z.object({ spec: z.object({ containers: z.array(z.object({ image: text })) }) }) }),
   }),
-  serviceCidrs: z.object({ items: z.array(z.object({ spec: z.object({ cidrs: z.array(z.string()) }) })) }),
 } as const;
 
 const kubeadm = z.object({
@@ -124,8 +124,8 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     at('/apis/operator.tigera.io/v1/installations/default', schemas.installation),
     calico && at(`/apis/${calico}/felixconfigurations/default`, schemas.felix),
     at('/apis/crd.projectcalico.org/v1/ipamblocks?limit=1', schemas.blocks),
-    at('/apis/networking.k8s.io/v1/servicecidrs', schemas.serviceCidrs),
-    at('/apis/networking.k8s.io/v1beta1/servicecidrs', schemas.serviceCidrs),
+    readServiceCidrs(context, 'v1', run).then(valueOf),
+    readServiceCidrs(context, 'v1beta1', run).then(valueOf),
     readConfigMap(context, 'kube-system/kubeadm-config', 'ClusterConfiguration', run).then(valueOf),
     readConfigMap(context, 'kube-public/cluster-info', 'kubeconfig', run).then(valueOf),
     listObjects(context, endpointSliceKind, ofKubernetes, run).then(valueOf),
@@ -153,7 +153,7 @@ export async function observe(context: Context, run: Run): Promise<Observed> {
     hasBlocks: (blocks?.items.length ?? 0) > 0,
     ipamType: installation?.spec.cni?.ipam?.type ?? undefined,
     felix: felix?.spec,
-    serviceCidrs: (cidrs ?? betaCidrs)?.items.flatMap(({ spec }) => spec.cidrs),
+    serviceCidrs: cidrs ?? betaCidrs,
     podSubnet: networking?.podSubnet ?? undefined,
     serviceSubnet: networking?.serviceSubnet ?? undefined,
     joinServer: yamlIn(clusterInfo, joinKubeconfig)?.clusters[0]?.cluster.server,
