@@ -4,4 +4,4 @@ export { Reflector } from './reflector.ts';
 export type { ReflectorHooks, ReflectorOptions } from './reflector-options.ts';
 export { type BudgetLimits, RemoteBudget } from './remote-budget.ts';
 export { isOlder } from './resource-version.ts';
-export { type Change, Store, type Stored } from './store.ts';
+export { type Change, Store, type Stored, type StoreOptions } from './store.ts';

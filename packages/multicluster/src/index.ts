@@ -33,3 +33,4 @@ export { type LocalSide, Runner } from './runner.ts';
 export { type AppStatus, statusPage } from './status-page.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
 export { withClusters } from './with-clusters.ts';
+export { Watched, type WatchedOptions } from './watched.ts';

@@ -1,6 +1,6 @@
-import { type LocalWrites, type PlannedWrite, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { type LocalWrites, type PlannedWrite, POLL_INTERVAL_MS, Watched } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { Reflector, type ReflectorHooks, type Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
 import {
   Codec,
@@ -39,7 +39,7 @@ type SinkObject = { readonly uid: string; readonly resourceVersion: string } & R
 >;
 
 /** One kind of objects that companions consist of. */
-type Watched = {
+type WatchedResource = {
   readonly resource: Kind;
   readonly store: { readonly view: { readonly synced: boolean }; delete(key: string, uid?: string): void };
   readonly reflector: Pick<Reflector<Kind, SinkObject>, 'run' | 'relist' | 'recheck' | 'silentMs' | 'wrote'>;
@@ -50,7 +50,7 @@ export class LocalCompanions {
   readonly policies: LocalNetworkPolicies;
   readonly sink: Sink;
   readonly #options: LocalCompanionsOptions;
-  readonly #watched: Watched[];
+  readonly #watched: WatchedResource[];
   /** Of the sink's policies, unless these are NetworkPolicies. */
   readonly #names: Store<SinkObject> | undefined;
 
@@ -68,7 +68,7 @@ export class LocalCompanions {
     });
     const custom = this.#watchesOf(sink);
     this.#names = custom.at(-1)?.store;
-    this.#watched = [{ resource: networkPolicyKind, store: policies.store, reflector } as Watched, ...custom];
+    this.#watched = [{ resource: networkPolicyKind, store: policies.store, reflector } as WatchedResource, ...custom];
   }
 
   #shared() {
@@ -79,28 +79,22 @@ export class LocalCompanions {
   #watchesOf(sink: Sink) {
     const { policies } = this;
     return sink.resources.map((resource) => {
-      const store = new Store<SinkObject>({
-        equal: (a, b) => a.resourceVersion === b.resourceVersion,
-        onChange: ({ previous, current }) => policies.companionChanged(previous, current),
-      });
       const project = (object: CustomResource): SinkObject => {
         const { uid, resourceVersion } = object.metadata;
         const companion = sink.read(resource, object);
         return { uid, resourceVersion, ...(companion && policies.ownOrOrphan(companion)) };
       };
-      return {
-        resource,
-        store,
-        reflector: new Reflector({
-          ...this.#shared(),
-          // The group projectcalico.org is served by Calico's aggregated API server.
-          ...(resource.group === 'projectcalico.org' && { watchList: 'never' }),
-          kind: resource,
-          project,
-          projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),
-          store,
-        }),
-      };
+      const watched = new Watched<Sink['resources'][number], SinkObject>({
+        ...this.#shared(),
+        // The group projectcalico.org is served by Calico's aggregated API server.
+        ...(resource.group === 'projectcalico.org' && { watchList: 'never' as const }),
+        kind: resource,
+        project,
+        projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),
+        equal: (a, b) => a.resourceVersion === b.resourceVersion,
+        onChange: ({ previous, current }) => policies.companionChanged(previous, current),
+      });
+      return { resource, store: watched.store, reflector: watched };
     });
   }
 

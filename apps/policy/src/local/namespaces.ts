@@ -1,7 +1,7 @@
-import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { namespaceKind } from '@kube-semaphore/kube-objects';
+import { Watched } from '@kube-semaphore/multicluster';
 import {
   type ClusterIds,
   type LocalValues,
@@ -24,15 +24,28 @@ type KnownNamespace = { readonly uid: string; readonly value: string | undefined
 /** Watches the cluster label of the local Namespaces, which decides what the CNI makes of a NetworkPolicy that names it. */
 export class LocalNamespaces {
   readonly #options: LocalNamespacesOptions;
-  readonly #store: Store<KnownNamespace>;
-  readonly #reflector: Reflector<typeof namespaceKind, KnownNamespace>;
+  readonly #namespaces: Watched<typeof namespaceKind, KnownNamespace>;
   /** How many Namespaces have each value. */
   readonly #counts = new Map<string | undefined, number>();
 
   constructor(options: LocalNamespacesOptions) {
     const { client, ids, idleTimeoutMs, hooks, onDiagnostics } = options;
     this.#options = options;
-    this.#store = new Store<KnownNamespace>({
+    this.#namespaces = new Watched<typeof namespaceKind, KnownNamespace>({
+      client,
+      kind: namespaceKind,
+      project: ({ metadata: { uid, labels } }) => ({
+        uid,
+        value: Object.hasOwn(labels, ids.key) ? labels[ids.key] : undefined,
+      }),
+      idleTimeoutMs,
+      hooks: {
+        ...hooks,
+        onSynced: () => {
+          this.#report();
+          hooks.onSynced?.();
+        },
+      },
       equal: (a, b) => a.value === b.value,
       onChange: ({ key, previous, current }) => {
         const size = this.#counts.size;
@@ -43,34 +56,15 @@ export class LocalNamespaces {
         if (isNew || this.#counts.size !== size) this.#report();
       },
     });
-    this.#reflector = new Reflector({
-      client,
-      kind: namespaceKind,
-      watchList: 'auto',
-      project: ({ metadata: { uid, labels } }) => ({
-        uid,
-        value: Object.hasOwn(labels, ids.key) ? labels[ids.key] : undefined,
-      }),
-      store: this.#store,
-      idleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: {
-        ...hooks,
-        onSynced: () => {
-          this.#report();
-          hooks.onSynced?.();
-        },
-      },
-    });
   }
 
   get silentMs(): number {
-    return this.#reflector.silentMs;
+    return this.#namespaces.silentMs;
   }
 
   /** Watches until `signal` is aborted. */
   run(running: RunOptions): Promise<void> {
-    return this.#reflector.run(running);
+    return this.#namespaces.run(running);
   }
 
   #count(value: string | undefined, step: 1 | -1): void {
@@ -81,6 +75,6 @@ export class LocalNamespaces {
 
   /** Before the first list, a label that no Namespace has isn't known to be missing. */
   #report(): void {
-    if (this.#store.view.synced) this.#options.onValues(new Set(this.#counts.keys()));
+    if (this.#namespaces.synced) this.#options.onValues(new Set(this.#counts.keys()));
   }
 }

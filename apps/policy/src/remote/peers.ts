@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { POLL_INTERVAL_MS, type RemoteState } from '@kube-semaphore/multicluster';
-import { type Change, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import { type RemoteState, Watched } from '@kube-semaphore/multicluster';
+import type { Change, ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   type Namespace,
@@ -74,10 +74,9 @@ export class RemotePeers {
   readonly #options: RemotePeersOptions;
   readonly #identities: PodIdentities;
   readonly #late: LatePods<KnownPod>;
-  readonly #pods: Store<KnownPod>;
-  readonly #namespaces: Store<KnownNamespace>;
+  readonly #pods: Watched<typeof podWithPortsKind, KnownPod>;
+  readonly #namespaces: Watched<typeof namespaceKind, KnownNamespace>;
   readonly #hooks: readonly ReflectorHooks[];
-  readonly #reflectors: readonly Pick<Reflector<typeof podWithPortsKind, KnownPod>, 'run' | 'silentMs'>[];
   /** Addresses of the seed whose Pods are not known yet. */
   readonly #held = new Set<string>();
   /** Subjects with diagnostics. */
@@ -109,14 +108,9 @@ export class RemotePeers {
       intern: (identity) => this.#identities.intern(identity),
     };
     const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
-    this.#pods = new Store<KnownPod>({
-      equal: (a, b) => a.deletionMs === b.deletionMs && isSamePod(a, b),
-      onChange: (change) => this.#podChanged(change),
-      holding: { guard, hold: (pod) => pod, claims: claimsOf, withoutClaim },
-    });
     const { remotePodSelector } = options.options;
     this.#late = new LatePods({
-      view: () => this.#pods.view,
+      view: () => this.#pods.store.view,
       addressesOf: ({ pod }) => pod?.cidrs ?? [],
       isHolder: () => true,
       without: (known, { lost, skipped }) => ({
@@ -128,52 +122,47 @@ export class RemotePeers {
       equal: isSamePod,
       onChange: (change) => this.#counted(change),
     });
-    this.#namespaces = new Store<KnownNamespace>({
-      equal: (a, b) => isDeepStrictEqual(a.labels, b.labels),
-      onChange: ({ key, current }) => this.#namespaceChanged(key, current),
-      holding: { guard, hold: (namespace) => namespace, claims: () => [], withoutClaim: () => undefined },
-    });
     const hooks = [state.watches.hooks(), state.watches.hooks()] as const;
     const shared = {
       client,
       budget,
-      watchList: 'auto',
       idleTimeoutMs: watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       holdMs: deletionGuardHoldMs,
     } as const;
     this.#hooks = hooks;
-    this.#reflectors = [
-      new Reflector({
-        ...shared,
-        kind: podWithPortsKind,
-        fieldSelector: `${UNFINISHED},spec.hostNetwork=false`,
-        ...(remotePodSelector !== undefined && { labelSelector: remotePodSelector }),
-        project: (pod) => readPod(pod, rules),
-        projectTooLarge: readTooLargePod,
-        store: this.#pods,
-        hooks: this.#withSync(hooks[0]),
-      }),
-      new Reflector({
-        ...shared,
-        kind: namespaceKind,
-        project: ({ metadata: { uid, labels } }: Namespace) => ({ uid, labels }),
-        // Its labels are not known, so no peer selects its Pods, and none loses them.
-        projectTooLarge: ({ metadata: { uid } }: TooLarge) => ({ uid, labels: undefined }),
-        store: this.#namespaces,
-        hooks: this.#withSync(hooks[1]),
-      }),
-    ];
+    this.#pods = new Watched<typeof podWithPortsKind, KnownPod>({
+      ...shared,
+      kind: podWithPortsKind,
+      fieldSelector: `${UNFINISHED},spec.hostNetwork=false`,
+      ...(remotePodSelector !== undefined && { labelSelector: remotePodSelector }),
+      project: (pod) => readPod(pod, rules),
+      projectTooLarge: readTooLargePod,
+      equal: (a, b) => a.deletionMs === b.deletionMs && isSamePod(a, b),
+      onChange: (change) => this.#podChanged(change),
+      holding: { guard, hold: (pod) => pod, claims: claimsOf, withoutClaim },
+      hooks: this.#withSync(hooks[0]),
+    });
+    this.#namespaces = new Watched<typeof namespaceKind, KnownNamespace>({
+      ...shared,
+      kind: namespaceKind,
+      project: ({ metadata: { uid, labels } }: Namespace) => ({ uid, labels }),
+      // Its labels are not known, so no peer selects its Pods, and none loses them.
+      projectTooLarge: ({ metadata: { uid } }: TooLarge) => ({ uid, labels: undefined }),
+      equal: (a, b) => isDeepStrictEqual(a.labels, b.labels),
+      onChange: ({ key, current }) => this.#namespaceChanged(key, current),
+      holding: { guard, hold: (namespace) => namespace, claims: () => [], withoutClaim: () => undefined },
+      hooks: this.#withSync(hooks[1]),
+    });
   }
 
   /** Whether its Pods and Namespaces are listed. */
   get synced(): boolean {
-    return this.#pods.view.synced && this.#namespaces.view.synced;
+    return this.#pods.synced && this.#namespaces.synced;
   }
 
   /** Milliseconds since its most silent watch last did anything. */
   get silentMs(): number {
-    return Math.max(...this.#reflectors.map(({ silentMs }) => silentMs));
+    return Math.max(this.#pods.silentMs, this.#namespaces.silentMs);
   }
 
   /** Why the remote is not reached, possibly with text of others. */
@@ -210,7 +199,7 @@ export class RemotePeers {
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
     if (this.#options.options.deletionGuardPercent < 100)
       for (const cidr of granted) if (isAllowedHost(cidr, addresses)) this.#pods.seed(`granted ${cidr}`, seedOf(cidr));
-    await Promise.all(this.#reflectors.map((reflector) => reflector.run({ signal })));
+    await Promise.all([this.#pods.run({ signal }), this.#namespaces.run({ signal })]);
     this.#late.stop();
     for (const hooks of this.#hooks) state.watches.drop(hooks);
     for (const subject of this.#subjects) state.skipped.replace(subject, []);

@@ -1,7 +1,7 @@
-import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
-import { type Change, Reflector, type ReflectorHooks, type RemoteBudget, Store } from '@kube-semaphore/informers';
+import type { Change, ReflectorHooks, RemoteBudget, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
+import { Watched } from '@kube-semaphore/multicluster';
 import type { AddressRules } from '@kube-semaphore/net';
 import type { PolicyOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
@@ -61,8 +61,7 @@ const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
 /** The Pods of a remote cluster with the name label of a domain. Once `begin` chooses the domain, they are members of sets. */
 export class RemotePods {
   readonly #options: RemotePodsOptions;
-  /** Labelled Pods that haven't finished, and held ones. */
-  readonly store: Store<RemotePod>;
+  readonly #pods: Watched<typeof podKind, RemotePod>;
   /** The members by key. */
   readonly index: MemberIndex;
   readonly #late: LatePods<RemotePod>;
@@ -70,7 +69,6 @@ export class RemotePods {
   #candidates: Map<string, RemotePod> | undefined = new Map();
   #podsSeen = false;
   readonly #ended = new AbortController();
-  readonly #reflector: Reflector<typeof podKind, RemotePod>;
 
   constructor(options: RemotePodsOptions) {
     this.#options = options;
@@ -79,11 +77,6 @@ export class RemotePods {
       options.options;
     this.index = new MemberIndex(settings.name, { ...options, limit: maxRemoteSets });
     const guard = { percent: deletionGuardPercent, min: deletionGuardMin };
-    this.store = new Store<RemotePod>({
-      equal: (a, b) => a.deletionMs === b.deletionMs && isSame(a, b),
-      onChange: (change) => this.#changed(change),
-      holding: { guard, hold, claims, withoutClaim },
-    });
     this.#late = new LatePods({
       view: () => this.store.view,
       addressesOf: claims,
@@ -99,18 +92,18 @@ export class RemotePods {
       onChange: (change) => this.#counted(change),
     });
     const rules: MembershipRules = { nameLabel: nameLabel(domain), addresses, intern: interner() };
-    this.#reflector = new Reflector({
+    this.#pods = new Watched<typeof podKind, RemotePod>({
       client,
       kind: podKind,
       labelSelector: rules.nameLabel,
       fieldSelector: fieldSelectorOf(hostNetworkPods),
-      watchList: 'auto',
       project: (pod) => readPod(pod, rules),
       projectTooLarge: readTooLarge,
-      store: this.store,
+      equal: (a, b) => a.deletionMs === b.deletionMs && isSame(a, b),
+      onChange: (change) => this.#changed(change),
+      holding: { guard, hold, claims, withoutClaim },
       budget,
       idleTimeoutMs: watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       holdMs: deletionGuardHoldMs,
       hooks: {
         ...hooks,
@@ -122,13 +115,18 @@ export class RemotePods {
     });
   }
 
+  /** Labelled Pods that haven't finished, and held ones. */
+  get store(): Store<RemotePod> {
+    return this.#pods.store;
+  }
+
   get synced(): boolean {
-    return this.store.view.synced;
+    return this.#pods.synced;
   }
 
   /** Milliseconds since the watch last did anything. */
   get silentMs(): number {
-    return this.#reflector.silentMs;
+    return this.#pods.silentMs;
   }
 
   get domain(): string {
@@ -157,8 +155,8 @@ export class RemotePods {
   async run(options: RunOptions): Promise<void> {
     const signal = AbortSignal.any([options.signal, this.#ended.signal]);
     for (const [key, member] of this.#options.seed)
-      this.store.seed(key, { uid: '', created: 0, member, skipped: NOTHING_SKIPPED });
-    await this.#reflector.run({ signal });
+      this.#pods.seed(key, { uid: '', created: 0, member, skipped: NOTHING_SKIPPED });
+    await this.#pods.run({ signal });
     this.#late.stop();
   }
 

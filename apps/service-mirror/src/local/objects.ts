@@ -1,4 +1,4 @@
-import { type Change, Reflector, type ReflectorOptions, Store } from '@kube-semaphore/informers';
+import type { Change } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   type EndpointSlice,
@@ -8,7 +8,7 @@ import {
   type Service,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { ClusterWatches, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { ClusterWatches, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '../names.ts';
 import type { MirrorOptions } from '../config/options.ts';
@@ -44,42 +44,38 @@ export class LocalObjects {
   readonly #options: LocalObjectsOptions;
   readonly #listed = Promise.withResolvers<void>();
   readonly #watches: ClusterWatches;
-  readonly #services: Store<ObservedService>;
-  readonly #slices: Store<ObservedSlice>;
-  readonly #endpoints: Store<ObservedEndpoints>;
+  readonly #services: Watched<typeof serviceKind, ObservedService>;
+  readonly #slices: Watched<typeof endpointSliceKind, ObservedSlice>;
+  readonly #endpoints: Watched<typeof endpointsKind, ObservedEndpoints>;
+  readonly #all: Readonly<Record<LocalKind, Pick<Watched<Kind, Observed>, 'synced' | 'silentMs' | 'recheck' | 'run'>>>;
   /** The endpoints of slices that are being written, by the slice's name. */
   readonly #written = new Map<string, readonly Endpoint[]>();
   readonly #slicesByService = new SliceIndex<ObservedSlice>(({ labels }) => labels[serviceNameLabel] ?? '');
-  readonly #reflectors: {
-    readonly services: Reflector<typeof serviceKind, ObservedService>;
-    readonly slices: Reflector<typeof endpointSliceKind, ObservedSlice>;
-    readonly endpoints: Reflector<typeof endpointsKind, ObservedEndpoints>;
-  };
 
   constructor(options: LocalObjectsOptions) {
     const { metrics, log, onChange } = options;
     this.#options = options;
     this.#watches = new ClusterWatches({ cluster: 'local', metrics, log, onFirstSync: this.#listed.resolve });
-    this.#services = this.#store('services', ({ name }) => onChange(name));
-    this.#endpoints = this.#store('endpoints', ({ name }) => onChange(name));
-    this.#slices = this.#store('slices', (_, change) => {
-      for (const service of this.#slicesByService.move(change)) onChange(service);
-    });
-    this.#reflectors = {
-      services: this.#reflector({ kind: serviceKind, store: this.#services, project: observedService }),
-      slices: this.#reflector({
+    this.#services = this.#watch('services', { kind: serviceKind, project: observedService }, ({ name }) =>
+      onChange(name),
+    );
+    this.#slices = this.#watch(
+      'slices',
+      {
         kind: endpointSliceKind,
-        store: this.#slices,
         project: (slice) => observedSlice(slice, this.#written.get(slice.metadata.name)),
         labelSelector: `${sliceManagedByLabel}=${sliceManager}`,
-      }),
-      endpoints: this.#reflector({
-        kind: endpointsKind,
-        store: this.#endpoints,
-        project: observedEndpoints,
-        labelSelector: `${mirroredServiceLabel}=true`,
-      }),
-    };
+      },
+      (_, change) => {
+        for (const service of this.#slicesByService.move(change)) onChange(service);
+      },
+    );
+    this.#endpoints = this.#watch(
+      'endpoints',
+      { kind: endpointsKind, project: observedEndpoints, labelSelector: `${mirroredServiceLabel}=true` },
+      ({ name }) => onChange(name),
+    );
+    this.#all = { services: this.#services, slices: this.#slices, endpoints: this.#endpoints };
   }
 
   /** Resolves when everything has been listed once. */
@@ -88,12 +84,12 @@ export class LocalObjects {
   }
 
   isSynced(): boolean {
-    return this.#services.view.synced && this.#slices.view.synced && this.#endpoints.view.synced;
+    return Object.values(this.#all).every(({ synced }) => synced);
   }
 
   /** The watches, with the milliseconds since each was last active. */
   loops(): readonly { readonly name: string; readonly silentMs: number }[] {
-    return Object.entries(this.#reflectors).map(([kind, { silentMs }]) => ({ name: `the local ${kind}`, silentMs }));
+    return Object.entries(this.#all).map(([kind, { silentMs }]) => ({ name: `the local ${kind}`, silentMs }));
   }
 
   /** Why the local cluster isn't reached; undefined if it is, or hasn't been asked yet. */
@@ -106,11 +102,11 @@ export class LocalObjects {
   }
 
   service(name: string): ObservedService | undefined {
-    return this.#read(this.#services, name);
+    return this.#services.get(this.#key(name));
   }
 
   endpoints(name: string): ObservedEndpoints | undefined {
-    return this.#read(this.#endpoints, name);
+    return this.#endpoints.get(this.#key(name));
   }
 
   /** Our slices of a Service, whatever their names; sorted by name. */
@@ -120,8 +116,7 @@ export class LocalObjects {
 
   /** All Services, ours or not. */
   services(): readonly ObservedService[] {
-    const { view } = this.#services;
-    return view.synced ? [...view.objects.values()] : [];
+    return this.#services.values();
   }
 
   /** The names of all Services, and of those that only have slices of ours. */
@@ -131,14 +126,14 @@ export class LocalObjects {
 
   /** Stores the answer to a write, before the watch reports it. */
   wroteService(service: Service): void {
-    this.#reflectors.services.wrote(service);
+    this.#services.wrote(service);
   }
 
   /** Writes a slice, and stores the answer as `wroteService` does. */
   async writeSlice({ name, endpoints }: DesiredSlice, write: () => Promise<EndpointSlice>): Promise<void> {
     this.#written.set(name, endpoints);
     try {
-      this.#reflectors.slices.wrote(await write());
+      this.#slices.wrote(await write());
     } finally {
       this.#written.delete(name);
     }
@@ -146,54 +141,45 @@ export class LocalObjects {
 
   /** Removes a deleted object, before the watch reports it. A deleted Service may still be terminating. */
   deletedSlice({ name, uid }: ObservedSlice): void {
-    this.#slices.delete(this.#key(name), uid);
+    this.#slices.store.delete(this.#key(name), uid);
   }
 
   deletedEndpoints({ name, uid }: ObservedEndpoints): void {
-    this.#endpoints.delete(this.#key(name), uid);
+    this.#endpoints.store.delete(this.#key(name), uid);
   }
 
   /** Lists everything again, as a write showed that the stores may be wrong. */
   recheck(): void {
-    for (const reflector of Object.values(this.#reflectors)) reflector.recheck();
+    for (const watched of Object.values(this.#all)) watched.recheck();
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all(Object.values(this.#reflectors).map((reflector) => reflector.run({ signal })));
+    await Promise.all(Object.values(this.#all).map((watched) => watched.run({ signal })));
   }
 
   #key(name: string): string {
     return `${this.#options.settings.mirrorNamespace}/${name}`;
   }
 
-  #read<V extends Observed>(store: Store<V>, name: string): V | undefined {
-    const { view } = store;
-    return view.synced ? view.objects.get(this.#key(name)) : undefined;
-  }
-
-  #store<V extends Observed>(kind: LocalKind, onChange: (object: V, change: Change<V>) => void): Store<V> {
-    return new Store<V>({
-      // Every version counts: other writers' changes are repaired, and a write must name the newest version.
-      equal: (a, b) => a.resourceVersion === b.resourceVersion,
-      onChange: ({ key, previous, current }) => {
-        for (const observer of this.#options.observers) observer.changed(kind, { previous, current });
-        onChange((current ?? previous)!, { key, previous, current });
-      },
-    });
-  }
-
-  #reflector<K extends Kind, V extends Observed>(
-    what: Pick<ReflectorOptions<K, V>, 'kind' | 'store' | 'project' | 'labelSelector'>,
-  ): Reflector<K, V> {
+  #watch<K extends Kind, V extends Observed>(
+    kind: LocalKind,
+    what: Pick<WatchedOptions<K, V>, 'kind' | 'project' | 'labelSelector'>,
+    changed: (object: V, change: Change<V>) => void,
+  ): Watched<K, V> {
     const { client, settings, options } = this.#options;
-    return new Reflector({
+    return new Watched<K, V>({
       ...what,
       client,
       namespace: settings.mirrorNamespace,
-      watchList: 'auto',
+      // Every version counts: other writers' changes are repaired, and a write must name the newest version.
+      equal: (a, b) => a.resourceVersion === b.resourceVersion,
+      onChange: (change) => {
+        const { previous, current } = change;
+        for (const observer of this.#options.observers) observer.changed(kind, { previous, current });
+        changed((current ?? previous)!, change);
+      },
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       hooks: this.#watches.hooks(),
     });
   }

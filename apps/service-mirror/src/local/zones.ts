@@ -1,7 +1,6 @@
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { Watched } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../config/options.ts';
 import type { Settings } from '../config/settings.ts';
 import { zoneLabel } from '../names.ts';
@@ -22,14 +21,22 @@ export type LocalZonesOptions = {
 /** The zones of the local cluster's Nodes, for local-first routing of global Services. */
 export class LocalZones {
   readonly #options: LocalZonesOptions;
-  readonly #nodes: Store<Place>;
+  readonly #nodes: Watched<typeof nodeKind, Place>;
   #zones: readonly string[];
   #isForbiddenLogged = false;
 
   constructor(options: LocalZonesOptions) {
     this.#options = options;
     this.#zones = options.settings.local.zones;
-    this.#nodes = new Store<Place>({ equal: (a, b) => a.zone === b.zone, onChange: () => this.#update() });
+    this.#nodes = new Watched<typeof nodeKind, Place>({
+      client: options.client,
+      kind: nodeKind,
+      project: ({ metadata }) => ({ uid: metadata.uid, zone: metadata.labels[zoneLabel] ?? '' }),
+      equal: (a, b) => a.zone === b.zone,
+      onChange: () => this.#update(),
+      idleTimeoutMs: options.options.watchIdleTimeoutMs,
+      hooks: { onSynced: () => this.#update(), onRestart: ({ error }) => this.#failed(error) },
+    });
   }
 
   /** Sorted, or in the order of the config; empty if unknown. */
@@ -39,29 +46,15 @@ export class LocalZones {
 
   /** Watches the Nodes until `signal` is aborted. Returns at once if the config names the zones or no Service is global. */
   async run({ signal }: RunOptions): Promise<void> {
-    const { settings, client, options } = this.#options;
+    const { settings } = this.#options;
     if (settings.global === undefined || settings.local.zones.length > 0) return;
-    const hooks: ReflectorHooks = { onSynced: () => this.#update(), onRestart: ({ error }) => this.#failed(error) };
-    const reflector = new Reflector({
-      client,
-      kind: nodeKind,
-      watchList: 'auto',
-      project: ({ metadata }) => ({ uid: metadata.uid, zone: metadata.labels[zoneLabel] ?? '' }),
-      store: this.#nodes,
-      idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
-      hooks,
-    });
-    await reflector.run({ signal });
+    await this.#nodes.run({ signal });
   }
 
   /** Waits for the first list: nodes in a zone that isn't known yet would use remote endpoints, too. */
   #update(): void {
-    const { view } = this.#nodes;
-    if (!view.synced) return;
-    const zones = [...new Set(Array.from(view.objects.values(), ({ zone }) => zone))]
-      .filter((zone) => zone !== '')
-      .toSorted();
+    if (!this.#nodes.synced) return;
+    const zones = [...new Set(this.#nodes.values().map(({ zone }) => zone))].filter((zone) => zone !== '').toSorted();
     if (isDeepStrictEqual(zones, this.#zones)) return;
     this.#zones = zones;
     this.#options.log.info({ zones }, 'zones of the local cluster');

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '@kube-semaphore/multicluster';
-import { type Change, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
+import type { Change, ReflectorHooks } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,7 +8,7 @@ import type { SliceRules } from './read/slice.ts';
 import { type SourceService, type SourceSlice } from '../desired/source.ts';
 import type { ServiceView } from '../desired/target.ts';
 import { skippedIn, SliceSource, type SliceSourceOptions, type StoredSlice } from './slices.ts';
-import { asYoungest, guardOf, nameOf, readTooLarge, reflectorSettings, type Stored } from './stored.ts';
+import { asYoungest, guardOf, nameOf, readTooLarge, watchSettings, type Stored } from './stored.ts';
 import { UnlabelledSlices } from './unlabelled-slices.ts';
 
 /** What a cluster had before the process started, as our local objects show. */
@@ -44,8 +44,7 @@ type Name = { readonly namespace: string; readonly name: string };
 /** The Services of one cluster that a selector finds, with their EndpointSlices. */
 export class ServiceSource {
   readonly #options: ServiceSourceOptions;
-  readonly #services: Store<Stored<SourceService>>;
-  readonly #reflector: Reflector<typeof serviceKind, Stored<SourceService>>;
+  readonly #services: Watched<typeof serviceKind, Stored<SourceService>>;
   /** Those that the selector finds. */
   readonly #slices: SliceSource;
   /** Those of Services without a selector, whatever their labels are. */
@@ -61,37 +60,25 @@ export class ServiceSource {
   #findsUnlabelled = false;
 
   constructor(source: ServiceSourceOptions) {
-    const { client, selector, rules, options, budget, onSkipped, onObject, onService, onSlices } = source;
+    const { client, selector, rules, options, budget, onSkipped, onObject, onSlices } = source;
     this.#options = source;
-    this.#services = new Store<Stored<SourceService>>({
+    const common = { client, rules, options, budget };
+    const hooks = source.hooks('services');
+    this.#services = new Watched<typeof serviceKind, Stored<SourceService>>({
+      client,
+      kind: serviceKind,
+      labelSelector: selector,
+      project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
+      projectTooLarge: readTooLarge,
       equal: isSame,
-      onChange: ({ key, previous, current }) => {
-        onSkipped(`service ${key}`, current?.skipped ?? []);
-        onObject('services', { previous, current }, this.#services.size);
-        this.#see(current);
-        if (current?.value?.hasSelector === false) this.#withoutSelector.add(key);
-        else this.#withoutSelector.delete(key);
-        this.#adjust();
-        const service = current?.value ?? previous?.value;
-        if (service !== undefined) onService(service, { isRemoved: current?.value === undefined });
-      },
+      onChange: (change) => this.#serviceChanged(change),
       holding: {
         guard: guardOf({ options }),
         hold: asYoungest,
         claims: () => [],
         withoutClaim: () => undefined,
       },
-    });
-    const common = { client, rules, options, budget };
-    const hooks = source.hooks('services');
-    this.#reflector = new Reflector({
-      client,
-      kind: serviceKind,
-      labelSelector: selector,
-      project: (service) => ({ uid: service.metadata.uid, ...readService(service, rules) }),
-      projectTooLarge: readTooLarge,
-      store: this.#services,
-      ...reflectorSettings({ options, budget }),
+      ...watchSettings({ options, budget }),
       hooks: {
         ...hooks,
         onSynced: () => {
@@ -119,7 +106,7 @@ export class ServiceSource {
 
   /** Whether Services, and the slices that the selector finds, are listed. */
   get listed(): boolean {
-    return this.#services.view.synced && this.#slices.synced;
+    return this.#services.synced && this.#slices.synced;
   }
 
   /** Whether everything is listed, also slices of Services without a selector. */
@@ -143,7 +130,7 @@ export class ServiceSource {
 
   /** Milliseconds since the most silent of its watches was active. */
   get silentMs(): number {
-    return Math.max(this.#reflector.silentMs, this.#slices.silentMs, this.#unlabelled.silentMs);
+    return Math.max(this.#services.silentMs, this.#slices.silentMs, this.#unlabelled.silentMs);
   }
 
   /** How many Services and slices are held. */
@@ -171,14 +158,12 @@ export class ServiceSource {
   }
 
   service(namespace: string, name: string): SourceService | undefined {
-    const { view } = this.#services;
-    return view.synced ? view.objects.get(`${namespace}/${name}`)?.value : undefined;
+    return this.#services.get(`${namespace}/${name}`)?.value;
   }
 
   /** All Services, in no order. */
   services(): readonly SourceService[] {
-    const { view } = this.#services;
-    return view.synced ? [...view.objects.values()].flatMap(({ value }) => value ?? []) : [];
+    return this.#services.values().flatMap(({ value }) => value ?? []);
   }
 
   /** Measures the first lists against a seed, for each use. */
@@ -197,7 +182,19 @@ export class ServiceSource {
 
   /** Watches until `signal` is aborted; to be called once. */
   async run({ signal }: RunOptions): Promise<void> {
-    await Promise.all([this.#unlabelled, this.#reflector, this.#slices].map((watch) => watch.run({ signal })));
+    await Promise.all([this.#unlabelled, this.#services, this.#slices].map((watch) => watch.run({ signal })));
+  }
+
+  #serviceChanged({ key, previous, current }: Change<Stored<SourceService>>): void {
+    const { onSkipped, onObject, onService } = this.#options;
+    onSkipped(`service ${key}`, current?.skipped ?? []);
+    onObject('services', { previous, current }, this.#services.size);
+    this.#see(current);
+    if (current?.value?.hasSelector === false) this.#withoutSelector.add(key);
+    else this.#withoutSelector.delete(key);
+    this.#adjust();
+    const service = current?.value ?? previous?.value;
+    if (service !== undefined) onService(service, { isRemoved: current?.value === undefined });
   }
 
   /** A seeded Service has no UID, and wasn't seen. */
@@ -209,7 +206,7 @@ export class ServiceSource {
 
   /** Watches unlabelled slices while a Service needs them. Before the first list, nothing is known of seeded Services. */
   #adjust(): void {
-    if (!this.#services.view.synced) return;
+    if (!this.#services.synced) return;
     const moved = this.#seededSlices.filter(({ namespace, service }) => this.#lacksSelector(namespace, service));
     this.#seededSlices = [];
     this.#slices.unseed(moved);

@@ -1,21 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Change, Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { Change, ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type EndpointSlice, endpointSliceKind } from '@kube-semaphore/kube-objects';
-import type { Diagnostic } from '@kube-semaphore/multicluster';
+import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
 import { SliceIndex } from '../desired/slice-index.ts';
 import type { SourceSlice } from '../desired/source.ts';
 import { serviceNameLabel } from '../names.ts';
 import { readSlice, type SliceRules } from './read/slice.ts';
-import {
-  guardOf,
-  heldSlices,
-  nameOf,
-  readTooLarge,
-  reflectorSettings,
-  type Stored,
-  type WatchSettings,
-} from './stored.ts';
+import { guardOf, heldSlices, nameOf, readTooLarge, type Stored, type WatchSettings, watchSettings } from './stored.ts';
 
 /** A slice as stored. `service` is `''` if it is too large: then only its own name is known. */
 export type StoredSlice = Stored<SourceSlice> & Pick<SourceSlice, 'namespace' | 'name' | 'service'>;
@@ -35,22 +27,11 @@ export type SliceSourceOptions = WatchSettings & {
 
 /** EndpointSlices of one cluster, by the Service that each of them names. Those that are ours, or of no Service, don't exist. */
 export class SliceSource {
-  readonly #store: Store<StoredSlice>;
+  readonly #slices: Watched<typeof endpointSliceKind, StoredSlice>;
   readonly #byService = new SliceIndex<StoredSlice>(({ namespace, service }) => `${namespace}/${service}`);
-  readonly #reflector: Reflector<typeof endpointSliceKind, StoredSlice>;
 
   constructor({ client, labelSelector, rules, options, budget, hooks, onChange }: SliceSourceOptions) {
-    this.#store = new Store<StoredSlice>({
-      equal: isSame,
-      onChange: (change) => {
-        onChange(change, Array.from(this.#byService.move(change), nameOf));
-      },
-      holding: {
-        guard: guardOf({ options }),
-        ...heldSlices,
-      },
-    });
-    this.#reflector = new Reflector({
+    this.#slices = new Watched<typeof endpointSliceKind, StoredSlice>({
       client,
       kind: endpointSliceKind,
       ...(labelSelector !== undefined && { labelSelector }),
@@ -59,35 +40,42 @@ export class SliceSource {
         const { namespace, name } = slice.metadata;
         return { ...readTooLarge(slice), namespace, name, service: '' };
       },
-      store: this.#store,
-      ...reflectorSettings({ options, budget }),
+      equal: isSame,
+      onChange: (change) => {
+        onChange(change, Array.from(this.#byService.move(change), nameOf));
+      },
+      holding: {
+        guard: guardOf({ options }),
+        ...heldSlices,
+      },
+      ...watchSettings({ options, budget }),
       hooks,
     });
   }
 
   /** Whether a first list is complete. */
   get synced(): boolean {
-    return this.#store.view.synced;
+    return this.#slices.synced;
   }
 
   /** How many are held. */
   get held(): number {
-    return this.#store.held;
+    return this.#slices.held;
   }
 
   /** How many there are, also before the first list is complete. */
   get size(): number {
-    return this.#store.size;
+    return this.#slices.size;
   }
 
   /** Milliseconds since the watch was active. */
   get silentMs(): number {
-    return this.#reflector.silentMs;
+    return this.#slices.silentMs;
   }
 
   /** Whether it has a slice of this name. */
   has({ namespace, name }: Pick<SourceSlice, 'namespace' | 'name'>): boolean {
-    return this.#store.last(`${namespace}/${name}`) !== undefined;
+    return this.#slices.store.last(`${namespace}/${name}`) !== undefined;
   }
 
   /** The slices of a Service, in no order. */
@@ -99,18 +87,18 @@ export class SliceSource {
   seed(slices: readonly SourceSlice[]): void {
     for (const value of slices) {
       const { namespace, name, service } = value;
-      this.#store.seed(`${namespace}/${name}`, { uid: '', namespace, name, service, value, skipped: [] });
+      this.#slices.seed(`${namespace}/${name}`, { uid: '', namespace, name, service, value, skipped: [] });
     }
   }
 
   /** Takes a seed back: these slices are listed elsewhere, so a list that lacks them is no loss. */
   unseed(slices: readonly SourceSlice[]): void {
-    for (const { namespace, name } of slices) this.#store.delete(`${namespace}/${name}`, '');
+    for (const { namespace, name } of slices) this.#slices.store.delete(`${namespace}/${name}`, '');
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   run(options: RunOptions): Promise<void> {
-    return this.#reflector.run(options);
+    return this.#slices.run(options);
   }
 }
 

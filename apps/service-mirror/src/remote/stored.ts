@@ -1,6 +1,5 @@
 import type { RemoteBudget } from '@kube-semaphore/informers';
 import type { TooLarge } from '@kube-semaphore/kube-objects';
-import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../config/options.ts';
 import { addressesOf } from '../desired/compact.ts';
 import { type Reading, type SourceSlice, YOUNGEST } from '../desired/source.ts';
@@ -15,13 +14,11 @@ export type WatchSettings = {
   readonly budget: RemoteBudget | undefined;
 };
 
-/** What all reflectors of sources have in common. */
-export const reflectorSettings = ({ options, budget }: WatchSettings) =>
+/** What all watches of sources have in common. */
+export const watchSettings = ({ options, budget }: WatchSettings) =>
   ({
-    watchList: 'auto',
     ...(budget !== undefined && { budget }),
     idleTimeoutMs: options.watchIdleTimeoutMs,
-    pollIntervalMs: POLL_INTERVAL_MS,
     holdMs: options.deletionGuardHoldMs,
   }) as const;
 

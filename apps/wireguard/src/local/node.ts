@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Reflector, Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
-import { ClusterWatches, type LocalSide, POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { ClusterWatches, type LocalSide, Watched } from '@kube-semaphore/multicluster';
 import { ConfigError, type Logger } from '@kube-semaphore/runtime';
 import type { WireGuardOptions } from '../config/options.ts';
 import { type AnnotationPatch, type OwnNode, readOwnNode } from '../desired/own-node.ts';
@@ -34,8 +33,7 @@ export class LocalNode implements LocalSide {
   readonly #input: LocalNodeOptions;
   readonly #codec = new Codec(nodeKind);
   readonly #watches: ClusterWatches;
-  readonly #store: Store<KnownNode>;
-  readonly #reflector: Reflector<typeof nodeKind, KnownNode>;
+  readonly #nodes: Watched<typeof nodeKind, KnownNode>;
   /** Remotes whose last announcement failed. */
   readonly #unannounced = new Set<string>();
 
@@ -44,16 +42,14 @@ export class LocalNode implements LocalSide {
     const { nodeName, watchIdleTimeoutMs: idleTimeoutMs } = options;
     this.#input = input;
     this.#watches = new ClusterWatches({ cluster: LOCAL, metrics, log });
-    this.#store = new Store<KnownNode>({ equal: isSame, onChange: ({ current }) => this.#changed(current) });
-    this.#reflector = new Reflector({
+    this.#nodes = new Watched<typeof nodeKind, KnownNode>({
       client,
       kind: nodeKind,
       fieldSelector: `metadata.name=${nodeName}`,
-      watchList: 'auto',
       project: (node) => (node.metadata.name === nodeName ? read(node) : undefined),
-      store: this.#store,
+      equal: isSame,
+      onChange: ({ current }) => this.#changed(current),
       idleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       hooks: this.#watches.hooks(),
     });
   }
@@ -63,11 +59,11 @@ export class LocalNode implements LocalSide {
   }
 
   isSynced(): boolean {
-    return this.#store.view.synced;
+    return this.#nodes.synced;
   }
 
   loops() {
-    return [{ name: 'our own node', silentMs: this.#reflector.silentMs }];
+    return [{ name: 'our own node', silentMs: this.#nodes.silentMs }];
   }
 
   failure(): string | undefined {
@@ -82,8 +78,7 @@ export class LocalNode implements LocalSide {
 
   /** The Node; undefined if it isn't there, or not known yet. */
   get node(): KnownNode | undefined {
-    const { view } = this.#store;
-    return view.synced ? view.objects.get(this.#input.options.nodeName) : undefined;
+    return this.#nodes.get(this.#input.options.nodeName);
   }
 
   /** Why our Node is missing, if it is known to be missing. */
@@ -106,7 +101,7 @@ export class LocalNode implements LocalSide {
       options: { nodeName: name },
     } = this.#input;
     const node = await localClient.patch(this.#codec, { metadata: { annotations } }, { ...options, name });
-    if (options.dryRun !== true) this.#reflector.wrote(node);
+    if (options.dryRun !== true) this.#nodes.wrote(node);
   }
 
   /**
@@ -130,7 +125,7 @@ export class LocalNode implements LocalSide {
 
   /** Watches until `signal` is aborted; once. */
   run({ signal }: RunOptions): Promise<void> {
-    return this.#reflector.run({ signal });
+    return this.#nodes.run({ signal });
   }
 
   #changed(current: KnownNode | undefined): void {

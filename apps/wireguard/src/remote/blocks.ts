@@ -9,7 +9,7 @@ import {
   readAffinity,
   readBlock,
 } from './calico-blocks.ts';
-import { type Watch, WatchedStore, type WatchOptions } from './watched-store.ts';
+import { type Watch, watch, type WatchOptions } from './watch.ts';
 
 /** Calico's IPAM of a remote cluster: which Node has which block, and which addresses it borrows from blocks of others. */
 export class RemoteBlocks {
@@ -25,7 +25,7 @@ export class RemoteBlocks {
         all.replace(`${kind} ${key}`, { before: before!, now: now! });
         for (const node of new Set([...before!, ...now!].map((claim) => claim.node))) watching.onChange(node);
       };
-    const affinities = new WatchedStore<typeof blockAffinityKind, NodeBlock>(watching, {
+    const affinities = watch<typeof blockAffinityKind, NodeBlock>(watching, {
       kind: blockAffinityKind,
       project: readAffinity,
       hold: (block) => block,
@@ -33,7 +33,7 @@ export class RemoteBlocks {
       withoutClaim: () => undefined,
       onChange: onChange('affinity'),
     });
-    const blocks = new WatchedStore<typeof ipamBlockKind, BorrowedAddresses>(watching, {
+    const blocks = watch<typeof ipamBlockKind, BorrowedAddresses>(watching, {
       kind: ipamBlockKind,
       project: (block) => unlessEmpty(readBlock(block)),
       hold: (block) => block,

@@ -4,7 +4,6 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   type Diagnostic,
   DiagnosticRegister,
-  POLL_INTERVAL_MS,
   remoteBudget,
   RemoteState,
   type RemoteStatus,
@@ -20,7 +19,7 @@ import { RemoteBlocks } from './blocks.ts';
 import type { NodeRules } from './node.ts';
 import { type RemoteNodes, watchNodes } from './nodes.ts';
 import { seedOf } from './seed.ts';
-import type { Watch } from './watched-store.ts';
+import type { Watch } from './watch.ts';
 
 export type RemoteOptions = {
   readonly settings: RemoteSettings;
@@ -67,7 +66,6 @@ export class Remote {
     const watching = {
       client,
       idleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       budget: remoteBudget(options),
       guard: { percent: options.deletionGuardPercent, min: options.deletionGuardMin },
       holdMs,

@@ -1,14 +1,14 @@
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import type { Diagnostic } from '@kube-semaphore/multicluster';
+import type { Diagnostic, Watched } from '@kube-semaphore/multicluster';
 import { problemOf } from '../desired/diagnostic.ts';
 import { type NodeReading, type NodeRules, readNode } from './node.ts';
 import { claimsOf } from './seed.ts';
-import { WatchedStore, type WatchOptions } from './watched-store.ts';
+import { watch, type WatchOptions } from './watch.ts';
 
 /** A Node in the store: the candidate for a peer, and what of it is skipped. */
 type StoredNode = NodeReading & { readonly uid: string };
 
-export type RemoteNodes = WatchedStore<typeof nodeKind, StoredNode>;
+export type RemoteNodes = Watched<typeof nodeKind, StoredNode>;
 
 export type NodesOptions = {
   /** The rules of now; `relist` when they change. */
@@ -19,7 +19,7 @@ export type NodesOptions = {
 
 /** The Nodes of a remote cluster, as candidates for peers. */
 export const watchNodes = (watching: WatchOptions, { rules, onSkipped }: NodesOptions): RemoteNodes =>
-  new WatchedStore(watching, {
+  watch<typeof nodeKind, StoredNode>(watching, {
     kind: nodeKind,
     project: (node) => ({ uid: node.metadata.uid, ...readNode(node, rules()) }),
     projectTooLarge: ({ metadata, tooLarge }) => ({

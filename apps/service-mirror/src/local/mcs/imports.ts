@@ -1,4 +1,4 @@
-import { type Change, Reflector, type ReflectorOptions, Store } from '@kube-semaphore/informers';
+import type { Change, Store } from '@kube-semaphore/informers';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import {
   endpointSliceKind,
@@ -7,7 +7,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { POLL_INTERVAL_MS } from '@kube-semaphore/multicluster';
+import { Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import { type ImportChange, namespaceOf, type ObservedObjects } from '../../desired/mcs/changes.ts';
 import {
@@ -60,68 +60,63 @@ export const OURS = {
 export class LocalImports {
   readonly #options: LocalImportsOptions;
   readonly #listed = Promise.withResolvers<void>();
-  readonly #imports: Store<LocalImport>;
-  readonly #services: Store<LocalDerived>;
-  readonly #slices: Store<LocalSlice>;
-  readonly #namespaces: Store<{ readonly uid: string }>;
+  readonly #imports: Watched<typeof serviceImportKind, LocalImport>;
+  readonly #services: Watched<typeof serviceKind, LocalDerived>;
+  readonly #slices: Watched<typeof endpointSliceKind, LocalSlice>;
+  readonly #namespaces: Watched<typeof namespaceKind, { readonly uid: string }>;
+  readonly #all: readonly Pick<Watched<Kind, { readonly uid: string }>, 'synced' | 'recheck' | 'run'>[];
   /** The endpoints of slices that are being written, by the slice's key. */
   readonly #written = new Map<string, readonly Endpoint[]>();
   readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfDerived);
   readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
-  readonly #reflectors: {
-    readonly imports: Reflector<typeof serviceImportKind, LocalImport>;
-    readonly services: Reflector<typeof serviceKind, LocalDerived>;
-    readonly slices: Reflector<typeof endpointSliceKind, LocalSlice>;
-    readonly namespaces: Reflector<typeof namespaceKind, { readonly uid: string }>;
-  };
 
   constructor(options: LocalImportsOptions) {
     const { onKeys, onNamespace, onParts } = options;
     this.#options = options;
-    this.#imports = store(({ key, previous, current }) => {
-      onParts(partsOf(previous), partsOf(current));
-      onKeys([importKeyOf(key)]);
-    });
-    this.#services = store((change) => onKeys(this.#servicesByImport.move(change)));
-    this.#slices = store((change) => {
-      onParts(clustersOf(change.previous), clustersOf(change.current));
-      onKeys(this.#slicesByImport.move(change));
-    });
-    this.#namespaces = new Store({
-      equal: () => true,
-      // Before, nothing can be decided, and each cluster enqueues its keys once it is listed.
-      onChange: ({ key }) => {
-        if (this.isSynced()) onNamespace(key);
-      },
-    });
-    this.#reflectors = {
-      imports: this.#reflector({
+    this.#imports = this.#watch(
+      {
         kind: serviceImportKind,
-        store: this.#imports,
         project: (each) => ({ ...observedImport(each), namespace: each.metadata.namespace }),
-      }),
-      services: this.#reflector({
+        equal: isSameVersion,
+      },
+      ({ key, previous, current }) => {
+        onParts(partsOf(previous), partsOf(current));
+        onKeys([importKeyOf(key)]);
+      },
+    );
+    this.#services = this.#watch(
+      {
         kind: serviceKind,
-        store: this.#services,
         project: (each) => ({ ...observedDerived(each), namespace: each.metadata.namespace }),
         labelSelector: OURS.services,
-      }),
-      slices: this.#reflector({
+        equal: isSameVersion,
+      },
+      (change) => onKeys(this.#servicesByImport.move(change)),
+    );
+    this.#slices = this.#watch(
+      {
         kind: endpointSliceKind,
-        store: this.#slices,
         project: (each) => {
           const { namespace, name } = each.metadata;
           const slice = observedSlice(each, this.#written.get(`${namespace}/${name}`));
           return slice && { ...slice, namespace };
         },
         labelSelector: OURS.slices,
-      }),
-      namespaces: this.#reflector({
-        kind: namespaceKind,
-        store: this.#namespaces,
-        project: ({ metadata }) => ({ uid: metadata.uid }),
-      }),
-    };
+        equal: isSameVersion,
+      },
+      (change) => {
+        onParts(clustersOf(change.previous), clustersOf(change.current));
+        onKeys(this.#slicesByImport.move(change));
+      },
+    );
+    this.#namespaces = this.#watch(
+      { kind: namespaceKind, project: ({ metadata }) => ({ uid: metadata.uid }), equal: () => true },
+      // Before, nothing can be decided, and each cluster enqueues its keys once it is listed.
+      ({ key }) => {
+        if (this.isSynced()) onNamespace(key);
+      },
+    );
+    this.#all = [this.#imports, this.#services, this.#slices, this.#namespaces];
   }
 
   /** Resolves when everything has been listed once. */
@@ -130,24 +125,21 @@ export class LocalImports {
   }
 
   isSynced(): boolean {
-    return [this.#imports, this.#services, this.#slices, this.#namespaces].every(({ view }) => view.synced);
+    return this.#all.every(({ synced }) => synced);
   }
 
   hasNamespace(name: string): boolean {
-    const { view } = this.#namespaces;
-    return view.synced && view.objects.has(name);
+    return this.#namespaces.get(name) !== undefined;
   }
 
   /** All imports that we write, in no order. */
   imports(): readonly LocalImport[] {
-    const { view } = this.#imports;
-    return view.synced ? [...view.objects.values()].filter(isOurs) : [];
+    return this.#imports.values().filter(isOurs);
   }
 
   /** Ours or not; undefined if there is no such import, or none is known. */
   import(namespace: string, name: string): LocalImport | undefined {
-    const { view } = this.#imports;
-    return view.synced ? view.objects.get(`${namespace}/${name}`) : undefined;
+    return this.#imports.get(`${namespace}/${name}`);
   }
 
   /** Our slices of an import, wherever they are. */
@@ -210,42 +202,41 @@ export class LocalImports {
   }
 
   #wrote(written: NonNullable<WrittenObject>): void {
-    const { imports, services, slices } = this.#reflectors;
-    if (written.kind === 'import') imports.wrote(written.object);
-    else if (written.kind === 'slice') slices.wrote(written.object);
-    else services.wrote(written.object);
+    if (written.kind === 'import') this.#imports.wrote(written.object);
+    else if (written.kind === 'slice') this.#slices.wrote(written.object);
+    else this.#services.wrote(written.object);
   }
 
   /** Removes a deleted object, before the watch reports it. */
   #deleted(change: ImportChange, { namespace, derivedNamespace }: ImportAt): void {
-    if (change.kind === 'delete-import') deleted(this.#imports, `${namespace}/${change.from.name}`, change.from);
+    if (change.kind === 'delete-import') deleted(this.#imports.store, `${namespace}/${change.from.name}`, change.from);
     if (change.kind === 'delete-derived')
-      deleted(this.#services, `${derivedNamespace}/${change.from.name}`, change.from);
+      deleted(this.#services.store, `${derivedNamespace}/${change.from.name}`, change.from);
     if (change.kind !== 'delete-slice') return;
     for (const place of new Set([namespace, derivedNamespace]))
-      this.#slices.delete(`${place}/${change.from.name}`, change.from.uid);
+      this.#slices.store.delete(`${place}/${change.from.name}`, change.from.uid);
   }
 
   /** Lists everything again, as a write showed that the stores may be wrong. */
   recheck(): void {
-    for (const reflector of Object.values(this.#reflectors)) reflector.recheck();
+    for (const watched of this.#all) watched.recheck();
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   async run(running: RunOptions): Promise<void> {
-    await Promise.all(Object.values(this.#reflectors).map((reflector) => reflector.run(running)));
+    await Promise.all(this.#all.map((watched) => watched.run(running)));
   }
 
-  #reflector<K extends Kind, V extends { readonly uid: string }>(
-    what: Pick<ReflectorOptions<K, V>, 'kind' | 'store' | 'project' | 'labelSelector'>,
-  ): Reflector<K, V> {
+  #watch<K extends Kind, V extends { readonly uid: string }>(
+    what: Pick<WatchedOptions<K, V>, 'kind' | 'project' | 'labelSelector' | 'equal'>,
+    changed: (change: Change<V>) => void,
+  ): Watched<K, V> {
     const { client, options, onFailure, onListed } = this.#options;
-    return new Reflector({
+    return new Watched<K, V>({
       ...what,
+      onChange: changed,
       client,
-      watchList: 'auto',
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      pollIntervalMs: POLL_INTERVAL_MS,
       hooks: {
         onSynced: () => {
           if (!this.isSynced()) return;
@@ -262,8 +253,7 @@ export class LocalImports {
 }
 
 /** Every version counts, as in `LocalObjects`. */
-const store = <V extends Identity>(onChange: (change: Change<V>) => void): Store<V> =>
-  new Store<V>({ equal: (a, b) => a.resourceVersion === b.resourceVersion, onChange });
+const isSameVersion = (a: Identity, b: Identity): boolean => a.resourceVersion === b.resourceVersion;
 
 /** Removes a deleted object from its store, unless it exists until its finalizers are removed. */
 function deleted<V extends LocalImport | LocalDerived>(

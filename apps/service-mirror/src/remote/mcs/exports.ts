@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Condition, type ServiceExport, serviceExportKind } from '@kube-semaphore/kube-objects';
-import type { Diagnostic } from '@kube-semaphore/multicluster';
+import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
 import type { Identity } from '../../desired/observed.ts';
 import { readExport, type SourceExport } from '../read/export.ts';
 import {
@@ -10,9 +10,9 @@ import {
   guardOf,
   nameOf,
   readTooLarge,
-  reflectorSettings,
   type Stored,
   type WatchSettings,
+  watchSettings,
 } from '../stored.ts';
 
 /** The status of an export of the local cluster, which we write. */
@@ -36,54 +36,48 @@ export type ExportSourceOptions = WatchSettings & {
  * cluster has no definition of them (404), or not in our version, or forbids to list them (403).
  */
 export class ExportSource {
-  readonly #store: Store<StoredExport>;
-  readonly #reflector: Reflector<typeof serviceExportKind, StoredExport>;
+  readonly #exports: Watched<typeof serviceExportKind, StoredExport>;
 
   constructor({ client, options, budget, isLocal, hooks, onChange, onSkipped }: ExportSourceOptions) {
-    this.#store = new Store<StoredExport>({
+    this.#exports = new Watched<typeof serviceExportKind, StoredExport>({
+      client,
+      kind: serviceExportKind,
+      project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
+      projectTooLarge: readTooLarge,
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {
         onSkipped(`export ${key}`, current?.skipped ?? []);
         onChange(nameOf(key), { isRemoved: current?.value === undefined });
       },
       holding: { guard: guardOf({ options }), hold: asYoungest, claims: () => [], withoutClaim: () => undefined },
-    });
-    this.#reflector = new Reflector({
-      client,
-      kind: serviceExportKind,
-      project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
-      projectTooLarge: readTooLarge,
-      store: this.#store,
-      ...reflectorSettings({ options, budget }),
+      ...watchSettings({ options, budget }),
       hooks,
     });
   }
 
   /** Whether its exports can be decided about. */
   get known(): boolean {
-    return this.#store.view.synced;
+    return this.#exports.synced;
   }
 
   /** How many deletions are held. */
   get held(): number {
-    return this.#store.held;
+    return this.#exports.held;
   }
 
   /** Milliseconds since the watch was active. */
   get silentMs(): number {
-    return this.#reflector.silentMs;
+    return this.#exports.silentMs;
   }
 
   /** Undefined if there is none, or if it isn't known. */
   export(namespace: string, name: string): SourceExport | undefined {
-    const { view } = this.#store;
-    return view.synced ? view.objects.get(`${namespace}/${name}`)?.value : undefined;
+    return this.#exports.get(`${namespace}/${name}`)?.value;
   }
 
   /** The object of an export of the local cluster; undefined if there is none. */
   own(namespace: string, name: string): (Identity & OwnStatus) | undefined {
-    const { view } = this.#store;
-    const stored = view.synced ? view.objects.get(`${namespace}/${name}`) : undefined;
+    const stored = this.#exports.get(`${namespace}/${name}`);
     if (stored?.value === undefined || stored.resourceVersion === undefined) return undefined;
     const { uid, resourceVersion, conditions = [] } = stored;
     return { name, uid, resourceVersion, conditions };
@@ -91,28 +85,28 @@ export class ExportSource {
 
   /** All exports, in no order. */
   exports(): readonly SourceExport[] {
-    const { view } = this.#store;
-    return view.synced ? [...view.objects.values()].flatMap(({ value }) => value ?? []) : [];
+    return this.#exports.values().flatMap(({ value }) => value ?? []);
   }
 
   /** Measures the first list against what our imports show. To be called before `run`. */
   seed(exports: readonly SourceExport[]): void {
-    for (const value of exports) this.#store.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
+    for (const value of exports)
+      this.#exports.seed(`${value.namespace}/${value.name}`, { uid: '', value, skipped: [] });
   }
 
   /** Stores the answer to a write, before the watch reports it. */
   wrote(object: ServiceExport): void {
-    this.#reflector.wrote(object);
+    this.#exports.wrote(object);
   }
 
   /** Lists everything again, as a write showed that the store may be wrong. */
   recheck(): void {
-    this.#reflector.recheck();
+    this.#exports.recheck();
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   run(options: RunOptions): Promise<void> {
-    return this.#reflector.run(options);
+    return this.#exports.run(options);
   }
 }
 

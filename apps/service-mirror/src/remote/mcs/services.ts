@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Reflector, type ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
-import type { Diagnostic } from '@kube-semaphore/multicluster';
+import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
 import type { Reading, SourceSlice } from '../../desired/source.ts';
 import { type ExportedService, readExportedService } from '../read/export.ts';
 import { skippedIn, SliceSource, type SliceSourceOptions } from '../slices.ts';
-import { guardOf, nameOf, reflectorSettings } from '../stored.ts';
+import { guardOf, nameOf, watchSettings } from '../stored.ts';
 
 type StoredService = ExportedService & { readonly uid: string };
 
@@ -26,22 +26,11 @@ export type ExportedServicesOptions = Pick<SliceSourceOptions, 'client' | 'rules
 
 /** All Services of a cluster that may be exported, with their slices: an export doesn't change the labels of its Service. */
 export class ExportedServices {
-  readonly #services: Store<StoredService>;
-  readonly #reflector: Reflector<typeof serviceKind, StoredService>;
+  readonly #services: Watched<typeof serviceKind, StoredService>;
   readonly #slices: SliceSource;
 
   constructor({ client, rules, options, budget, hooks, onChange, onSkipped }: ExportedServicesOptions) {
-    this.#services = new Store<StoredService>({
-      equal: (a, b) => isDeepStrictEqual([a.own, a.definition], [b.own, b.definition]),
-      onChange: ({ key }) => onChange(nameOf(key)),
-      holding: {
-        guard: guardOf({ options }),
-        hold: (service) => service,
-        claims: () => [],
-        withoutClaim: () => undefined,
-      },
-    });
-    this.#reflector = new Reflector({
+    this.#services = new Watched<typeof serviceKind, StoredService>({
       client,
       kind: serviceKind,
       project: (service) => ({ uid: service.metadata.uid, ...readExportedService(service) }),
@@ -50,8 +39,15 @@ export class ExportedServices {
         own: { service: 'skipped', detail },
         definition: undefined,
       }),
-      store: this.#services,
-      ...reflectorSettings({ options, budget }),
+      equal: (a, b) => isDeepStrictEqual([a.own, a.definition], [b.own, b.definition]),
+      onChange: ({ key }) => onChange(nameOf(key)),
+      holding: {
+        guard: guardOf({ options }),
+        hold: (service) => service,
+        claims: () => [],
+        withoutClaim: () => undefined,
+      },
+      ...watchSettings({ options, budget }),
       hooks: hooks('Services'),
     });
     this.#slices = new SliceSource({
@@ -69,7 +65,7 @@ export class ExportedServices {
   }
 
   get synced(): boolean {
-    return this.#services.view.synced && this.#slices.synced;
+    return this.#services.synced && this.#slices.synced;
   }
 
   /** How many Services and slices are held. */
@@ -79,12 +75,11 @@ export class ExportedServices {
 
   /** Milliseconds since the more silent of the two watches was active. */
   get silentMs(): number {
-    return Math.max(this.#reflector.silentMs, this.#slices.silentMs);
+    return Math.max(this.#services.silentMs, this.#slices.silentMs);
   }
 
   service(namespace: string, name: string): ExportedService {
-    const { view } = this.#services;
-    return (view.synced ? view.objects.get(`${namespace}/${name}`) : undefined) ?? readExportedService(undefined);
+    return this.#services.get(`${namespace}/${name}`) ?? readExportedService(undefined);
   }
 
   /** The slices of a Service, in no order, and what is skipped of them. */
@@ -101,6 +96,6 @@ export class ExportedServices {
 
   /** Watches until `signal` is aborted; to be called once. */
   async run(options: RunOptions): Promise<void> {
-    await Promise.all([this.#reflector.run(options), this.#slices.run(options)]);
+    await Promise.all([this.#services.run(options), this.#slices.run(options)]);
   }
 }
