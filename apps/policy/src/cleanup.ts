@@ -3,7 +3,7 @@ import { Codec, globalNetworkSetKind, networkPolicyKind } from '@kube-semaphore/
 import { listAll, type Removal } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from './config/options.ts';
-import { configuredIdentity } from './desired/identity.ts';
+import { configuredIdentity } from './sets/desired/identity.ts';
 import {
   companionFacts,
   isCompanion,
@@ -12,12 +12,12 @@ import {
   type Sink,
   sinkOf,
 } from '@kube-semaphore/network-policies';
-import { observedSet } from './desired/sets/network-set.ts';
-import { classify } from './desired/ownership.ts';
+import { observedSet } from './sets/desired/network-set.ts';
+import { classify } from './sets/desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
-import { sendCompanion } from './local/companions.ts';
-import { readableSinks, resourceNames } from './local/other-sinks.ts';
-import { changeSender } from './local/writer.ts';
+import { sendCompanion } from './companions/local/companions.ts';
+import { readableSinks, resourceNames } from './companions/local/other-sinks.ts';
+import { changeSender } from './sets/local/writer.ts';
 
 export type CleanupInput = {
   readonly cluster: string;

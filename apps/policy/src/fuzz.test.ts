@@ -4,7 +4,7 @@ import { Codec, DecodeError, parseJson, podKind } from '@kube-semaphore/kube-obj
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson, pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { configFileSchema } from './config/file.ts';
-import { membershipOf } from './desired/member.ts';
+import { membershipOf } from './sets/desired/member.ts';
 import { settingsOfFile } from './config/settings.ts';
 
 const pods = new Codec(podKind);

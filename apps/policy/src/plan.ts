@@ -1,7 +1,7 @@
 import { type Diagnostic, notReached, refusalLines, type Refusals, withoutChange } from '@kube-semaphore/multicluster';
 import { pageOf, printable } from '@kube-semaphore/text';
-import { netChanges } from './desired/sets/change-facts.ts';
-import type { Change } from './desired/sets/change.ts';
+import { netChanges } from './sets/desired/change-facts.ts';
+import type { Change } from './sets/desired/change.ts';
 import {
   type CompanionChange,
   companionFacts,

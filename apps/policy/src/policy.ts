@@ -4,13 +4,13 @@ import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from './config/options.ts';
 import type { Settings } from './config/settings.ts';
-import type { HostNetworkPods } from './desired/host-network.ts';
+import type { HostNetworkPods } from './sets/desired/host-network.ts';
 import { LocalCluster } from './local/cluster.ts';
 import type { PolicyMetrics } from './metrics.ts';
-import { NetworkPolicies } from './network-policies.ts';
+import { NetworkPolicies } from './companions/network-policies.ts';
 import type { Plan } from './plan.ts';
-import { SetReconciler } from './reconciler.ts';
-import { Remotes } from './remote/clusters.ts';
+import { SetReconciler } from './sets/reconciler.ts';
+import { Remotes } from './sets/remote/remotes.ts';
 
 export type PolicyInput = {
   readonly options: PolicyOptions;

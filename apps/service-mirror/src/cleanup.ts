@@ -8,17 +8,17 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import type { PlacedChange } from './desired/mcs/changes.ts';
-import { withoutOurs } from './desired/mcs/conditions.ts';
-import { importRemovals, type OurImports } from './desired/mcs/removals.ts';
-import { ImportWriter } from './local/mcs/import-writer.ts';
-import { OURS } from './local/mcs/imports.ts';
-import { observedDerived, observedImport } from './local/mcs/read.ts';
+import type { PlacedChange } from './imports/desired/changes.ts';
+import { withoutOurs } from './imports/desired/conditions.ts';
+import { importRemovals, type OurImports } from './imports/desired/removals.ts';
+import { ImportWriter } from './imports/local/import-writer.ts';
+import { OURS } from './imports/local/imports.ts';
+import { observedDerived, observedImport } from './imports/local/read.ts';
 import { mirroredServiceLabel, sliceManagedByLabel, sliceManager } from './names.ts';
-import { type Namespace, orphanRemovals } from './desired/orphans.ts';
-import { ObjectWriter } from './local/object-writer.ts';
+import { type Namespace, orphanRemovals } from './services/desired/orphans.ts';
+import { ObjectWriter } from './services/local/object-writer.ts';
 import { changeLine, importChangeLine } from './plan.ts';
-import { observedEndpoints, observedService, observedSlice } from './local/read.ts';
+import { observedEndpoints, observedService, observedSlice } from './endpoints/local/read.ts';
 
 export type CleanupInput = {
   /** Of the local cluster. */

@@ -5,9 +5,9 @@ import { endpointSlice, fuzz, type FuzzTarget, mutateBytes, mutateJson, service 
 import { expect, it } from 'vitest';
 import { parseMirrorFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
-import { addressesOf } from './desired/compact.ts';
-import { readService } from './remote/read/service.ts';
-import { readSlice } from './remote/read/slice.ts';
+import { addressesOf } from './endpoints/desired/compact.ts';
+import { readService } from './endpoints/remote/read-service.ts';
+import { readSlice } from './endpoints/remote/read-slice.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);

@@ -1,10 +1,10 @@
 import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { globalSlices } from './desired/global/slices.ts';
-import { mergeDefinitions, type Participant } from './desired/global/merge-definitions.ts';
-import { readService } from './remote/read/service.ts';
-import { readSlice } from './remote/read/slice.ts';
+import { globalSlices } from './endpoints/desired/merged/slices.ts';
+import { mergeDefinitions, type Participant } from './endpoints/desired/merged/merge-definitions.ts';
+import { readService } from './endpoints/remote/read-service.ts';
+import { readSlice } from './endpoints/remote/read-slice.ts';
 
 const services = new Codec(serviceKind);
 const slices = new Codec(endpointSliceKind);

@@ -12,7 +12,7 @@ import {
   type PlannedWorld,
   type Skipped,
 } from '../test/support/planned-world.ts';
-import { addressesOf } from './desired/compact.ts';
+import { addressesOf } from './endpoints/desired/compact.ts';
 import { sourceAnnotation } from './names.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Change } from './desired/diff/change.ts';
+import type { Change } from './endpoints/desired/diff/change.ts';
 import { exitCodeOf, type Plan, planJson, planText } from './plan.ts';
 
 const service = {

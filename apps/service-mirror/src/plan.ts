@@ -1,9 +1,9 @@
 import { type Diagnostic, notReached, refusalLines, type Refusals, withoutChange } from '@kube-semaphore/multicluster';
 import type { Condition } from '@kube-semaphore/kube-objects';
 import { pageOf, printable } from '@kube-semaphore/text';
-import type { Change } from './desired/diff/change.ts';
-import type { McsChange, PlacedChange } from './desired/mcs/changes.ts';
-import { type RoutingChange, routingChanges } from './desired/diff/routing-changes.ts';
+import type { Change } from './endpoints/desired/diff/change.ts';
+import type { McsChange, PlacedChange } from './imports/desired/changes.ts';
+import { type RoutingChange, routingChanges } from './services/desired/routing-changes.ts';
 
 /** What a plan says about one cluster. */
 export type RemotePlan = {

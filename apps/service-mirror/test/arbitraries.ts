@@ -7,8 +7,8 @@ import type {
   SlicePort,
   SourceService,
   SourceSlice,
-} from '../src/desired/source.ts';
-import { isOwnKey } from '../src/desired/diff/marks.ts';
+} from '../src/endpoints/desired/source.ts';
+import { isOwnKey } from '../src/endpoints/desired/diff/marks.ts';
 import { managedByLabel } from '../src/names.ts';
 
 /** For property tests: legal sources of all kinds, with so few names that they conflict. */

@@ -1,13 +1,13 @@
 import { WaitingWrites } from '@kube-semaphore/multicluster';
 import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts';
-import type { Change } from '../src/desired/diff/change.ts';
-import { Claims } from '../src/desired/claims.ts';
-import { familySpec } from '../src/desired/families.ts';
-import { keysOfLocalName, sourcesOf } from '../src/desired/local-names.ts';
-import { mirrorTarget } from '../src/desired/mirror-target.ts';
-import type { ObservedService, ObservedSlice } from '../src/desired/observed.ts';
-import { ServiceReconciler } from '../src/reconciler.ts';
-import type { SourceService, SourceSlice } from '../src/desired/source.ts';
+import type { Change } from '../src/endpoints/desired/diff/change.ts';
+import { Claims } from '../src/services/desired/claims.ts';
+import { familySpec } from '../src/endpoints/desired/families.ts';
+import { keysOfLocalName, sourcesOf } from '../src/services/desired/local-names.ts';
+import { mirrorTarget } from '../src/services/desired/mirrors/target.ts';
+import type { ObservedService, ObservedSlice } from '../src/endpoints/desired/observed.ts';
+import { ServiceReconciler } from '../src/services/reconciler.ts';
+import type { SourceService, SourceSlice } from '../src/endpoints/desired/source.ts';
 
 /** Prefixes by cluster: two begin alike, so that their sources can have one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([

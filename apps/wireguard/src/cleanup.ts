@@ -3,9 +3,9 @@ import { Codec, nodeKind } from '@kube-semaphore/kube-objects';
 import type { Removal } from '@kube-semaphore/multicluster';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
-import { annotationPatch } from './desired/own-node.ts';
-import { deviceOf, observeNode } from './local/observe.ts';
-import { examineDevice } from './local/ownership.ts';
+import { annotationPatch } from './own-node/desired/own-node.ts';
+import { deviceOf, observeNode } from './mesh/local/observe.ts';
+import { examineDevice } from './mesh/local/ownership.ts';
 import { clusterOfAnnotation, remoteOfAlias } from './names.ts';
 
 export type CleanupInput = RunOptions & {

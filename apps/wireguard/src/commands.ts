@@ -25,7 +25,7 @@ import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import type { WireGuardOptions } from './config/options.ts';
-import { systemDevices } from './local/device.ts';
+import { systemDevices } from './mesh/local/device.ts';
 import { observeMetrics } from './metrics/device.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
 import { exitCodeOf, planText } from './plan.ts';

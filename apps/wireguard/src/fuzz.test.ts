@@ -9,10 +9,10 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { fuzz, type FuzzTarget, mutateBytes, mutateJson, node } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { readAffinity, readBlock } from './remote/calico-blocks.ts';
+import { readAffinity, readBlock } from './mesh/remote/calico-blocks.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
-import { readNode } from './remote/node.ts';
+import { readNode } from './mesh/remote/node.ts';
 import { calicoClaims, cidr } from '../test/support/builders.ts';
 
 const nodes = new Codec(nodeKind);

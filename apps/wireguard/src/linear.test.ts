@@ -1,9 +1,9 @@
 import type { IpamBlock } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { readAffinity, readBlock } from './remote/calico-blocks.ts';
-import { parseEndpoint } from './desired/endpoint.ts';
-import { readNode } from './remote/node.ts';
+import { readAffinity, readBlock } from './mesh/remote/calico-blocks.ts';
+import { parseEndpoint } from './mesh/desired/endpoint.ts';
+import { readNode } from './mesh/remote/node.ts';
 import { calicoClaims, cidr } from '../test/support/builders.ts';
 
 const subnets = [cidr('10.0.0.0/8'), cidr('fd00::/16')];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { diffDevice } from './desired/diff/device.ts';
-import { observedOf } from './local/observe.ts';
+import { diffDevice } from './mesh/desired/diff/device.ts';
+import { observedOf } from './mesh/local/observe.ts';
 import { changesOf, exitCodeOf, orphanPlan, type Plan, type PlannedChange, planText, type RemotePlan } from './plan.ts';
-import type { Decision } from './reconciler.ts';
+import type { Decision } from './mesh/reconciler.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 
 const DEVICE = 'wireguard.c2';

@@ -8,14 +8,14 @@ import {
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { PeerChange } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
-import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
-import type { AnnotationPatch } from './desired/own-node.ts';
-import type { DesiredPeer } from './desired/peers.ts';
-import type { ObservedNode } from './local/observe.ts';
-import { orphansOf } from './local/orphans.ts';
-import type { LocalNode } from './local/node.ts';
-import { type Decision, NEW_KEY } from './reconciler.ts';
-import type { Remote } from './remote/cluster.ts';
+import { type NodeDiagnostic, skippedLine } from './mesh/desired/diagnostic.ts';
+import type { AnnotationPatch } from './own-node/desired/own-node.ts';
+import type { DesiredPeer } from './mesh/desired/peers.ts';
+import type { ObservedNode } from './mesh/local/observe.ts';
+import { orphansOf } from './orphans/orphans.ts';
+import type { LocalNode } from './own-node/local-node.ts';
+import { type Decision, NEW_KEY } from './mesh/reconciler.ts';
+import type { Remote } from './mesh/remote/remote.ts';
 
 /** One planned change. */
 export type PlannedChange = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Device } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from './desired/peers.ts';
-import type { NodeDiagnostic } from './desired/diagnostic.ts';
+import type { DesiredPeer } from './mesh/desired/peers.ts';
+import type { NodeDiagnostic } from './mesh/desired/diagnostic.ts';
 import { remoteStatus, servedStatus, statusText } from './status.ts';
 import { key, observedDevice, observedLink, observedPeer, remoteSettings } from '../test/support/builders.ts';
 

@@ -2,11 +2,11 @@ import { notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/m
 import { compareText } from '@kube-semaphore/naming';
 import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
-import { type NodeDiagnostic, skippedLine } from './desired/diagnostic.ts';
-import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './desired/handshake.ts';
-import { type Observation, type ObservedNode, refusedPacketsOf } from './local/observe.ts';
+import { type NodeDiagnostic, skippedLine } from './mesh/desired/diagnostic.ts';
+import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './mesh/desired/handshake.ts';
+import { type Observation, type ObservedNode, refusedPacketsOf } from './mesh/local/observe.ts';
 import { remoteOfAlias } from './names.ts';
-import type { Remote } from './remote/cluster.ts';
+import type { Remote } from './mesh/remote/remote.ts';
 
 /** A peer of a device, as it is. */
 type PeerStatus = {

@@ -3,17 +3,17 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type AppStatus, everyPeriod, foreseeRefusals, Runner } from '@kube-semaphore/multicluster';
 import type { Health } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
-import type { HandshakeClock } from './desired/handshake.ts';
-import { DeviceHealth } from './health/device-health.ts';
-import type { DeviceTools } from './local/device.ts';
-import { DeviceWatch } from './local/device-watch.ts';
-import { LocalNode } from './local/node.ts';
-import { observeNode } from './local/observe.ts';
-import { Orphans } from './local/orphans.ts';
-import { prepareNode, type Purpose } from './local/prepare-node.ts';
+import type { HandshakeClock } from './mesh/desired/handshake.ts';
+import { DeviceHealth } from './mesh/health/device-health.ts';
+import type { DeviceTools } from './mesh/local/device.ts';
+import { DeviceWatch } from './mesh/local/device-watch.ts';
+import { LocalNode } from './own-node/local-node.ts';
+import { observeNode } from './mesh/local/observe.ts';
+import { Orphans } from './orphans/orphans.ts';
+import { prepareNode, type Purpose } from './own-node/prepare-node.ts';
 import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
-import { Reconciler } from './reconciler.ts';
-import { Remotes, type RemotesOptions } from './remote/clusters.ts';
+import { Reconciler } from './mesh/reconciler.ts';
+import { Remotes, type RemotesOptions } from './mesh/remote/remotes.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
 
 export type WireGuardInput = Omit<RemotesOptions, 'local' | 'onChange'> & {

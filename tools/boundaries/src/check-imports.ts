@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { tagOf } from './check-manifests.ts';
 import { isTest, type Project, type SourceFile } from './project.ts';
-import { allowedTags, appEntries, DECISIONS, NAMES, pureBuiltins } from './rules.ts';
+import { allowedTags, appEntries, isDecision, pureBuiltins } from './rules.ts';
 
 /** `from '…'`, `import '…'`, `import('…')`, at the start of a statement or in an expression. */
 const IMPORT = /(?<!['"])\b(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g;
@@ -16,8 +16,8 @@ export function importsOf(text: string): string[] {
 
 /**
  * The faults in the imports of a project's files: a path that leaves the project, a project of the workspace that
- * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package, anything except
- * decisions in an app's `src/desired`.
+ * isn't declared or that only tests may use, a part of an app that isn't data, Node.js in a pure package, anything but
+ * decisions in an app's decisions.
  *
  * @returns one line per fault, in the order of the files
  */
@@ -43,14 +43,11 @@ export function checkImports(
 function relativeFault(file: SourceFile, specifier: string): string | undefined {
   const target = posix.join(posix.dirname(file.path), specifier);
   if (target.startsWith('..')) return `${specifier} leaves the project: import another one by its name`;
-  return decides(file) && !target.startsWith(DECISIONS) && target !== NAMES
-    ? `${specifier} leaves ${DECISIONS}, which only decides`
-    : undefined;
+  return decides(file) && !isDecision(target) ? `${specifier} is no decision, and this file only decides` : undefined;
 }
 
 /** Whether the file is a pure part of an app. */
-const decides = (file: SourceFile): boolean =>
-  (file.path.startsWith(DECISIONS) || file.path === NAMES) && !isTest(file);
+const decides = (file: SourceFile): boolean => isDecision(file.path) && !isTest(file);
 
 /** Decisions may import only types from packages that aren't pure. */
 function impureFault({
@@ -61,7 +58,7 @@ function impureFault({
   if (!decides(file)) return undefined;
   const target = byName.get(specifier);
   const isPure = target === undefined ? pureBuiltins.includes(specifier) : tagOf(target) === 'type:pure';
-  return isPure ? undefined : `${DECISIONS} may import ${specifier} for its types only`;
+  return isPure ? undefined : `a decision may import ${specifier} for its types only`;
 }
 
 type Import = { readonly file: SourceFile; readonly specifier: string };

@@ -45,8 +45,8 @@ export const appEntries: readonly string[] = ['/cleanup', '/options', '/metrics'
 /** The Node.js modules that pure packages may import: hashing and comparing are pure functions. */
 export const pureBuiltins: readonly string[] = ['node:crypto', 'node:util'];
 
-/** An app's pure decisions. They import each other, pure packages and the app's names. */
-export const DECISIONS = 'src/desired/';
-
-/** An app's names of objects, labels and keys: pure, like decisions. */
-export const NAMES = 'src/names.ts';
+/**
+ * Whether a file of an app is a pure decision: in a folder `desired` of a feature, or the app's names. Decisions import each
+ * other and pure packages.
+ */
+export const isDecision = (path: string): boolean => /^src\/(.+\/)?desired\//.test(path) || path === 'src/names.ts';

@@ -5,10 +5,13 @@ import { describe, expect, it } from 'vitest';
 /** The tests that show each claim of docs/security.md: words of the claim, then files and titles. */
 const evidence: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {
   'oldest Service decides': [
-    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'goes by age before names'],
-    ['apps/service-mirror/src/desired/global/service.test.ts', 'routes everywhere if only a younger one asks'],
+    ['apps/service-mirror/src/endpoints/desired/merged/merge-definitions.test.ts', 'goes by age before names'],
     [
-      'apps/service-mirror/src/desired/global/merge-ports.test.ts',
+      'apps/service-mirror/src/services/desired/globals/service.test.ts',
+      'routes everywhere if only a younger one asks',
+    ],
+    [
+      'apps/service-mirror/src/endpoints/desired/merged/merge-ports.test.ts',
       'its port "http" (TCP 8080) is skipped: its name belongs to TCP 80 of c1',
     ],
     [
@@ -54,7 +57,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/names.test.ts', 'is taken, and the object stays as it is (Go overwrote it)'],
     ['apps/service-mirror/test/both/repair.test.ts', 'is left alone, and replaced after its deletion'],
     ['apps/wireguard/test/net/devices.test.ts', 'ends with 2 if another device has the name, and changes nothing'],
-    ['apps/wireguard/src/reconciler.test.ts', 'can be a route of somebody else, which stays and is reported'],
+    ['apps/wireguard/src/mesh/reconciler.test.ts', 'can be a route of somebody else, which stays and is reported'],
   ],
   'bring in an address outside': [
     [
@@ -69,25 +72,28 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/service-mirror/test/skipped.test.ts',
       'an endpoint with an address of the local cluster, or one that no Pod can have',
     ],
-    ['apps/wireguard/src/remote/node.test.ts', 'skips of the CIDRs $name, and keeps the others'],
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'skips of the CIDRs $name, and keeps the others'],
   ],
   'bring in an address that no Pod or Node has': [
     ['packages/net/src/special.test.ts', 'finds every IPv4 address in an IPv6 notation'],
-    ['apps/policy/src/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
+    ['apps/policy/src/sets/desired/member.test.ts', 'never accepts %s, in the network of a Pod or of its node'],
     [
-      'apps/service-mirror/src/remote/read/slice.test.ts',
+      'apps/service-mirror/src/endpoints/remote/read-slice.test.ts',
       'is skipped if no Pod has such an address ($addressType), even without allowed CIDRs',
     ],
-    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name'],
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'makes no peer of an endpoint with $name'],
   ],
   'bring in reserved addresses': [
-    ['apps/policy/src/desired/member.test.ts', 'accepts a reserved address only if a block with it is allowed'],
+    ['apps/policy/src/sets/desired/member.test.ts', 'accepts a reserved address only if a block with it is allowed'],
   ],
   'block valid objects by invalid ones': [
-    ['apps/policy/src/desired/member.test.ts', 'never throws, with any input'],
-    ['apps/service-mirror/src/remote/read/slice.test.ts', 'is skipped alone if it is $address ($addressType)'],
-    ['apps/service-mirror/src/remote/read/read.test.ts', 'skips $name'],
-    ['apps/wireguard/src/desired/peers.test.ts', 'each Node has all of its blocks, or a reason why not'],
+    ['apps/policy/src/sets/desired/member.test.ts', 'never throws, with any input'],
+    [
+      'apps/service-mirror/src/endpoints/remote/read-slice.test.ts',
+      'is skipped alone if it is $address ($addressType)',
+    ],
+    ['apps/service-mirror/src/endpoints/remote/read.test.ts', 'skips $name'],
+    ['apps/wireguard/src/mesh/desired/peers.test.ts', 'each Node has all of its blocks, or a reason why not'],
   ],
   'stop kube-proxy or CoreDNS': [
     [
@@ -105,9 +111,12 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'open node ports, external IPs or load balancers': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read/slice.test.ts', 'has neither the node nor the zone of another cluster'],
     [
-      'apps/service-mirror/src/desired/global/service.test.ts',
+      'apps/service-mirror/src/endpoints/remote/read-slice.test.ts',
+      'has neither the node nor the zone of another cluster',
+    ],
+    [
+      'apps/service-mirror/src/services/desired/globals/service.test.ts',
       'has hints on all endpoints or on none, and a node only of the local cluster',
     ],
     [
@@ -115,14 +124,16 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'has no targetRef, and the names of Pods as hostnames only if it is headless',
     ],
   ],
-  'pass on mirrors': [['apps/service-mirror/src/remote/read/read.test.ts', 'ignores our own objects, by the label %s']],
+  'pass on mirrors': [
+    ['apps/service-mirror/src/endpoints/remote/read.test.ts', 'ignores our own objects, by the label %s'],
+  ],
   'have a ServiceImport outside': [
     [
       'apps/service-mirror/test/mcs/both/app.test.ts',
       'is not imported to a namespace that mcs.namespaces lacks, and says so',
     ],
     [
-      'apps/service-mirror/src/desired/mcs/exported-keys.test.ts',
+      'apps/service-mirror/src/imports/desired/exported-keys.test.ts',
       'has only keys with an allowed beginning, and never a reserved one',
     ],
   ],
@@ -142,26 +153,35 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'an announcement that can not be written delays no tunnel of another cluster, whatever the API server answers',
     ],
     ['apps/policy/src/local/carry-out.test.ts', 'continues for the other clusters'],
-    ['apps/service-mirror/src/reconciler.test.ts', 'of one cluster are deleted even if a new slice of another $name'],
+    [
+      'apps/service-mirror/src/services/reconciler.test.ts',
+      'of one cluster are deleted even if a new slice of another $name',
+    ],
     [
       'packages/multicluster/src/local/waiting-writes.test.ts',
       'delays no other object, and is tried again after a pause that doubles, up to ten seconds',
     ],
-    ['apps/service-mirror/src/desired/mcs/changes.test.ts', 'of one cluster delay nothing of another'],
-    ['apps/service-mirror/src/desired/global/service.test.ts', 'loses exactly the slices of a cluster that leaves'],
+    ['apps/service-mirror/src/imports/desired/changes.test.ts', 'of one cluster delay nothing of another'],
+    [
+      'apps/service-mirror/src/services/desired/globals/service.test.ts',
+      'loses exactly the slices of a cluster that leaves',
+    ],
     [
       'apps/service-mirror/test/globals.test.ts',
       'merges those of all clusters, and loses the part of a cluster with its Service',
     ],
   ],
   'make a set that is too large': [
-    ['apps/policy/src/desired/sets/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
+    ['apps/policy/src/sets/desired/sets.test.ts', 'is small enough for etcd with $count addresses of $family'],
     [
       'apps/service-mirror/test/too-large.test.ts',
       'is small enough to be written, whatever the remotes have, and has ports of each',
     ],
-    ['apps/service-mirror/src/desired/global/merge-ports.test.ts', 'are the first ones of each cluster'],
-    ['apps/service-mirror/src/desired/global/merge-definitions.test.ts', 'makes a Service that the API server accepts'],
+    ['apps/service-mirror/src/endpoints/desired/merged/merge-ports.test.ts', 'are the first ones of each cluster'],
+    [
+      'apps/service-mirror/src/endpoints/desired/merged/merge-definitions.test.ts',
+      'makes a Service that the API server accepts',
+    ],
     [
       'apps/service-mirror/test/net/coredns.test.ts',
       'has its SRV records, also if a Pod of another cluster is called $what',
@@ -169,14 +189,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'remove the last ready endpoints by its silence': [
     [
-      'apps/service-mirror/src/desired/global/service.test.ts',
+      'apps/service-mirror/src/services/desired/globals/service.test.ts',
       'never removes the last ready endpoint because of staleness',
     ],
   ],
   'hide a slice of others by a hash collision': [
     ['apps/service-mirror/test/slice-names.test.ts', 'are all written, also if their names share ten digits of a hash'],
     [
-      'apps/service-mirror/src/desired/fit-slices.test.ts',
+      'apps/service-mirror/src/endpoints/desired/fit-slices.test.ts',
       'keeps the slice with the first source of two with one name, in any order, and reports the other',
     ],
   ],
@@ -202,7 +222,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'cost more CPU time than its size suggests': [
-    ['apps/policy/src/desired/linear.test.ts', 'a Pod with $name takes linear time, up to 1 MB'],
+    ['apps/policy/src/sets/desired/linear.test.ts', 'a Pod with $name takes linear time, up to 1 MB'],
     ['apps/service-mirror/src/linear.test.ts', '$name costs time in proportion to its size, up to 1 MB'],
     ['apps/wireguard/src/linear.test.ts', '$name takes linear time, up to 1 MB'],
   ],
@@ -261,7 +281,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'names each cluster that is overruled': [
     [
-      'apps/service-mirror/src/desired/global/merge-definitions.test.ts',
+      'apps/service-mirror/src/endpoints/desired/merged/merge-definitions.test.ts',
       'names exactly the clusters that are overruled',
     ],
   ],
@@ -294,22 +314,22 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'choose labels of sets or mirrors': [
     ['apps/service-mirror/test/skipped.test.ts', 'is never copied'],
-    ['apps/service-mirror/src/remote/read/read.test.ts', 'skips $name'],
+    ['apps/service-mirror/src/endpoints/remote/read.test.ts', 'skips $name'],
   ],
   'bring in all Pods of a node by': [
     ['apps/policy/test/host-network.test.ts', 'is not a member (Go allowed its whole node)'],
   ],
   'any address in `allowedEndpointCIDRs`': [
-    ['apps/wireguard/src/remote/node.test.ts', 'refuses endpoints outside of the allowed CIDRs'],
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'refuses endpoints outside of the allowed CIDRs'],
   ],
   'take an address from an older Node': [
-    ['apps/wireguard/src/desired/peers.test.ts', 'a younger Node takes nothing from an older one that is Ready'],
-    ['apps/wireguard/src/desired/peers.test.ts', 'no two peers share a key or an address, and none has our key'],
-    ['apps/wireguard/src/desired/peers.test.ts', 'their order changes nothing'],
+    ['apps/wireguard/src/mesh/desired/peers.test.ts', 'a younger Node takes nothing from an older one that is Ready'],
+    ['apps/wireguard/src/mesh/desired/peers.test.ts', 'no two peers share a key or an address, and none has our key'],
+    ['apps/wireguard/src/mesh/desired/peers.test.ts', 'their order changes nothing'],
   ],
   'get `0.0.0.0/0`': [
     [
-      'apps/wireguard/src/remote/node.test.ts',
+      'apps/wireguard/src/mesh/remote/node.test.ts',
       'never has a CIDR outside of the pod subnets, nor an endpoint without an address, for any Node',
     ],
   ],
@@ -318,12 +338,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'apps/wireguard/test/net/metadata.test.ts',
       'sends no packet to a remote that claims a metadata service, by its Nodes, Calico’s blocks or endpoints',
     ],
-    ['apps/wireguard/src/remote/node.test.ts', 'gives no Node %s with a metadata service, even in a pod subnet'],
-    ['apps/wireguard/src/remote/calico-blocks.test.ts', 'ignores addresses that no Pod can have'],
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'gives no Node %s with a metadata service, even in a pod subnet'],
+    ['apps/wireguard/src/mesh/remote/calico-blocks.test.ts', 'ignores addresses that no Pod can have'],
   ],
-  'make us look up a name': [['apps/wireguard/src/remote/node.test.ts', 'makes no peer of an endpoint with $name']],
+  'make us look up a name': [
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'makes no peer of an endpoint with $name'],
+  ],
   'disturb other peers': [
-    ['apps/wireguard/src/remote/node.test.ts', 'makes no peer of $name'],
+    ['apps/wireguard/src/mesh/remote/node.test.ts', 'makes no peer of $name'],
     ['apps/wireguard/test/net/trust.test.ts', 'refuses what a remote Node may not claim, and others lose nothing'],
     [
       'apps/wireguard/test/net/fuzz.test.ts',
@@ -335,11 +357,11 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
   ],
   'Its endpoints may have any address': [
-    ['apps/service-mirror/src/remote/read/slice.test.ts', 'may have any address if it is local'],
+    ['apps/service-mirror/src/endpoints/remote/read-slice.test.ts', 'may have any address if it is local'],
   ],
   'break kube-proxy through us': [
     [
-      'apps/service-mirror/src/desired/fit-slices.test.ts',
+      'apps/service-mirror/src/endpoints/desired/fit-slices.test.ts',
       'skips a slice with port %i, which an older build may have written',
     ],
   ],
@@ -448,16 +470,19 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   "A tunnel's private key never leaves its node": [
     [
-      'apps/wireguard/src/local/key-file.test.ts',
+      'apps/wireguard/src/mesh/local/key-file.test.ts',
       'is created for its owner only, in a folder for its owner only, and contains the key',
     ],
     ['apps/wireguard/test/secrets.test.ts', 'is on no command line, and in no output of the agent'],
     ['packages/wireguard-tools/test/run-tool.test.ts', 'shows no key from the output or the arguments'],
   ],
   'A key file that others can read or replace': [
-    ['apps/wireguard/src/local/key-file.test.ts', 'that others can read'],
-    ['apps/wireguard/src/local/key-file.test.ts', 'in a folder that its $name can write to, for reading and writing'],
-    ['apps/wireguard/src/local/key-file.test.ts', 'is never overwritten'],
+    ['apps/wireguard/src/mesh/local/key-file.test.ts', 'that others can read'],
+    [
+      'apps/wireguard/src/mesh/local/key-file.test.ts',
+      'in a folder that its $name can write to, for reading and writing',
+    ],
+    ['apps/wireguard/src/mesh/local/key-file.test.ts', 'is never overwritten'],
   ],
   'Changed kubeconfigs, and files with tokens, keys or CAs': [
     ['packages/cluster-auth/test/token.test.ts', 'is read again within a second of a symlink swap'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { carryOut, ownersOf } from './carry-out.ts';
-import type { Change, Phase } from '../desired/sets/change.ts';
-import type { ObservedSet } from '../desired/sets/network-set.ts';
-import { setLabels } from '../desired/labels.ts';
+import type { Change, Phase } from '../sets/desired/change.ts';
+import type { ObservedSet } from '../sets/desired/network-set.ts';
+import { setLabels } from '../sets/desired/labels.ts';
 
 const domain = 'pod-name.example.com';
 const set = (cluster: string, name: string): ObservedSet => ({

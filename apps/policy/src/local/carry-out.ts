@@ -1,5 +1,5 @@
-import type { Change } from '../desired/sets/change.ts';
-import { type Owner, readOwner } from '../desired/labels.ts';
+import type { Change } from '../sets/desired/change.ts';
+import { type Owner, readOwner } from '../sets/desired/labels.ts';
 
 export type CarryOutOptions<C> = {
   /** The clusters that a change is for. */

@@ -10,7 +10,7 @@ import {
   peerPodOf,
   writtenCompanion,
 } from '@kube-semaphore/network-policies';
-import { PodIdentities } from '../../src/remote/pod-identities.ts';
+import { PodIdentities } from '../../src/companions/remote/pod-identities.ts';
 
 /** The key of the label that names the cluster of a namespace. */
 export const K = clusterSetLabel;

@@ -1,4 +1,4 @@
-import type { LocalKind } from '../local/objects.ts';
+import type { LocalKind } from '../services/local/objects.ts';
 
 type Named = { readonly name: string };
 

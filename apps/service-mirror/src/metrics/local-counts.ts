@@ -1,6 +1,6 @@
 import { GLOBAL, mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
-import { mirrorsWithoutReadyEndpoints } from '../desired/ready-mirrors.ts';
-import type { LocalKind } from '../local/objects.ts';
+import { mirrorsWithoutReadyEndpoints } from '../services/desired/mirrors/ready-mirrors.ts';
+import type { LocalKind } from '../services/local/objects.ts';
 import type { MirrorMetrics } from './metrics.ts';
 import { WatcherMetrics, watcherOf } from './watchers.ts';
 

@@ -1,4 +1,4 @@
-import type { Use } from '../remote/service-keys.ts';
+import type { Use } from '../services/service-keys.ts';
 import type { MirrorMetrics } from './metrics.ts';
 
 /** A watch as the Go program named it: `c2-serviceWatcher` of runner `mirror-c2`, for kind `service`. */

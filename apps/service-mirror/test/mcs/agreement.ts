@@ -1,5 +1,5 @@
 import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import type { Export } from '../../src/desired/mcs/export.ts';
+import type { Export } from '../../src/imports/desired/export.ts';
 import { mergedByRules } from './rules.ts';
 
 type Texts = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Export, ExportedDefinition } from '../../src/desired/mcs/export.ts';
+import type { Export, ExportedDefinition } from '../../src/imports/desired/export.ts';
 import { definition } from '../arbitraries.ts';
 
 /** For property tests: valid exports of up to four clusters, with so few values that they conflict. */

@@ -5,7 +5,7 @@ import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { KubeClient } from '@kube-semaphore/kube-client';
 import { deployedCrds, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect, test } from 'vitest';
-import { ExportSource } from '../../src/remote/mcs/exports.ts';
+import { ExportSource } from '../../src/imports/remote/exports.ts';
 
 const EXPORTS = '/apis/multicluster.x-k8s.io/v1beta1/namespaces/default/serviceexports';
 const RIGHT = { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: ['list', 'watch'] };

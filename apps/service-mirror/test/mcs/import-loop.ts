@@ -8,16 +8,16 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { nextChanges, type ObservedObjects } from '../../src/desired/mcs/changes.ts';
-import { conditionChange, conflictReasons } from '../../src/desired/mcs/conditions.ts';
-import { desiredImport, type Exporter } from '../../src/desired/mcs/import.ts';
-import { NO_ORPHANS, retainedExports } from '../../src/desired/mcs/retained.ts';
-import { ImportWriter } from '../../src/local/mcs/import-writer.ts';
-import { observedDerived, observedImport } from '../../src/local/mcs/read.ts';
-import { observedSlice } from '../../src/local/read.ts';
+import { nextChanges, type ObservedObjects } from '../../src/imports/desired/changes.ts';
+import { conditionChange, conflictReasons } from '../../src/imports/desired/conditions.ts';
+import { desiredImport, type Exporter } from '../../src/imports/desired/import.ts';
+import { NO_ORPHANS, retainedExports } from '../../src/imports/desired/retained.ts';
+import { ImportWriter } from '../../src/imports/local/import-writer.ts';
+import { observedDerived, observedImport } from '../../src/imports/local/read.ts';
+import { observedSlice } from '../../src/endpoints/local/read.ts';
 import { derivedServiceNames } from '../../src/names.ts';
-import { readExport, readExportedService } from '../../src/remote/read/export.ts';
-import { readSlice } from '../../src/remote/read/slice.ts';
+import { readExport, readExportedService } from '../../src/imports/remote/read-export.ts';
+import { readSlice } from '../../src/endpoints/remote/read-slice.ts';
 
 /** That of all imports. */
 const NAMESPACE = 'default';

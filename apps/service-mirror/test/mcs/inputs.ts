@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Exporter, ImportInput } from '../../src/desired/mcs/import.ts';
-import type { Export } from '../../src/desired/mcs/export.ts';
-import type { SourceSlice } from '../../src/desired/source.ts';
+import type { Exporter, ImportInput } from '../../src/imports/desired/import.ts';
+import type { Export } from '../../src/imports/desired/export.ts';
+import type { SourceSlice } from '../../src/endpoints/desired/source.ts';
 import { slice } from '../arbitraries.ts';
 import { exportsOfClusters } from './arbitraries.ts';
 

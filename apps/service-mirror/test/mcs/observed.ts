@@ -1,7 +1,7 @@
-import type { ImportChange, ObservedObjects } from '../../src/desired/mcs/changes.ts';
-import type { ImportObjects } from '../../src/desired/mcs/objects.ts';
-import type { ObservedImport } from '../../src/desired/mcs/observed.ts';
-import { afterChange } from '../../src/desired/mcs/planned.ts';
+import type { ImportChange, ObservedObjects } from '../../src/imports/desired/changes.ts';
+import type { ImportObjects } from '../../src/imports/desired/objects.ts';
+import type { ObservedImport } from '../../src/imports/desired/observed.ts';
+import { afterChange } from '../../src/imports/desired/planned.ts';
 
 /** What the API server has of a write, for tests of pure functions. */
 

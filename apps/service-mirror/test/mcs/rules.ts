@@ -1,4 +1,4 @@
-import type { Export } from '../../src/desired/mcs/export.ts';
+import type { Export } from '../../src/imports/desired/export.ts';
 
 type Port = Export['definition']['ports'][number];
 

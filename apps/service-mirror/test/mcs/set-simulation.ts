@@ -1,10 +1,10 @@
 import type { Condition } from '@kube-semaphore/kube-objects';
-import { nextChanges, type ObservedObjects } from '../../src/desired/mcs/changes.ts';
-import { conditionChange, conflictReasons } from '../../src/desired/mcs/conditions.ts';
-import type { Export } from '../../src/desired/mcs/export.ts';
-import { desiredImport } from '../../src/desired/mcs/import.ts';
-import { retainedExports } from '../../src/desired/mcs/retained.ts';
-import type { SourceSlice } from '../../src/desired/source.ts';
+import { nextChanges, type ObservedObjects } from '../../src/imports/desired/changes.ts';
+import { conditionChange, conflictReasons } from '../../src/imports/desired/conditions.ts';
+import type { Export } from '../../src/imports/desired/export.ts';
+import { desiredImport } from '../../src/imports/desired/import.ts';
+import { retainedExports } from '../../src/imports/desired/retained.ts';
+import type { SourceSlice } from '../../src/endpoints/desired/source.ts';
 import { importInput } from './inputs.ts';
 import { changed } from './observed.ts';
 

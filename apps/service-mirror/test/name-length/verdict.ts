@@ -1,6 +1,6 @@
 import { globalServiceName, mirrorServiceName, serviceNameProblem } from '../../src/names.ts';
 import { matchesLabels, parseLabelSelector } from '../../src/config/label-selector.ts';
-import { isOwnProduct } from '../../src/desired/own-product.ts';
+import { isOwnProduct } from '../../src/endpoints/desired/own-product.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 

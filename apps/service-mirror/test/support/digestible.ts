@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Change } from '../../src/desired/diff/change.ts';
-import { addressesOf } from '../../src/desired/compact.ts';
+import type { Change } from '../../src/endpoints/desired/diff/change.ts';
+import { addressesOf } from '../../src/endpoints/desired/compact.ts';
 
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 

@@ -2,16 +2,16 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { Codec, endpointSliceKind, serviceKind } from '@kube-semaphore/kube-objects';
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { type AddressRules, mustParseCidr } from '@kube-semaphore/net';
-import type { Change } from '../../src/desired/diff/change.ts';
-import type { ClusterDiagnostic } from '../../src/desired/diagnostic.ts';
-import type { Stale } from '../../src/desired/global/stale-endpoints.ts';
-import type { McsChange } from '../../src/desired/mcs/changes.ts';
-import { exportPart, NO_PART } from '../../src/desired/mcs/export-part.ts';
-import type { DesiredSlice } from '../../src/desired/objects.ts';
-import type { LocalDerived, LocalImport } from '../../src/desired/mcs/observed.ts';
-import type { ObservedService } from '../../src/desired/observed.ts';
-import type { Family, Reading, SourceService, SourceSlice } from '../../src/desired/source.ts';
-import { ImportReconciler } from '../../src/import-reconciler.ts';
+import type { Change } from '../../src/endpoints/desired/diff/change.ts';
+import type { ClusterDiagnostic } from '../../src/endpoints/desired/diagnostic.ts';
+import type { Stale } from '../../src/endpoints/desired/merged/stale-endpoints.ts';
+import type { McsChange } from '../../src/imports/desired/changes.ts';
+import { exportPart, NO_PART } from '../../src/imports/desired/export-part.ts';
+import type { DesiredSlice } from '../../src/endpoints/desired/objects.ts';
+import type { LocalDerived, LocalImport } from '../../src/imports/desired/observed.ts';
+import type { ObservedService } from '../../src/endpoints/desired/observed.ts';
+import type { Family, Reading, SourceService, SourceSlice } from '../../src/endpoints/desired/source.ts';
+import { ImportReconciler } from '../../src/imports/reconciler.ts';
 import {
   GLOBAL,
   globalClustersAnnotation,
@@ -31,14 +31,14 @@ import {
   sliceManager,
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
-import { ServiceReconciler } from '../../src/reconciler.ts';
-import { readExportedService } from '../../src/remote/read/export.ts';
-import { readService } from '../../src/remote/read/service.ts';
-import { readSlice } from '../../src/remote/read/slice.ts';
-import { ServiceKeys } from '../../src/remote/service-keys.ts';
-import { skippedIn } from '../../src/remote/slices.ts';
-import { heldSlices } from '../../src/remote/stored.ts';
-import { Targets } from '../../src/remote/targets.ts';
+import { ServiceReconciler } from '../../src/services/reconciler.ts';
+import { readExportedService } from '../../src/imports/remote/read-export.ts';
+import { readService } from '../../src/endpoints/remote/read-service.ts';
+import { readSlice } from '../../src/endpoints/remote/read-slice.ts';
+import { ServiceKeys } from '../../src/services/service-keys.ts';
+import { skippedIn } from '../../src/endpoints/remote/slices.ts';
+import { heldSlices } from '../../src/endpoints/remote/stored.ts';
+import { Targets } from '../../src/services/targets.ts';
 
 /** What one cluster has of the Service, which is selected for mirrors and global Services, and exported. */
 export type PlannedCluster = {

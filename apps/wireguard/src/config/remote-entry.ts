@@ -3,7 +3,7 @@ import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
 import { bad, type Cidr, good, type Parsed, parseIp, parseRange } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
-import { isReachable } from '../desired/endpoint.ts';
+import { isReachable } from '../mesh/desired/endpoint.ts';
 import { clusterName, deviceNameType } from './option-types.ts';
 import type { RemoteSettings } from './settings.ts';
 

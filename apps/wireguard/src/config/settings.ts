@@ -1,6 +1,6 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
-import type { DeviceSettings } from '../desired/settings.ts';
+import type { DeviceSettings } from '../mesh/desired/settings.ts';
 
 /** One remote cluster, and the device that leads to its pods. */
 export type RemoteSettings = DeviceSettings & {

@@ -2,7 +2,7 @@ import { compareText } from '@kube-semaphore/naming';
 import { type Logger, type Samples, sampleLine } from '@kube-semaphore/runtime';
 import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
-import { type HandshakeClock, tunnelState } from '../desired/handshake.ts';
+import { type HandshakeClock, tunnelState } from '../mesh/desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
 /** With more peers, only the worst have series of their own by default. */

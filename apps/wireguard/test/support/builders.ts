@@ -1,12 +1,12 @@
 import { type Cidr, mustParseCidr as cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, Link, Peer } from '@kube-semaphore/wireguard-tools';
-import type { Claim } from '../../src/desired/conflicts.ts';
-import { type CalicoClaimsOf, DesiredPeers, type PeersAndSkipped } from '../../src/desired/peers.ts';
-import type { RemoteNode } from '../../src/desired/remote-node.ts';
+import type { Claim } from '../../src/mesh/desired/conflicts.ts';
+import { type CalicoClaimsOf, DesiredPeers, type PeersAndSkipped } from '../../src/mesh/desired/peers.ts';
+import type { RemoteNode } from '../../src/mesh/desired/remote-node.ts';
 import type { RemoteSettings } from '../../src/config/settings.ts';
-import type { ObservedNode } from '../../src/local/observe.ts';
-import { type BorrowedAddresses, CalicoClaims, claimsOf, type NodeBlock } from '../../src/remote/calico-blocks.ts';
+import type { ObservedNode } from '../../src/mesh/local/observe.ts';
+import { type BorrowedAddresses, CalicoClaims, claimsOf, type NodeBlock } from '../../src/mesh/remote/calico-blocks.ts';
 
 export { cidr };
 

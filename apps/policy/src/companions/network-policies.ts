@@ -1,0 +1,193 @@
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { refusalOf, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import type { PolicyOptions } from '../config/options.ts';
+import {
+  type CompanionChange,
+  type CompanionDiagnostic,
+  type CompanionPhase,
+  desiredCompanions,
+  diffCompanions,
+  independentOf,
+  isReplaced,
+  nameOf,
+  networkPolicySink,
+  type ObservedCompanion,
+  remoteOf,
+  type Sink,
+  type Source,
+  withoutSource,
+} from '@kube-semaphore/network-policies';
+import { carryOut } from '../local/carry-out.ts';
+import type { LocalCompanions } from './local/companions.ts';
+import type { PolicyMetrics } from '../metrics.ts';
+import type { Plan } from '../plan.ts';
+import { PeerWatches } from './remote/peer-watches.ts';
+import type { PeersInput, RemotePeers } from './remote/peers.ts';
+
+export type NetworkPoliciesOptions = {
+  readonly options: Pick<PolicyOptions, 'maxAddressesPerPolicy' | 'maxAddressesPerSource'>;
+  readonly metrics: Pick<PolicyMetrics, 'extendedPolicies'>;
+  readonly local: LocalCompanions;
+  /** Called once, when the local side is listed. */
+  readonly remotes: () => readonly PeersInput[];
+  /** @param since as `ReconcileContext.since` */
+  readonly enqueue: (keys: Iterable<string>, since?: number, options?: { readonly isUrgent: boolean }) => void;
+};
+
+/** A CNI watches each kind of objects alone: it may see a deletion before the creation of another kind that came first. */
+const REPLACED_AFTER_MS = 5000;
+
+/**
+ * Extends the NetworkPolicies that name other clusters by companions. A key is the `namespace/name` of a source; a key of
+ * a set has no slash.
+ */
+export class NetworkPolicies {
+  readonly #options: NetworkPoliciesOptions;
+  /** Undefined until `run`. */
+  #watches: PeerWatches | undefined;
+  #remotes: readonly PeersInput[] = [];
+  /** Sources whose companions replace those of another sink, and whether the CNI had time to see the new ones. */
+  readonly #replacements = new Map<string, { known: boolean }>();
+
+  constructor(options: NetworkPoliciesOptions) {
+    this.#options = options;
+  }
+
+  /** The remotes that are watched, as policies name them. */
+  get remotes(): readonly RemotePeers[] {
+    return this.#watches?.all ?? [];
+  }
+
+  /** A source changed, or one of its companions. */
+  changed(key: string, { isSource }: { readonly isSource: boolean }): void {
+    if (isSource) this.#follow(key);
+    // A companion that somebody changed is no event: its repair counts in `repairs_total`.
+    // A user doesn't wait for what a remote does.
+    this.#options.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
+  }
+
+  /** Watches until `signal` is aborted. The local NetworkPolicies are listed. */
+  run(running: RunOptions): readonly Promise<void>[] {
+    const { local, remotes, enqueue, metrics } = this.#options;
+    this.#remotes = remotes();
+    this.#watches = new PeerWatches({
+      remotes: this.#remotes,
+      grantedTo: (remote) => local.policies.companions.companionsFor(remote).flatMap(grantedBy),
+      onChange: (keys) => enqueue(keys, performance.now()),
+      onCount: (remote, count) => metrics.extendedPolicies.set({ remote }, count),
+    });
+    for (const key of this.keys()) this.#follow(key);
+    const watching = this.#watches.run(running);
+    enqueue(this.keys(), performance.now());
+    return [watching];
+  }
+
+  /** Every source, and every former one that still has companions, sorted. */
+  keys(): readonly string[] {
+    return [...this.#options.local.policies.keys()].toSorted();
+  }
+
+  async reconcile(key: string, { writes, since }: KeyContext): Promise<void> {
+    const { local } = this.#options;
+    const source = local.policies.source(key)?.source;
+    const { phases: all, diagnostics } = this.#plan(key);
+    const phases = source === undefined ? all : this.#withoutReplaced(key, all, source);
+    await carryOut(phases, {
+      clustersOf: (change) => [remoteOf(change)],
+      // What goes doesn't wait for an addition that is refused.
+      isIndependent: source && independentOf(all, source),
+      write: (change) => writes.write({ object: nameOf(change), change, send: () => local.write(change, { since }) }),
+    });
+    this.#report(key, [...diagnostics, ...writes.unwritten.flatMap(refused)]);
+    // What replaces the companions of another sink isn't there yet.
+    if (writes.unwritten.length > 0) return;
+    if (phases === all) this.#replacements.delete(key);
+    else if (!this.#replacements.has(key)) this.#replaceLater(key);
+  }
+
+  /** What a reconcile of the key would write now. */
+  plan(key: string): readonly CompanionPhase[] {
+    const { phases, diagnostics } = this.#plan(key);
+    this.#report(key, diagnostics);
+    return phases;
+  }
+
+  #plan(key: string): {
+    readonly phases: readonly CompanionPhase[];
+    readonly diagnostics: readonly CompanionDiagnostic[];
+  } {
+    const { local } = this.#options;
+    const { policies } = local;
+    if (this.#watches === undefined || policies.isUnread(key)) return { phases: [], diagnostics: [] };
+    const found = policies.source(key);
+    const observed = policies.companions.objectsOf(key);
+    if (found === undefined) return { phases: withoutSource(observed), diagnostics: [] };
+    const sink = this.#sinkOf(found.source);
+    const { companions, diagnostics } = desiredCompanions({
+      ...this.#options.options,
+      source: found.source,
+      remotes: this.#watches.viewsOf(key),
+      observed: policies.companions.companionsOf(key),
+      isTaken: (name) => local.isTaken(key, name),
+      maxRules: sink.maxRules,
+    });
+    return { phases: diffCompanions(found.source, observed, companions, sink), diagnostics };
+  }
+
+  /** Adds what would be written for NetworkPolicies to a plan of the sets. */
+  extendPlan({ remotes, ...plan }: Omit<Plan, 'companionChanges' | 'openRules' | 'refusals'>): Omit<Plan, 'refusals'> {
+    const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
+    const extended = remotes.map((remote) => {
+      const companions = this.#options.local.policies.count(remote.cluster);
+      const peers = this.remotes.find(({ cluster }) => cluster === remote.cluster);
+      if (peers === undefined) return { ...remote, companions };
+      const heldDeletions = remote.heldDeletions + peers.held;
+      const reached = remote.reached && peers.synced;
+      return { ...remote, companions, heldDeletions, reached, failure: reached ? undefined : peers.failure };
+    });
+    return { ...plan, companionChanges, openRules: this.#options.local.policies.openRules(), remotes: extended };
+  }
+
+  #sinkOf(source: Source): Sink {
+    const { sink } = this.#options.local;
+    return sink.accepts(source) ? sink : networkPolicySink;
+  }
+
+  /** What may be written before the CNI knows what replaces the companions of another sink; the same phases if it does. */
+  #withoutReplaced(key: string, phases: readonly CompanionPhase[], source: Source): readonly CompanionPhase[] {
+    if (this.#replacements.get(key)?.known === true) return phases;
+    const sink = this.#sinkOf(source);
+    const kept = phases.map((phase) => phase.filter((change) => !isReplaced(change, source, sink)));
+    const isWhole = kept.every(({ length }, i) => length === phases[i]!.length);
+    return isWhole ? phases : kept.filter(({ length }) => length > 0);
+  }
+
+  #replaceLater(key: string): void {
+    const replacement = { known: false };
+    this.#replacements.set(key, replacement);
+    // A timer may fire a moment early, so it decides, and no clock.
+    setTimeout(() => {
+      replacement.known = true;
+      this.#options.enqueue([key]);
+    }, REPLACED_AFTER_MS).unref();
+  }
+
+  #follow(key: string): void {
+    const { policies } = this.#options.local;
+    if (!policies.isUnread(key)) this.#watches?.setSource(key, policies.source(key)?.rules ?? []);
+  }
+
+  #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
+    for (const { settings, state } of this.#remotes) {
+      const own = diagnostics.filter(({ remote }) => remote === settings.name);
+      state.skipped.replace(`NetworkPolicy ${key}`, own);
+    }
+  }
+}
+
+function refused({ change, error }: Unwritten): readonly CompanionDiagnostic[] {
+  const refusal = refusalOf(error);
+  return refusal === undefined ? [] : [{ ...refusal, remote: remoteOf(change as CompanionChange) }];
+}
+
+const grantedBy = ({ rules }: ObservedCompanion): readonly string[] => rules.flatMap(({ cidrs }) => cidrs);

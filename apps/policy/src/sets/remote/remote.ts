@@ -1,0 +1,289 @@
+import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { type RemoteState, reportClusterSetId, reportRestriction } from '@kube-semaphore/multicluster';
+import { ConfigError, type Logger } from '@kube-semaphore/runtime';
+import type { SetDiagnostic } from '../desired/diagnostic.ts';
+import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
+import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
+import type { Identity } from '../desired/labels.ts';
+import { clusterOfFirstRelease } from '../desired/ownership.ts';
+import { compareNames } from '@kube-semaphore/naming';
+import type { WantedPair } from '../desired/sets.ts';
+import type { LocalSets } from '../local/sets.ts';
+import type { PolicyMetrics } from '../../metrics.ts';
+import { labelDomains } from '@kube-semaphore/network-policies';
+import type { RemotePlan } from '../../plan.ts';
+import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain, tooManySets } from './diagnostics.ts';
+import { RemotePods, type RemotePodsInput } from './pods.ts';
+import { seedOf } from './seed.ts';
+
+export type RemoteOptions = RemotePodsInput & {
+  /** Listed already. */
+  readonly localSets: LocalSets;
+  /** Whether this replica may choose the label domain by Pods now. */
+  readonly mayChoose: () => boolean;
+  readonly state: RemoteState;
+  /** Of all its watches. */
+  readonly budget: RemoteBudget;
+  readonly log: Logger;
+  readonly metrics: PolicyMetrics;
+  /** All of its keys must be reconciled. */
+  readonly onKnown: () => void;
+};
+
+/** Subjects of diagnostics that aren't about one Pod or one set. */
+const WHOLE_CLUSTER = 'cluster';
+const OTHER_DOMAIN = 'label domain';
+const FIRST_RELEASE = 'sets of v0.1.0';
+
+/** One remote cluster: its Pods, what is skipped of them, and whether they are known. */
+export class Remote {
+  readonly cluster: string;
+  readonly #options: RemoteOptions;
+  readonly #state: RemoteState;
+  /** The Pods of each domain that may count; once the domain is chosen, only those of that domain. */
+  #watched: readonly RemotePods[];
+  #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
+  #synced = false;
+  readonly #firstSync = Promise.withResolvers<void>();
+  /** Resolves when its first list is complete. */
+  readonly firstSync = this.#firstSync.promise;
+
+  /** @throws {ConfigError} when its local sets have more than one identity, and no flag chooses one */
+  constructor(remote: RemoteOptions) {
+    const { settings, metrics } = remote;
+    const cluster = settings.name;
+    this.cluster = cluster;
+    this.#state = remote.state;
+    const { log } = this.#state;
+    this.#options = { ...remote, log };
+    reportRestriction({ cluster, allowed: remote.addresses.allowed, metrics, log });
+    const identity = this.#identity();
+    if (!identity.ok) throw new ConfigError(identity.reason);
+    const domains = identity.value === undefined ? labelDomains : [identity.value.domain];
+    this.#watched = this.#podsOf(domains);
+    this.settle();
+    this.reportFirstRelease();
+  }
+
+  /** Whether a first list is complete: of its Pods, or of both domains while none is chosen. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** How often to reconcile all of its keys; 0 is never. */
+  get resyncPeriodMs(): number {
+    return this.#options.settings.podResyncPeriodMs;
+  }
+
+  /** Milliseconds since its most silent watch last did anything. */
+  get silentMs(): number {
+    return Math.max(...this.#watched.map(({ silentMs }) => silentMs));
+  }
+
+  /** Whether its Pods are known well enough to change or delete its sets. */
+  isKnown(): boolean {
+    return this.#chosen?.pods.synced === true && !this.#isHeldWithoutPods;
+  }
+
+  /**
+   * Settles under which labels its sets are written, if that is open: by its sets or a flag, else by the labels of its
+   * Pods. Only the leader uses Pods; a standby follows the sets that the leader writes, so the two don't differ.
+   */
+  settle(): void {
+    if (this.#chosen !== undefined) return;
+    const { options, mayChoose, log } = this.#options;
+    const identity = this.#identity();
+    if (!identity.ok) {
+      // At the start this ends the process; now it would end the service to other remotes.
+      const problem = { kind: 'problem', reason: 'two-identities', detail: identity.reason } as const;
+      this.#state.skipped.replace(WHOLE_CLUSTER, [problem]);
+      return;
+    }
+    if (identity.value !== undefined) {
+      this.#choose(identity.value);
+      return;
+    }
+    const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
+    if (choice === undefined) return;
+    if (choice.overlooked > 0) {
+      this.#state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      log.warn({ cluster: this.cluster, ...choice }, 'pods skipped that have only the name label of another domain');
+    }
+    this.#choose(identityOfDomain(choice.domain, options));
+  }
+
+  /** Its pairs of a key that have members. */
+  pairs(key: string): readonly WantedPair[] {
+    if (this.#chosen === undefined) return [];
+    const { identity, pods } = this.#chosen;
+    return pods.index.pairs(key).map((pair) => ({ ...pair, identity }));
+  }
+
+  /** All keys that it has members for. */
+  keys(): readonly string[] {
+    return this.#chosen?.pods.index.keys() ?? [];
+  }
+
+  /** How many of its objects there are, by what they are. */
+  objects() {
+    const { localSets } = this.#options;
+    const pods = this.#watched.reduce((sum, { store: { size, held } }) => sum + size - held, 0);
+    return { pods, sets: localSets.ownSets(this.cluster) };
+  }
+
+  plan(): RemotePlan {
+    const { localSets } = this.#options;
+    const sets = localSets.ofCluster(this.cluster);
+    return {
+      cluster: this.cluster,
+      reached: this.#synced,
+      failure: this.#synced ? undefined : this.#state.watches.failure,
+      heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
+      heldDeletions: this.#held ?? 0,
+      skipped: this.#state.skipped.all(),
+      sets: sets.map(({ name }) => name).toSorted(),
+      companions: 0,
+    };
+  }
+
+  /** Replaces the diagnostics about its sets of a key. */
+  report(key: string, diagnostics: readonly SetDiagnostic[]): void {
+    const own = diagnostics.filter(({ cluster }) => cluster === this.cluster);
+    this.#state.skipped.replace(`set ${key}`, own);
+  }
+
+  /** Replaces the diagnostics about its sets of v0.1.0. */
+  reportFirstRelease(): void {
+    const sets = this.#options.localSets.all().filter(({ labels }) => clusterOfFirstRelease(labels) === this.cluster);
+    this.#state.skipped.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
+  }
+
+  /** Watches until `signal` is aborted. */
+  async run({ signal }: RunOptions): Promise<void> {
+    const { client, options, log } = this.#options;
+    const loops = this.#watched.map((pods) => pods.run({ signal }));
+    if (options.clusterSetLabel || options.networkPolicies) {
+      const { clusterSetId: id } = this.#options.settings;
+      const { clusterIdDiffers: metric } = this.#options.metrics;
+      loops.push(reportClusterSetId({ client, remote: this, id, log, metric }, { signal }));
+    }
+    await Promise.all(loops);
+  }
+
+  /** How many deletions are held; undefined before its Pods are known. */
+  get #held(): number | undefined {
+    return this.#chosen?.pods.synced === true ? this.#chosen.pods.store.held : undefined;
+  }
+
+  get #areAllSynced(): boolean {
+    return this.#watched.every(({ synced }) => synced);
+  }
+
+  /**
+   * Whether all deletions are held: there are sets, but no Pod matches, and none ever did. An empty cluster looks like this;
+   * so do a wrong `-label-domain`, a kubeconfig of another cluster, and a restored etcd. Only in an empty cluster would it be
+   * right to delete every address.
+   */
+  get #isHeldWithoutPods(): boolean {
+    return this.#chosen?.pods.podsSeen !== true && this.#options.localSets.ownSets(this.cluster) > 0;
+  }
+
+  #choiceByPods(): DomainChoice | undefined {
+    return chooseDomain(new Map(this.#watched.map(({ domain, candidates }) => [domain, candidates])));
+  }
+
+  #identity() {
+    const { localSets, options } = this.#options;
+    return detectIdentity(localSets.all(), this.cluster, options);
+  }
+
+  #choose(found: Identity): void {
+    const { log, localSets, options } = this.#options;
+    const identity = { ...found, clusterSet: options.clusterSetLabel };
+    // Each domain that sets or Pods can have is watched.
+    const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
+    this.#chosen = { identity, pods };
+    log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
+    this.#state.skipped.replace(WHOLE_CLUSTER, []);
+    for (const other of this.#watched) if (other !== pods) other.end();
+    this.#watched = [pods];
+    pods.begin();
+    if (pods.synced) this.#listed(pods);
+  }
+
+  #podsOf(domains: readonly string[]): readonly RemotePods[] {
+    const { options, localSets, metrics, onKnown, onChange } = this.#options;
+    const hooks = this.#hooks();
+    const seed =
+      options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.ofCluster(this.cluster), localSets.domains);
+    return domains.map(
+      (domain) =>
+        new RemotePods({
+          ...this.#options,
+          domain,
+          seed,
+          hooks,
+          hasSet: (key) => localSets.ofKey(key).some(({ cluster }) => cluster === this.cluster),
+          onCandidate: () => this.settle(),
+          onFirstPod: () => {
+            this.#state.skipped.replace(WHOLE_CLUSTER, []);
+            onKnown();
+          },
+          onChange: (keys) => {
+            this.#state.setHeld(this.#held);
+            const isOverSets = this.#chosen?.pods.index.isOver === true;
+            metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
+            onChange(keys);
+          },
+          onSkippedPod: (pod, skipped) => this.#state.skipped.replace(`pod ${pod}`, skipped),
+          onSkippedSet: (pair, isSkipped) =>
+            this.#state.skipped.replace(`set of ${pair}`, isSkipped ? [tooManySets(options.maxRemoteSets)] : []),
+        }),
+    );
+  }
+
+  /** For the watches of all domains, as one. */
+  #hooks(): ReflectorHooks {
+    const hooks = this.#state.watches.hooks();
+    return {
+      ...hooks,
+      onRestart: (restart) => {
+        if (restart.error !== undefined) this.#options.metrics.podWatcherFailures.inc({ type: restart.verb });
+        hooks.onRestart?.(restart);
+      },
+      onSynced: () => {
+        if (!this.#areAllSynced) return;
+        hooks.onSynced?.();
+        if (this.#chosen === undefined) this.#candidatesListed();
+        else this.#listed(this.#chosen.pods);
+      },
+    };
+  }
+
+  /** The Pods of each domain are listed, and no domain is chosen yet. */
+  #candidatesListed(): void {
+    this.settle();
+    if (this.#chosen !== undefined) return;
+    const { log } = this.#options;
+    if (this.#choiceByPods() === undefined) this.#state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    if (!this.#synced)
+      log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
+    this.#setSynced();
+  }
+
+  #listed({ store: { held, size } }: RemotePods): void {
+    const { localSets, onKnown } = this.#options;
+    if (this.#isHeldWithoutPods)
+      this.#state.skipped.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
+    this.#state.listed('remote pods listed', { pods: size - held }, held);
+    this.#state.setHeld(held);
+    this.#setSynced();
+    onKnown();
+  }
+
+  #setSynced(): void {
+    this.#synced = true;
+    this.#firstSync.resolve();
+  }
+}

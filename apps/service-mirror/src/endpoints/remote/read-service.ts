@@ -1,0 +1,57 @@
+import type { Diagnostic } from '@kube-semaphore/multicluster';
+import type { Service } from '@kube-semaphore/kube-objects';
+import { isDnsLabel } from '@kube-semaphore/naming';
+import { familiesOf } from '../desired/families.ts';
+import { isOwnProduct } from '../desired/own-product.ts';
+import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../desired/ports.ts';
+import type { Definition, Reading, SourceService } from '../desired/source.ts';
+
+export type ServiceRules = {
+  /** Whether a Service with these labels asks for local-first routing. */
+  readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
+};
+
+const NOTHING_SKIPPED: readonly Diagnostic[] = [];
+const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
+const EXTERNAL_NAME = skip('external-name', 'an ExternalName Service has no endpoints', 'expected');
+
+/** Reads a Service. The remote is only partly trusted: everything that gets into a name of ours is checked here. */
+export function readService({ metadata, spec }: Service, { isLocalFirst }: ServiceRules): Reading<SourceService> {
+  const { uid, namespace, name, creationTimestamp, labels } = metadata;
+  if (isOwnProduct(labels)) return OURS;
+  if (spec.type === 'ExternalName') return EXTERNAL_NAME;
+  if (!isDnsLabel(namespace) || !isDnsLabel(name))
+    return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
+  const families = familiesOf(spec);
+  if (families.length === 0) return skip('bad-family', 'it has neither an IPv4 nor an IPv6 address family');
+  const count = spec.ports.length;
+  if (count > MAX_PORTS) return skip('too-large', `it has ${count} ports; at most ${MAX_PORTS} are allowed`);
+  const ports = spec.ports.map(servicePortOf);
+  // The API server would refuse an invalid port, and with it the parts of other clusters in a global Service.
+  if (!ports.every(isLegalServicePort)) return skip('bad-port', 'it has an invalid port');
+  const definition: Definition = {
+    headless: spec.clusterIP === 'None',
+    families,
+    ports,
+    affinitySeconds: affinityOf(spec),
+    publishNotReadyAddresses: spec.publishNotReadyAddresses,
+  };
+  const hasSelector = Object.keys(spec.selector).length > 0;
+  const localFirst = isLocalFirst(labels);
+  return {
+    value: { uid, namespace, name, createdAt: creationTimestamp, definition, hasSelector, localFirst },
+    skipped: NOTHING_SKIPPED,
+  };
+}
+
+/** The API server accepts up to a day, and defaults to three hours. */
+function affinityOf({ sessionAffinity, sessionAffinityConfig }: Service['spec']): number | undefined {
+  const { timeoutSeconds } = sessionAffinityConfig.clientIP;
+  if (sessionAffinity !== 'ClientIP') return undefined;
+  return timeoutSeconds >= 1 && timeoutSeconds <= 86_400 ? timeoutSeconds : 10_800;
+}
+
+/** A reading of an object that is skipped as a whole. */
+export function skip(reason: string, detail: string, kind: Diagnostic['kind'] = 'problem'): Reading<never> {
+  return { value: undefined, skipped: [{ kind, reason, detail }] };
+}

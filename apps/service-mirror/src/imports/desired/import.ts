@@ -1,0 +1,224 @@
+import { compareText } from '@kube-semaphore/naming';
+import {
+  derivedServiceAnnotation,
+  importKey,
+  importNameLabel,
+  managedByLabel,
+  sliceManager,
+  sourceAnnotation,
+} from '../../names.ts';
+import { type ClusterDiagnostic, problemOf } from '../../endpoints/desired/diagnostic.ts';
+import { withExported } from '../../endpoints/desired/diff/marks.ts';
+import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts';
+import { shortPortNames } from '../../endpoints/desired/port-names.ts';
+import { type Stale, withoutStale } from '../../endpoints/desired/merged/stale-endpoints.ts';
+import type { Family, SourceSlice } from '../../endpoints/desired/source.ts';
+import {
+  type ConflictContext,
+  conflictCondition,
+  type DesiredCondition,
+  exportConditions,
+  type OwnExport,
+} from './conditions.ts';
+import type { Export } from './export.ts';
+import { importedAnnotations, importedLabels } from './exported-keys.ts';
+import { type MergedExports, mergeExports, retainExports } from './merge-exports.ts';
+import type { DerivedService, DesiredImport, ImportObjects, ImportSpec } from './objects.ts';
+import type { OrphanParts, RetainedExports } from './retained.ts';
+import { importSlices, isOfHeadless } from './slices.ts';
+
+/** A cluster with a valid export. */
+export type Exporter = Export & {
+  readonly isLocal: boolean;
+  readonly stale: Stale;
+  /** Those of its Service, in any order. */
+  readonly slices: readonly SourceSlice[];
+};
+
+/** Where the Service with the address of a ClusterSetIP import is, and its slices. Those of a headless one are beside it. */
+type Placement = { readonly namespace: string; readonly derived: string };
+
+/** Everything that decides about a ServiceImport. No order in it matters. */
+export type ImportInput = {
+  readonly namespace: string;
+  readonly name: string;
+  /** The known clusters with a valid export, including the local one. */
+  readonly exporters: readonly Exporter[];
+  readonly retained: RetainedExports;
+  readonly orphans: OrphanParts;
+  /** The local cluster's export, valid or not; undefined if it has none, or isn't known. */
+  readonly own: (OwnExport & Pick<ConflictContext, 'present'>) | undefined;
+  /** Beginnings of exported labels and annotations that the import may have; undefined: all that aren't reserved. */
+  readonly prefixes: readonly string[] | undefined;
+  /** The families that Services of the local cluster may have; undefined if unknown. */
+  readonly families: readonly Family[] | undefined;
+  readonly placement: Placement;
+};
+
+export type ImportTarget = {
+  /** `nothing`: no cluster exports it. `unknown`: only unknown clusters or orphans may, so everything stays as it is. */
+  readonly wanted: 'unknown' | 'nothing' | ImportObjects;
+  /** Of the local cluster's ServiceExport; undefined without one. */
+  readonly conditions: readonly DesiredCondition[] | undefined;
+  readonly diagnostics: readonly ClusterDiagnostic[];
+};
+
+/** The ServiceImport of one namespace and name, with its objects, and the conditions of the local export. */
+export function desiredImport(unordered: ImportInput): ImportTarget {
+  const input = { ...unordered, exporters: oldestFirst(unordered.exporters) };
+  const { exporters, retained, orphans, own } = input;
+  const unknown = retained.clusters;
+  const merged = mergedOf(exporters, retained);
+  const conflict = conflictCondition(merged?.conflicts ?? [], {
+    oldest: merged?.oldest,
+    unknown,
+    present: own?.present ?? [],
+  });
+  const conditions = own && exportConditions(own, conflict);
+  if (merged === undefined)
+    return {
+      wanted: unknown.length + orphans.clusters.length === 0 ? 'nothing' : 'unknown',
+      conditions,
+      diagnostics: [],
+    };
+
+  const { fitting, skipped } = fittingPorts(merged, input);
+  const { slices, diagnostics } = slicesOf(fitting, input);
+  const wanted = { ...importOf(fitting, input), service: derivedService(fitting, input), slices };
+  return { wanted, conditions, diagnostics: [...merged.diagnostics, ...skipped, ...diagnostics] };
+}
+
+/** The import with the addresses that its Service got. */
+export function withAddresses(
+  desired: DesiredImport,
+  { ips, families }: Pick<ImportSpec, 'ips' | 'families'>,
+): DesiredImport {
+  return { ...desired, spec: { ...desired.spec, ips, families } };
+}
+
+/** Undefined if it isn't known what the exports say. */
+function mergedOf(exporters: readonly Exporter[], { existing }: RetainedExports): MergedExports | undefined {
+  if (existing !== undefined) return retainExports(existing, exporters);
+  return exporters.length === 0 ? undefined : mergeExports(exporters);
+}
+
+/**
+ * Without the ports whose names kube-proxy can't use beside the derived Service. All clusters merge before they skip such
+ * ports, as the name of that Service may differ.
+ */
+function fittingPorts(
+  merged: MergedExports,
+  { namespace, name, placement }: ImportInput,
+): { readonly fitting: MergedExports; readonly skipped: readonly ClusterDiagnostic[] } {
+  const { definition } = merged;
+  if (definition.headless) return { fitting: merged, skipped: [] };
+  const { ports, skipped } = shortPortNames(definition.ports, { ...placement, name: placement.derived });
+  const key = importKey(namespace, name);
+  return {
+    fitting: { ...merged, definition: { ...definition, ports } },
+    skipped: skipped.map(({ reason, detail }) => problemOf(key, reason, detail)),
+  };
+}
+
+function importOf(merged: MergedExports, input: ImportInput): Pick<ImportObjects, 'serviceImport' | 'status'> {
+  const { namespace, name, exporters, retained, prefixes, placement } = input;
+  const { headless, ports, ...policies } = merged.definition;
+  const obstacle = obstacleOf(merged, input);
+  const isBeside = headless || placement.namespace === namespace;
+  const spec: ImportSpec = {
+    ...policies,
+    type: headless ? 'Headless' : 'ClusterSetIP',
+    ports: ports.map(({ name: portName, protocol, port, appProtocol }) => ({
+      name: portName,
+      protocol,
+      port,
+      appProtocol,
+    })),
+    ips: [],
+  };
+  const own = {
+    labels: { [managedByLabel]: sliceManager },
+    annotations:
+      !headless && obstacle === undefined && isBeside ? { [derivedServiceAnnotation]: placement.derived } : {},
+  };
+  const marks = withExported(own, {
+    labels: importedLabels(merged.labels, prefixes),
+    annotations: importedAnnotations(merged.annotations, prefixes),
+  });
+  const clusters = [...new Set([...exporters.map(({ cluster }) => cluster), ...retained.clusters])].toSorted();
+  return {
+    serviceImport: { name, ...marks, spec },
+    status: {
+      clusters,
+      conditions: [obstacle ?? READY],
+      sliceObjects: isBeside ? 'Present' : 'Absent',
+    },
+  };
+}
+
+const READY: DesiredCondition = { type: 'Ready', status: 'True', reason: 'Ready', message: '' };
+
+/** Why a ClusterSetIP import can have no address here. */
+function obstacleOf(merged: MergedExports, input: ImportInput): DesiredCondition | undefined {
+  const { headless, ports } = merged.definition;
+  if (headless) return undefined;
+  const obstacle = { type: 'Ready', status: 'False' } as const;
+  if (ports.length === 0) return { ...obstacle, reason: 'Pending', message: 'no port can be used' };
+  return familiesHere(merged, input).length > 0
+    ? undefined
+    : {
+        ...obstacle,
+        reason: 'IPFamilyNotSupported',
+        message: 'the cluster has none of the IP families of the exports',
+      };
+}
+
+function derivedService(merged: MergedExports, input: ImportInput): DerivedService | undefined {
+  const { namespace, name, placement } = input;
+  const { headless, ports, affinitySeconds, internalTrafficPolicy } = merged.definition;
+  if (headless || obstacleOf(merged, input) !== undefined) return undefined;
+  return {
+    name: placement.derived,
+    labels: { [managedByLabel]: sliceManager, [importNameLabel]: name },
+    annotations: { [sourceAnnotation]: importKey(namespace, name) },
+    // The slices say which endpoints are ready.
+    definition: {
+      headless,
+      families: familiesHere(merged, input),
+      ports,
+      affinitySeconds,
+      publishNotReadyAddresses: false,
+    },
+    internalTrafficPolicy,
+  };
+}
+
+/** The families in which Services of the local cluster can have an address. */
+const familiesHere = ({ definition }: MergedExports, { families }: ImportInput): readonly Family[] =>
+  families === undefined ? definition.families : definition.families.filter((each) => families.includes(each));
+
+function slicesOf(
+  merged: MergedExports,
+  input: ImportInput,
+): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics'> {
+  const { namespace, name, exporters, retained, orphans, placement } = input;
+  const { definition } = merged;
+  const derived = definition.headless ? undefined : placement.derived;
+  const obstacle = obstacleOf(merged, input);
+  if (obstacle !== undefined) {
+    const reason = obstacle.reason === 'Pending' ? 'bad-port' : 'family-not-supported';
+    return { slices: [], diagnostics: [problemOf(importKey(namespace, name), reason, obstacle.message)] };
+  }
+  const added = exporters.map(({ stale, ...sources }) => {
+    const { cluster } = sources;
+    const portNames = merged.portNames.get(cluster) ?? new Map<string, string>();
+    return { cluster, stale, ...importSlices(sources, { name, derived, definition, portNames }) };
+  });
+  const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
+  const fresh = withoutStale(added);
+  const slices = [...retained.slices, ...fitting, ...fresh.slices];
+  return {
+    slices: slices.toSorted((a, b) => compareText(a.name, b.name)),
+    diagnostics: [...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
+  };
+}

@@ -1,0 +1,63 @@
+import type { Service, ServiceExport } from '@kube-semaphore/kube-objects';
+import { isDnsLabel } from '@kube-semaphore/naming';
+import type { OwnExport } from '../desired/conditions.ts';
+import type { Export, ExportedDefinition } from '../desired/export.ts';
+import type { StringMap } from '../../endpoints/desired/objects.ts';
+import type { Reading } from '../../endpoints/desired/source.ts';
+import { readService, skip } from '../../endpoints/remote/read-service.ts';
+
+/** A ServiceExport, as stored. */
+export type SourceExport = Pick<Export, 'createdAt' | 'labels' | 'annotations'> & {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+/** All exported labels and annotations together; the API server allows 256 KiB of annotations. */
+const MOST_BYTES = 256 * 1024;
+
+/** Reads a ServiceExport. One that is being deleted exports nothing any more. */
+export function readExport({ metadata, spec }: ServiceExport): Reading<SourceExport> {
+  const { uid, namespace, name, creationTimestamp, deletionTimestamp } = metadata;
+  if (deletionTimestamp > 0) return { value: undefined, skipped: [] };
+  if (!isDnsLabel(namespace) || !isDnsLabel(name))
+    return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
+  const { exportedLabels: labels, exportedAnnotations: annotations } = spec;
+  const bytes = bytesOf(labels) + bytesOf(annotations);
+  if (bytes > MOST_BYTES)
+    return skip('too-large', `it exports ${bytes} bytes of labels and annotations; at most ${MOST_BYTES} are allowed`);
+  return { value: { uid, namespace, name, createdAt: creationTimestamp, labels, annotations }, skipped: [] };
+}
+
+/** What a ServiceExport exports; `definition` if it is valid. */
+export type ExportedService = { readonly own: OwnExport; readonly definition: ExportedDefinition | undefined };
+
+/** Reads the Service of an export. @param service undefined: there is none */
+export function readExportedService(service: Service | undefined): ExportedService {
+  if (service === undefined) return { own: { service: 'missing' }, definition: undefined };
+  const { value, skipped } = readService(service, { isLocalFirst: () => false });
+  if (value === undefined) return { own: skippedBy(skipped[0]), definition: undefined };
+  const { headless, families, ports, affinitySeconds } = value.definition;
+  const { internalTrafficPolicy, trafficDistribution } = service.spec;
+  return {
+    own: { service: 'exported' },
+    definition: {
+      headless,
+      families,
+      ports,
+      affinitySeconds,
+      // An API server before 1.22 sets none.
+      internalTrafficPolicy: internalTrafficPolicy === 'Local' ? 'Local' : 'Cluster',
+      trafficDistribution: trafficDistribution || undefined,
+    },
+  };
+}
+
+/** @param why undefined for a Service of ours */
+function skippedBy(why: Reading<unknown>['skipped'][number] | undefined): OwnExport {
+  if (why?.reason === 'external-name') return { service: 'external-name' };
+  return { service: 'skipped', detail: why?.detail ?? 'the Service is a copy of services of other clusters' };
+}
+
+const bytesOf = (map: StringMap): number =>
+  Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);

@@ -1,0 +1,111 @@
+import { compareText } from '@kube-semaphore/naming';
+import {
+  globalClustersAnnotation,
+  globalConflictsAnnotation,
+  globalKey,
+  globalServiceLabel,
+  globalServiceName,
+  sourceAnnotation,
+} from '../../../names.ts';
+import type { DesiredObjects, DesiredService, DesiredSlice } from '../../../endpoints/desired/objects.ts';
+import { globalSlices, type SliceSources, withHints } from '../../../endpoints/desired/merged/slices.ts';
+import { listOf, type Retained } from '../../../endpoints/desired/merged/retained.ts';
+import {
+  retainDefinition,
+  mergeDefinitions,
+  type Merged,
+  oldestFirst,
+} from '../../../endpoints/desired/merged/merge-definitions.ts';
+import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
+import { localFirstAnnotations, type Routing, routingHints } from './routing-hints.ts';
+import type { SourceService } from '../../../endpoints/desired/source.ts';
+import { type Stale, withoutStale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
+
+/** A cluster that has the Service. */
+export type GlobalParticipant = SliceSources & { readonly service: SourceService; readonly stale: Stale };
+
+/** Everything that decides about a global Service. No order in it matters. */
+export type GlobalInput = Pick<Routing, 'hints' | 'zones'> & {
+  /** Of the Service in every cluster. */
+  readonly namespace: string;
+  readonly name: string;
+  /** The known clusters that have the Service, including the local one. */
+  readonly participants: readonly GlobalParticipant[];
+  readonly retained: Retained;
+};
+
+export type Global = {
+  /** `nothing`: no cluster has the Service. `unknown`: only unknown clusters have it, so everything stays as it is. */
+  readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
+  /** What is overruled or skipped, by age of the clusters' Services. */
+  readonly diagnostics: readonly ClusterDiagnostic[];
+};
+
+/**
+ * The global Service of one namespace and name, with the slices of all clusters. The part of unknown clusters stays, and
+ * so does the definition, which may be theirs. Only their hints change: either all endpoints have hints, or none do.
+ */
+export function desiredGlobal(input: GlobalInput): Global {
+  const { namespace, name, retained, hints, zones } = input;
+  const participants = oldestFirst(input.participants.map((each) => ({ ...each, createdAt: each.service.createdAt })));
+  const [oldest] = participants;
+  const localFirst = retained.service?.localFirst ?? oldest?.service.localFirst ?? false;
+  const merged = mergedOf(participants, retained);
+  if (merged === undefined) return { wanted: retained.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
+
+  const { definition, portNames, conflicts } = merged;
+  const service = globalServiceName(namespace, name);
+  const routing = routingHints({ localFirst, hints, zones });
+  const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
+  const added = participants.map(({ stale, ...sources }) => ({
+    cluster: sources.cluster,
+    stale,
+    ...globalSlices(sources, {
+      service,
+      definition,
+      portNames: portNames.get(sources.cluster) ?? new Map<string, string>(),
+      zones: zonesFor(sources.isLocal),
+    }),
+  }));
+  const retainedSlices = retained.clusters.flatMap(({ isLocal, slices }) =>
+    slices.map((slice) => withHints(slice, zonesFor(isLocal))),
+  );
+
+  const clusters = [...participants, ...retained.clusters].map(({ cluster }) => cluster);
+  const overruled = [...conflicts.map(({ cluster }) => cluster), ...retainedConflicts(retained)];
+  const annotations = {
+    [sourceAnnotation]: globalKey(namespace, name),
+    [globalClustersAnnotation]: listOf(clusters),
+    ...(overruled.length > 0 && { [globalConflictsAnnotation]: listOf(overruled) }),
+    ...(localFirst && localFirstAnnotations),
+  };
+  const fresh = withoutStale(added);
+  const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
+  return {
+    wanted: { service: desired, slices: sorted(retainedSlices, fresh.slices) },
+    diagnostics: [...conflicts, ...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
+  };
+}
+
+/** Undefined if there is no definition. */
+function mergedOf(participants: readonly GlobalParticipant[], { service }: Retained): Merged | undefined {
+  const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({
+    cluster,
+    createdAt,
+    definition,
+  }));
+  if (service !== undefined) return retainDefinition(service.definition, sources);
+  return sources.length === 0 ? undefined : mergeDefinitions(sources);
+}
+
+/** The unknown clusters that the Service lists as overruled. */
+function retainedConflicts({ clusters, service }: Retained): readonly string[] {
+  return clusters.map(({ cluster }) => cluster).filter((cluster) => service?.conflicts.includes(cluster));
+}
+
+/** By name. A relabelled slice may occur twice: then the known cluster's one counts. */
+function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[]): readonly DesiredSlice[] {
+  const names = new Set(added.map(({ name }) => name));
+  const others = retained.filter(({ name }) => !names.has(name));
+  return [...others, ...added].toSorted((a, b) => compareText(a.name, b.name));
+}

@@ -1,0 +1,61 @@
+import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '../../../names.ts';
+import { desiredGlobal, type GlobalInput } from './service.ts';
+import { retainedForOthers, retainedOf } from '../../../endpoints/desired/merged/retained.ts';
+import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
+import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
+import type { LocalServices, ServiceView, Target } from '../../../endpoints/desired/target.ts';
+import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
+
+/** A cluster whose Service may have a part in a global one. */
+export type GlobalSource = {
+  readonly cluster: string;
+  readonly isLocal: boolean;
+  readonly stale: Stale;
+  readonly source: ServiceView;
+};
+
+export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
+  readonly clusters: readonly GlobalSource[];
+  readonly local: LocalServices;
+  /** The namespace of all global Services. */
+  readonly mirrorNamespace: string;
+  readonly families: Place['families'];
+  /** None of its sources was seen since the start, and the config says to retain such global Services if all are gone. */
+  readonly retainsUnseen: boolean;
+};
+
+/** What the key of a global Service wants now. */
+export function globalTarget(
+  { namespace, name }: { namespace: string; name: string },
+  input: GlobalTargetInput,
+): Target {
+  const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones } = input;
+  const localName = globalServiceName(namespace, name);
+  const skippedParts: ClusterDiagnostic[] = [];
+  const participants = clusters.flatMap(({ source, ...cluster }) => {
+    if (source.service === undefined) return [];
+    const place = { namespace: mirrorNamespace, name: localName, families };
+    const { value: service, skipped } = localForm(source.service, place);
+    skippedParts.push(...[...skipped, ...source.skipped].map((each) => ({ cluster: cluster.cluster, ...each })));
+    return service === undefined ? [] : [{ ...cluster, service, slices: source.slices }];
+  });
+  const names = new Set(clusters.map(({ cluster }) => cluster));
+  const unknown = clusters.filter(({ source }) => !source.known);
+  const observed = { service: local.service(localName), slices: local.slices(localName) };
+  const ofUnknown = retainedOf(observed, unknown);
+  const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
+  const retained = isGone ? retainedForOthers(observed, names) : ofUnknown;
+  const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, retained, hints, zones });
+  return {
+    name: localName,
+    // Another process may own slices of other clusters.
+    isOurs: (labels) =>
+      labels[globalServiceLabel] === 'true' ||
+      (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
+    wanted,
+    retainsUnseen: retainsUnseen && isGone,
+    // For global Services, the Go programs wrote slices.
+    retainsEndpoints: false,
+    diagnostics: [...skippedParts, ...diagnostics],
+  };
+}

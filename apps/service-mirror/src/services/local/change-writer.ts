@@ -1,0 +1,70 @@
+import type { LocalWrites } from '@kube-semaphore/multicluster';
+import type { ReconcileContext } from '@kube-semaphore/controller';
+import { isStatus } from '@kube-semaphore/kube-client';
+import type { Service } from '@kube-semaphore/kube-objects';
+import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../../names.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Change } from '../../endpoints/desired/diff/change.ts';
+import type { Gaps } from '../../metrics/gaps.ts';
+import type { SourceClusters } from '../remote/source-clusters.ts';
+import type { LocalObjects } from './objects.ts';
+import type { ObjectWriter } from './object-writer.ts';
+import { payerOf } from '../../endpoints/local/payer.ts';
+import { changeEvent, writeChange } from './write-change.ts';
+
+export type ChangeWriterOptions = {
+  readonly settings: Settings;
+  readonly writes: Pick<LocalWrites, 'write'>;
+  readonly writer: ObjectWriter;
+  readonly local: LocalObjects;
+  readonly gaps: Gaps;
+  readonly clusters: Pick<SourceClusters, 'remotesOfGlobal'>;
+};
+
+/** A change of a key's objects, and since when it is due. */
+export type ChangeContext = Pick<ReconcileContext, 'since'> & { readonly key: string };
+
+/** Writes changes to the mirror namespace, within the budgets of the remotes that cause them. */
+export class ChangeWriter {
+  readonly #options: ChangeWriterOptions;
+  readonly #remotes: ReadonlySet<string>;
+
+  constructor(writer: ChangeWriterOptions) {
+    this.#options = writer;
+    this.#remotes = new Set(writer.settings.remotes.map(({ name }) => name));
+  }
+
+  /** Makes one change when it is its turn. @returns a Service that was written */
+  write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
+    const { writes, writer, local, gaps, clusters } = this.#options;
+    const parsed = parseServiceKey(key);
+    const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
+    const isDeletion = change.kind.startsWith('delete');
+    const event = () => this.#eventOf(change);
+    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
+    const parts = (): readonly string[] => (remote === undefined ? clusters.remotesOfGlobal(key) : [remote]);
+    const write = {
+      payer: payerOf({ cluster, parts }, this.#remotes),
+      isDeletion,
+      since,
+      remote,
+      repairs: remote ?? GLOBAL,
+      event,
+    };
+    return writes.write(write, async (options) => {
+      // Before the request, as the watch may report the deletion before the answer comes.
+      if (change.kind === 'replace-service') gaps.expect(change.to.name);
+      return writeChange(change, { writer, local }, options).catch((error: unknown) => {
+        // The Service was created just now, or a list missed it. `writeChange` checks slices itself.
+        if (isStatus(error, 409) && change.kind === 'create-service') local.recheck();
+        throw error;
+      });
+    });
+  }
+
+  #eventOf(change: Change): ReturnType<typeof changeEvent> {
+    const { event, facts } = changeEvent(change);
+    const gapMs = change.kind === 'create-service' ? this.#options.gaps.over(change.to.name) : undefined;
+    return { event, facts: gapMs === undefined ? facts : { ...facts, gapMs } };
+  }
+}

@@ -1,0 +1,186 @@
+import type { Change } from '@kube-semaphore/informers';
+import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import {
+  type EndpointSlice,
+  endpointSliceKind,
+  endpointsKind,
+  type Kind,
+  type Service,
+  serviceKind,
+} from '@kube-semaphore/kube-objects';
+import { ClusterWatches, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
+import type { Logger } from '@kube-semaphore/runtime';
+import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
+import type { MirrorOptions } from '../../config/options.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { MirrorMetrics } from '../../metrics/metrics.ts';
+import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
+import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
+import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
+import type { Endpoint } from '../../endpoints/desired/source.ts';
+import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
+
+/** What is watched in the mirror namespace. */
+export type LocalKind = 'services' | 'slices' | 'endpoints';
+
+type Observed = Identity & { readonly labels: Readonly<Record<string, string>> };
+
+export type LocalObjectsOptions = {
+  readonly client: KubeClient;
+  readonly settings: Pick<Settings, 'mirrorNamespace'>;
+  readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
+  readonly log: Logger;
+  readonly metrics: MirrorMetrics;
+  /** Something about a Service of this name changed. */
+  readonly onChange: (service: string) => void;
+  /** Called with every object that is added, changed or removed. */
+  readonly observers: readonly { changed(kind: LocalKind, change: Omit<Change<Observed>, 'key'>): void }[];
+};
+
+/** What is in the mirror namespace: all Services, our EndpointSlices, and the Endpoints of a Go program. */
+export class LocalObjects {
+  /** For errors. */
+  readonly what = 'the local objects';
+  readonly #options: LocalObjectsOptions;
+  readonly #listed = Promise.withResolvers<void>();
+  readonly #watches: ClusterWatches;
+  readonly #services: Watched<typeof serviceKind, ObservedService>;
+  readonly #slices: Watched<typeof endpointSliceKind, ObservedSlice>;
+  readonly #endpoints: Watched<typeof endpointsKind, ObservedEndpoints>;
+  readonly #all: Readonly<Record<LocalKind, Pick<Watched<Kind, Observed>, 'synced' | 'silentMs' | 'recheck' | 'run'>>>;
+  /** The endpoints of slices that are being written, by the slice's name. */
+  readonly #written = new Map<string, readonly Endpoint[]>();
+  readonly #slicesByService = new SliceIndex<ObservedSlice>(({ labels }) => labels[serviceNameLabel] ?? '');
+
+  constructor(options: LocalObjectsOptions) {
+    const { metrics, log, onChange } = options;
+    this.#options = options;
+    this.#watches = new ClusterWatches({ cluster: 'local', metrics, log, onFirstSync: this.#listed.resolve });
+    this.#services = this.#watch('services', { kind: serviceKind, project: observedService }, ({ name }) =>
+      onChange(name),
+    );
+    this.#slices = this.#watch(
+      'slices',
+      {
+        kind: endpointSliceKind,
+        project: (slice) => observedSlice(slice, this.#written.get(slice.metadata.name)),
+        labelSelector: `${sliceManagedByLabel}=${sliceManager}`,
+      },
+      (_, change) => {
+        for (const service of this.#slicesByService.move(change)) onChange(service);
+      },
+    );
+    this.#endpoints = this.#watch(
+      'endpoints',
+      { kind: endpointsKind, project: observedEndpoints, labelSelector: `${mirroredServiceLabel}=true` },
+      ({ name }) => onChange(name),
+    );
+    this.#all = { services: this.#services, slices: this.#slices, endpoints: this.#endpoints };
+  }
+
+  /** Resolves when everything has been listed once. */
+  get listed(): Promise<void> {
+    return this.#listed.promise;
+  }
+
+  isSynced(): boolean {
+    return Object.values(this.#all).every(({ synced }) => synced);
+  }
+
+  /** The watches, with the milliseconds since each was last active. */
+  loops(): readonly { readonly name: string; readonly silentMs: number }[] {
+    return Object.entries(this.#all).map(([kind, { silentMs }]) => ({ name: `the local ${kind}`, silentMs }));
+  }
+
+  /** Why the local cluster isn't reached; undefined if it is, or hasn't been asked yet. */
+  failure(): string | undefined {
+    return this.#watches.failure;
+  }
+
+  connection() {
+    return this.#watches.status();
+  }
+
+  service(name: string): ObservedService | undefined {
+    return this.#services.get(this.#key(name));
+  }
+
+  endpoints(name: string): ObservedEndpoints | undefined {
+    return this.#endpoints.get(this.#key(name));
+  }
+
+  /** Our slices of a Service, whatever their names; sorted by name. */
+  slices(service: string): readonly ObservedSlice[] {
+    return this.#slicesByService.slices(service).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** All Services, ours or not. */
+  services(): readonly ObservedService[] {
+    return this.#services.values();
+  }
+
+  /** The names of all Services, and of those that only have slices of ours. */
+  serviceNames(): readonly string[] {
+    return [...this.services().map(({ name }) => name), ...this.#slicesByService.services()];
+  }
+
+  /** Stores the answer to a write, before the watch reports it. */
+  wroteService(service: Service): void {
+    this.#services.wrote(service);
+  }
+
+  /** Writes a slice, and stores the answer as `wroteService` does. */
+  async writeSlice({ name, endpoints }: DesiredSlice, write: () => Promise<EndpointSlice>): Promise<void> {
+    this.#written.set(name, endpoints);
+    try {
+      this.#slices.wrote(await write());
+    } finally {
+      this.#written.delete(name);
+    }
+  }
+
+  /** Removes a deleted object, before the watch reports it. A deleted Service may still be terminating. */
+  deletedSlice({ name, uid }: ObservedSlice): void {
+    this.#slices.store.delete(this.#key(name), uid);
+  }
+
+  deletedEndpoints({ name, uid }: ObservedEndpoints): void {
+    this.#endpoints.store.delete(this.#key(name), uid);
+  }
+
+  /** Lists everything again, as a write showed that the stores may be wrong. */
+  recheck(): void {
+    for (const watched of Object.values(this.#all)) watched.recheck();
+  }
+
+  /** Watches until `signal` is aborted; to be called once. */
+  async run({ signal }: RunOptions): Promise<void> {
+    await Promise.all(Object.values(this.#all).map((watched) => watched.run({ signal })));
+  }
+
+  #key(name: string): string {
+    return `${this.#options.settings.mirrorNamespace}/${name}`;
+  }
+
+  #watch<K extends Kind, V extends Observed>(
+    kind: LocalKind,
+    what: Pick<WatchedOptions<K, V>, 'kind' | 'project' | 'labelSelector'>,
+    changed: (object: V, change: Change<V>) => void,
+  ): Watched<K, V> {
+    const { client, settings, options } = this.#options;
+    return new Watched<K, V>({
+      ...what,
+      client,
+      namespace: settings.mirrorNamespace,
+      // Every version counts: other writers' changes are repaired, and a write must name the newest version.
+      equal: (a, b) => a.resourceVersion === b.resourceVersion,
+      onChange: (change) => {
+        const { previous, current } = change;
+        for (const observer of this.#options.observers) observer.changed(kind, { previous, current });
+        changed((current ?? previous)!, change);
+      },
+      idleTimeoutMs: options.watchIdleTimeoutMs,
+      hooks: this.#watches.hooks(),
+    });
+  }
+}

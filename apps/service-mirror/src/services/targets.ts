@@ -1,0 +1,99 @@
+import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
+import { mirrorTarget } from './desired/mirrors/target.ts';
+import type { ServiceView, Target } from '../endpoints/desired/target.ts';
+import type { LocalObjects } from './local/objects.ts';
+import type { LocalZones } from './local/zones.ts';
+import { parseServiceKey, type ServiceKey } from '../names.ts';
+import { prefixesOf, type Settings } from '../config/settings.ts';
+import type { SourceCluster } from './remote/source-cluster.ts';
+import type { SourceClusters } from './remote/source-clusters.ts';
+import type { ServiceKeys, Use } from './service-keys.ts';
+import type { ServiceSource } from './remote/services.ts';
+
+/** What is known about a cluster. */
+type Source = Pick<SourceCluster, 'cluster' | 'settled' | 'stale'> & {
+  source(use: Use): Pick<ServiceSource, 'view'> | undefined;
+};
+
+export type TargetsOptions = {
+  readonly settings: Settings;
+  readonly local: Pick<LocalObjects, 'service' | 'slices'>;
+  readonly clusters: Pick<SourceClusters, 'families'> & {
+    readonly all: readonly Source[];
+    get(cluster: string): Source | undefined;
+  };
+  readonly keys: ServiceKeys;
+  readonly zones: Pick<LocalZones, 'zones'>;
+};
+
+/** A cluster whose part in a key is skipped: known to have nothing of it. */
+const withoutPart = ({ known }: ServiceView): ServiceView => ({ known, service: undefined, slices: [], skipped: [] });
+
+/** From a key to what it wants, by what is known about the clusters. */
+export class Targets {
+  readonly #options: TargetsOptions;
+  readonly #prefixes: ReadonlyMap<string, string>;
+
+  constructor(options: TargetsOptions) {
+    this.#options = options;
+    this.#prefixes = prefixesOf(options.settings);
+  }
+
+  /** What a key wants now; undefined if no cluster of the config has such keys. */
+  target(key: string): Target | undefined {
+    const parsed = parseServiceKey(key);
+    if (parsed === undefined) return undefined;
+    return parsed.kind === 'global' ? this.#global(key, parsed) : this.#mirror(key, parsed);
+  }
+
+  #mirror(key: string, { cluster, namespace, name }: Extract<ServiceKey, { kind: 'mirror' }>): Target | undefined {
+    const { settings, clusters, keys } = this.#options;
+    const prefix = this.#prefixes.get(cluster);
+    const remote = clusters.get(cluster);
+    const source = remote?.source('mirror');
+    if (remote === undefined || source === undefined || prefix === undefined) return undefined;
+    const target = mirrorTarget(
+      { namespace, name },
+      {
+        cluster,
+        prefix,
+        mirrorNamespace: settings.mirrorNamespace,
+        families: clusters.families,
+        source: source.view(namespace, name),
+        prefixes: [...this.#prefixes.values()],
+        retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
+        retainsEndpoints: !remote.settled,
+      },
+    );
+    const overBudget = keys.overBudget(key, cluster);
+    return overBudget.length === 0 ? target : { ...target, wanted: 'unknown', diagnostics: overBudget };
+  }
+
+  #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
+    const { settings, local, clusters, keys, zones } = this.#options;
+    const { global, mirrorNamespace } = settings;
+    if (global === undefined) return undefined;
+    const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
+    const sources = clusters.all.flatMap((each): GlobalSource[] => {
+      const { cluster, stale } = each;
+      const source = each.source('global')?.view(namespace, name);
+      if (source === undefined) return [];
+      const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
+      const isLocal = cluster === settings.local.name;
+      return [{ cluster, isLocal, stale, source: isSkipped ? withoutPart(source) : source }];
+    });
+    const target = globalTarget(
+      { namespace, name },
+      {
+        clusters: sources,
+        local,
+        mirrorNamespace,
+        families: clusters.families,
+        retainsUnseen: !global.slicesSync && !keys.wasSeen(key),
+        hints: global.hints,
+        zones: zones.zones,
+      },
+    );
+    return { ...target, diagnostics: [...overBudget, ...target.diagnostics] };
+  }
+}

@@ -1,0 +1,94 @@
+import type { Node } from '@kube-semaphore/kube-objects';
+import type { Diagnostic } from '@kube-semaphore/multicluster';
+import { isDnsSubdomain } from '@kube-semaphore/naming';
+import type { Cidr } from '@kube-semaphore/net';
+import { parsePublicKey } from '@kube-semaphore/wireguard-tools';
+import { problemOf } from '../desired/diagnostic.ts';
+import { type EndpointRules, parseEndpoint, refusalOf } from '../desired/endpoint.ts';
+import { podCidrsOf } from '../../own-node/desired/own-node.ts';
+import type { RemoteNode } from '../desired/remote-node.ts';
+import { endpointAnnotation, pubKeyAnnotation } from '../../names.ts';
+import { readOwnBlocks } from './own-blocks.ts';
+
+/** The candidate for a peer, if the Node can be one, and everything that is wrong with it. */
+export type NodeReading = { readonly node: RemoteNode | undefined; readonly skipped: readonly Diagnostic[] };
+
+/** How a remote's Nodes are read. Changes only when our own Node gets other addresses. */
+export type NodeRules = {
+  /** The local cluster's name, which annotations are for. */
+  readonly local: string;
+  /** Of this remote. */
+  readonly podSubnets: readonly Cidr[];
+  readonly allowedIpsFrom: 'podCIDRs' | 'calico-blocks';
+  readonly endpoints: EndpointRules;
+};
+
+const NOT_ANNOTATED: Diagnostic = {
+  kind: 'expected',
+  reason: 'not-annotated',
+  detail: 'it has no annotations from a semaphore-wireguard of its cluster',
+};
+
+/**
+ * Reads a remote Node. Anyone on its node can write its annotations, so nothing in them may make us send packets to a wrong
+ * place. With an invalid key or endpoint, the Node is not a peer; an invalid CIDR alone is skipped.
+ */
+export function readNode({ metadata, spec, status }: Node, rules: NodeRules): NodeReading {
+  const { uid, name, annotations, creationTimestamp: createdMs } = metadata;
+  const rawKey = annotations[pubKeyAnnotation(rules.local)];
+  const rawEndpoint = annotations[endpointAnnotation(rules.local)];
+  if (rawKey === undefined && rawEndpoint === undefined) return { node: undefined, skipped: [NOT_ANNOTATED] };
+  const isNamed = isDnsSubdomain(name);
+  const key = rawKey === undefined ? missing('public key') : readKey(rawKey);
+  const endpoint = rawEndpoint === undefined ? missing('endpoint') : readEndpoint(rawEndpoint, rules.endpoints);
+  const blocks =
+    rules.allowedIpsFrom === 'podCIDRs'
+      ? readOwnBlocks(podCidrsOf(spec), rules.podSubnets)
+      : { cidrs: [], skipped: [] };
+  const skipped = [
+    ...problemOf('bad-name', isNamed ? [] : ['its name is not a valid Node name']),
+    ...key.skipped,
+    ...endpoint.skipped,
+    ...blocks.skipped,
+  ];
+  if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, skipped };
+  const readyUntilMs = readyUntil(status);
+  const node = {
+    uid,
+    name,
+    createdMs,
+    readyUntilMs,
+    publicKey: key.value,
+    endpoint: endpoint.value,
+    podCidrs: blocks.cidrs,
+  };
+  return { node, skipped };
+}
+
+function readyUntil({ conditions }: Node['status']): number {
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  return ready?.status === 'True' ? Infinity : (ready?.lastTransitionTime ?? 0);
+}
+
+type Reading = { readonly value: string | undefined; readonly skipped: readonly Diagnostic[] };
+
+function readKey(raw: string): Reading {
+  const key = parsePublicKey(raw);
+  return key.ok ? { value: key.value, skipped: [] } : refused('bad-key', `its public key is invalid: ${key.reason}`);
+}
+
+function readEndpoint(raw: string, rules: EndpointRules): Reading {
+  const endpoint = parseEndpoint(raw);
+  if (!endpoint.ok) return refused('bad-endpoint', `its endpoint is invalid: ${endpoint.reason}`);
+  const refusal = refusalOf(endpoint.value, rules);
+  return refusal === undefined
+    ? { value: endpoint.value.text, skipped: [] }
+    : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
+}
+
+const refused = (reason: string, detail: string): Reading => ({
+  value: undefined,
+  skipped: problemOf(reason, [detail]),
+});
+
+const missing = (what: string): Reading => refused('half-annotated', `the annotation with its ${what} is missing`);

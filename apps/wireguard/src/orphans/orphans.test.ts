@@ -1,0 +1,104 @@
+import { createMetrics } from '@kube-semaphore/runtime';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { FakeTools } from '../../test/support/fake-tools.ts';
+import { observeNode } from '../mesh/local/observe.ts';
+import { metrics as metricTable } from '../metrics/metrics.ts';
+import type { AnnotationPatch } from '../own-node/desired/own-node.ts';
+import { Orphans, orphansOf } from './orphans.ts';
+import { key, observedNode, remoteSettings, silentLog } from '../../test/support/builders.ts';
+
+const { signal } = new AbortController();
+
+let tools: FakeTools;
+let patches: AnnotationPatch[];
+let refusal: Error | undefined;
+const { metrics, registry } = createMetrics(metricTable);
+beforeEach(() => ([tools, patches, refusal] = [new FakeTools(), [], undefined]));
+
+const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k' });
+
+/** Removes orphans once, with `c2` in the config, and these annotations on our Node. */
+async function remove(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
+  const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
+  const annotate = (patch: AnnotationPatch) =>
+    refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
+  const orphans = new Orphans({
+    tools,
+    local: { node, annotate },
+    remotes: [remoteSettings()],
+    log: silentLog,
+    metrics,
+  });
+  return orphans.remove(await observeNode(tools, { signal }), { signal });
+}
+
+describe('a device of ours', () => {
+  it('is removed with its annotations, if its remote is not in the config any more', async () => {
+    tools.put('wireguard.c2', { alias: 'semaphore-wireguard c2' });
+    tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3' });
+    expect(await remove({ ...said('c2'), ...said('c3') })).toBe(true);
+    expect([[...tools.byName.keys()], patches]).toEqual([
+      ['wireguard.c2'],
+      [{ 'c3.wireguard.semaphore.uw.io/pubKey': null }],
+    ]);
+  });
+
+  it('is removed without its annotations, if its remote has another device now', async () => {
+    tools.put('wg-old', { alias: 'semaphore-wireguard c2' });
+    await remove(said('c2'));
+    expect([[...tools.byName.keys()], patches]).toEqual([[], []]);
+  });
+
+  it('stays until our Node can be patched, while others are removed', async () => {
+    tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3' });
+    tools.put('wireguard.c4', { alias: 'semaphore-wireguard c4' });
+    refusal = new Error('no');
+    expect(await remove(said('c3'))).toBe(true);
+    expect([...tools.byName.keys()]).toEqual(['wireguard.c3']);
+  });
+});
+
+it('keeps and counts unmarked devices and annotations of others', async () => {
+  tools.put('wireguard.go');
+  tools.put('wg0');
+  expect(await remove({ ...said('c2'), ...said('c9') })).toBe(false);
+  expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.go', 'wg0'], []]);
+  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('semaphore_wg_orphans{'));
+  expect(lines).toEqual(['semaphore_wg_orphans{cluster="go"} 1', 'semaphore_wg_orphans{cluster="c9"} 1']);
+});
+
+describe('orphansOf', () => {
+  it('are our devices of other remotes, and unmarked ones by their names', () => {
+    const node = observedNode(
+      ['wireguard.c3', 'semaphore-wireguard c3', key(3)],
+      ['wg-b', 'semaphore-wireguard c2', key(2)],
+      ['wireguard.c2', 'semaphore-wireguard c2', key(1)],
+      ['wireguard.go', '', key(4)],
+      ['wireguard.cali', '', key(5)],
+      ['wireguard.tap', ''],
+      ['wg0', '', key(6)],
+      ['eth0', ''],
+    );
+    expect(orphansOf(node, [remoteSettings()])).toEqual({
+      ours: [
+        { device: 'wg-b', remote: 'c2' },
+        { device: 'wireguard.c3', remote: 'c3' },
+      ],
+      unmarked: ['wireguard.go'],
+    });
+  });
+
+  it('are none if each device is that of a remote, marked or to be adopted', () => {
+    expect(orphansOf(observedNode(['wireguard.c2', '', key(200)]), [remoteSettings()])).toEqual({
+      ours: [],
+      unmarked: [],
+    });
+  });
+
+  it('has a device with the mark of another remote than the config’s', () => {
+    expect(orphansOf(observedNode(['wireguard.c2', 'semaphore-wireguard c3', key(1)]), [remoteSettings()])).toEqual({
+      ours: [{ device: 'wireguard.c2', remote: 'c3' }],
+      unmarked: [],
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import type { Logger } from '@kube-semaphore/runtime';
+import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
+import type { RemoteSettings } from '../config/settings.ts';
+import { annotationPatch } from '../own-node/desired/own-node.ts';
+import { FailureLog } from '../mesh/health/failure-log.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import { calicoDevices, clusterOfAnnotation, deviceName, remoteOfAlias } from '../names.ts';
+import type { LocalNode } from '../own-node/local-node.ts';
+import { type ObservedNode, observeNode } from '../mesh/local/observe.ts';
+
+/** A device with our mark that no remote of the config has, with the remote that it led to. */
+export type Orphan = { readonly device: string; readonly remote: string };
+
+/** Devices that no remote of the config has, by name: ours, which are removed, and those that look like the Go program's. */
+export function orphansOf(
+  { links, devices }: ObservedNode,
+  remotes: readonly Pick<RemoteSettings, 'name' | 'device'>[],
+): { readonly ours: readonly Orphan[]; readonly unmarked: readonly string[] } {
+  const others = links
+    .map(({ name, alias }) => ({ device: name, remote: remoteOfAlias(alias) }))
+    .filter(
+      ({ device, remote }) =>
+        !remotes.some(({ name, device: configured }) => configured === device && (remote ?? name) === name),
+    )
+    .toSorted((a, b) => (a.device < b.device ? -1 : 1));
+  return {
+    ours: others.flatMap(({ device, remote }) => (remote === undefined ? [] : [{ device, remote }])),
+    unmarked: others
+      .filter(({ device, remote }) => remote === undefined && devices.some(({ name }) => name === device))
+      .map(({ device }) => device)
+      .filter((device) => device.startsWith(deviceName('')) && !calicoDevices.includes(device)),
+  };
+}
+
+export type OrphansOptions = {
+  readonly tools: WireGuardTools;
+  readonly local: Pick<LocalNode, 'node' | 'annotate'>;
+  readonly remotes: readonly RemoteSettings[];
+  readonly log: Logger;
+  readonly metrics: Pick<WireGuardMetrics, 'orphans'>;
+};
+
+/** Removes what is left of remotes that aren't in the config any more. */
+export class Orphans {
+  readonly #options: OrphansOptions;
+  readonly #failures: FailureLog;
+  /** Unmarked devices that were logged. */
+  readonly #logged = new Set<string>();
+
+  constructor(options: OrphansOptions) {
+    this.#options = options;
+    this.#failures = new FailureLog(options.log);
+  }
+
+  /** Observes the node, and removes its orphans. Never rejects. */
+  async check({ signal }: RunOptions): Promise<void> {
+    const { tools, log } = this.#options;
+    try {
+      await this.remove(await observeNode(tools, { signal }), { signal });
+    } catch (error) {
+      if (!signal.aborted) log.debug({ error }, 'node not observed');
+    }
+  }
+
+  /**
+   * Removes our devices among them, and what our Node announces for them. Reports the others. A failure doesn't stop the rest.
+   *
+   * @returns whether a device was removed
+   */
+  async remove(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
+    const { ours, unmarked } = orphansOf(observed, this.#options.remotes);
+    let removed = false;
+    for (const orphan of ours) {
+      try {
+        await this.#remove(orphan, { signal });
+        this.#failures.succeeded(orphan.remote);
+        removed = true;
+      } catch (error) {
+        if (!signal.aborted) this.#failures.failed({ key: orphan.remote, error });
+      }
+    }
+    this.#report(unmarked);
+    return removed;
+  }
+
+  /** The device goes last: only its mark says that annotations have to be removed. */
+  async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
+    const { tools, local, remotes, log } = this.#options;
+    const isConfigured = remotes.some(({ name }) => name === remote);
+    const patch = isConfigured
+      ? undefined
+      : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
+    if (patch !== undefined) await local.annotate(patch, { signal });
+    await tools.deleteLink(device, { signal });
+    log.info({ cluster: remote, device }, 'orphan device removed');
+  }
+
+  #report(unmarked: readonly string[]): void {
+    const { local, remotes, log, metrics } = this.#options;
+    for (const device of unmarked.filter((name) => !this.#logged.has(name))) {
+      this.#logged.add(device);
+      log.warn({ device }, 'device without our mark has no remote in the config; it is not removed');
+    }
+    const announced = Object.keys(local.node?.annotations ?? {}).map(clusterOfAnnotation);
+    const clusters = [...unmarked.map((name) => name.slice(deviceName('').length)), ...announced].filter(
+      (cluster) => cluster !== undefined,
+    );
+    metrics.orphans.reset();
+    for (const [cluster, each] of Map.groupBy(clusters, (name) => name)) {
+      if (!remotes.some(({ name }) => name === cluster)) metrics.orphans.set({ cluster }, each.length);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { annotationPatch, clashesWith, mtuWarning, ownEndpoint, readOwnNode } from './own-node.ts';
+import { cidr, key, observedLink } from '../../../test/support/builders.ts';
+
+const addresses = [
+  { type: 'Hostname', address: 'n1' },
+  { type: 'ExternalIP', address: '198.51.100.1' },
+  { type: 'InternalIP', address: '192.0.2.1' },
+  { type: 'InternalIP', address: '2001:DB8:0::1' },
+];
+
+describe('readOwnNode', () => {
+  it('reads internal addresses and podCIDRs', () => {
+    expect(
+      readOwnNode({
+        spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] },
+        status: { conditions: [], addresses },
+      }),
+    ).toEqual({
+      internalIps: ['192.0.2.1', '2001:db8::1'],
+      podCidrs: [cidr('10.2.1.0/24'), cidr('fd00:2::/64')],
+    });
+  });
+
+  it('reads the single podCIDR of old servers, and skips invalid addresses', () => {
+    expect(
+      readOwnNode({
+        spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] },
+        status: { conditions: [], addresses: [{ type: 'InternalIP', address: 'n1' }] },
+      }),
+    ).toEqual({
+      internalIps: [],
+      podCidrs: [cidr('10.2.1.0/24')],
+    });
+  });
+});
+
+describe('ownEndpoint', () => {
+  const both = { internalIps: ['192.0.2.1', '2001:db8::1'], podCidrs: [] };
+
+  it.each([
+    { name: 'the first address, as Go', node: both, family: undefined, want: '192.0.2.1:51820' },
+    {
+      name: 'the first address, even if it is IPv6',
+      node: { ...both, internalIps: ['2001:db8::1', '192.0.2.1'] },
+      family: undefined,
+      want: '[2001:db8::1]:51820',
+    },
+    { name: 'that of the configured family', node: both, family: 6, want: '[2001:db8::1]:51820' },
+    {
+      name: 'one that other hosts can reach',
+      node: { ...both, internalIps: ['169.254.0.1', '192.0.2.1'] },
+      family: undefined,
+      want: '192.0.2.1:51820',
+    },
+  ] as const)('is $name', ({ node, family, want }) => {
+    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: family })).toMatchObject({
+      ok: true,
+      value: { text: want },
+    });
+  });
+
+  it('is missing without an address of the family', () => {
+    const node = { internalIps: ['192.0.2.1'], podCidrs: [] };
+    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: 6 })).toEqual({
+      ok: false,
+      reason: 'the Node has no InternalIP of IPv6',
+    });
+  });
+});
+
+describe('mtuWarning', () => {
+  const links = [
+    observedLink(),
+    observedLink({ name: 'eth0', mtuBytes: 1500, addresses: [{ ip: '192.0.2.1', prefixLength: 24 }] }),
+  ];
+
+  it.each([
+    { name: 'nothing if packets fit', ip: '192.0.2.1', mtuBytes: 1420, want: undefined },
+    {
+      name: 'that packets are too long',
+      ip: '192.0.2.1',
+      mtuBytes: 1421,
+      want: 'long packets may be lost: wireguard.c2 has the MTU 1421; eth0 carries at most 1420',
+    },
+    { name: 'nothing about an address that no link has', ip: '192.0.2.2', mtuBytes: 9000, want: undefined },
+  ])('says $name', ({ ip, mtuBytes, want }) => {
+    expect(mtuWarning(ip, links, { device: 'wireguard.c2', mtuBytes })).toBe(want);
+  });
+});
+
+describe('clashesWith', () => {
+  const node = { internalIps: ['192.0.2.1', '2001:db8::1'], podCidrs: [cidr('10.2.1.0/24'), cidr('fd00:2::/64')] };
+
+  it.each([
+    { name: 'nothing if nothing overlaps', podSubnets: ['10.4.0.0/16', 'fd00:4::/48'], want: [] },
+    {
+      name: 'our pods',
+      podSubnets: ['10.0.0.0/8'],
+      want: ["the pod subnet 10.0.0.0/8 of c2 overlaps with our own Node's 10.2.1.0/24"],
+    },
+    {
+      name: 'a part of our pods',
+      podSubnets: ['10.2.1.128/25'],
+      want: ["the pod subnet 10.2.1.128/25 of c2 overlaps with our own Node's 10.2.1.0/24"],
+    },
+    {
+      name: 'our own address',
+      podSubnets: ['2001:db8::/32'],
+      want: ["the pod subnet 2001:db8::/32 of c2 contains our own Node's address 2001:db8::1"],
+    },
+  ])('finds $name', ({ podSubnets, want }) => {
+    expect(clashesWith(node, { name: 'c2', podSubnets: podSubnets.map(cidr) })).toEqual(want);
+  });
+});
+
+describe('annotationPatch', () => {
+  const [pubKey, endpoint] = ['c2.wireguard.semaphore.uw.io/pubKey', 'c2.wireguard.semaphore.uw.io/endpoint'];
+  const announced = [{ remote: 'c2', publicKey: key(1), endpoint: '192.0.2.1:51820' }];
+  const said = { [pubKey]: key(1), [endpoint]: '192.0.2.1:51820' };
+  const c3 = { 'c3.wireguard.semaphore.uw.io/pubKey': key(3) };
+
+  it.each([
+    { name: 'sets all on a new Node', annotations: {}, withdrawn: [], want: said },
+    { name: 'is empty if nothing differs', annotations: said, withdrawn: [], want: undefined },
+    {
+      name: 'sets only what differs',
+      annotations: { ...said, [endpoint]: '192.0.2.2:51820' },
+      withdrawn: [],
+      want: { [endpoint]: '192.0.2.1:51820' },
+    },
+    { name: 'keeps annotations of others', annotations: { ...said, ...c3, note: 'x' }, withdrawn: [], want: undefined },
+    {
+      name: 'removes the annotations of a withdrawn remote',
+      annotations: { ...said, ...c3 },
+      withdrawn: ['c3'],
+      want: { 'c3.wireguard.semaphore.uw.io/pubKey': null },
+    },
+    { name: 'keeps what is announced, even if it is withdrawn', annotations: said, withdrawn: ['c2'], want: undefined },
+  ])('$name', ({ annotations, withdrawn, want }) => {
+    expect(annotationPatch(annotations, { announced, withdrawn })).toEqual(want);
+  });
+});

@@ -1,0 +1,107 @@
+import type { Node } from '@kube-semaphore/kube-objects';
+import { endpointAnnotation, pubKeyAnnotation } from '../../names.ts';
+import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
+import type { Link } from '@kube-semaphore/wireguard-tools';
+import { type Endpoint, endpointOf, isReachable } from '../../mesh/desired/endpoint.ts';
+import type { DeviceSettings } from '../../mesh/desired/settings.ts';
+
+/** What our own Node says about us. Invalid addresses are skipped. */
+export type OwnNode = {
+  /** Canonical, in the order of the Node. */
+  readonly internalIps: readonly string[];
+  readonly podCidrs: readonly Cidr[];
+};
+
+/** Reads our own Node. */
+export function readOwnNode({ spec, status }: Pick<Node, 'spec' | 'status'>): OwnNode {
+  const ips = status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => parseIp(address));
+  return {
+    internalIps: ips.flatMap((ip) => (ip.ok ? [ip.value] : [])),
+    podCidrs: podCidrsOf(spec)
+      .map(parseCidr)
+      .flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
+  };
+}
+
+/** The podCIDRs of a Node. Old API servers set podCIDR only; current ones repeat it in podCIDRs. */
+export const podCidrsOf = ({ podCIDR, podCIDRs }: Node['spec']): readonly string[] =>
+  podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR];
+
+/** Where the Nodes of a remote reach us. */
+export function ownEndpoint(
+  { internalIps }: OwnNode,
+  { listenPort, endpointFamily: family }: Pick<DeviceSettings, 'listenPort' | 'endpointFamily'>,
+): Parsed<Endpoint> {
+  const ip = internalIps.find(
+    (candidate) => isReachable(candidate) && (family === undefined || family === (candidate.includes(':') ? 6 : 4)),
+  );
+  return ip === undefined
+    ? bad(`the Node has no InternalIP${family === undefined ? '' : ` of IPv${family}`}`)
+    : good(endpointOf(ip, listenPort));
+}
+
+/** Of WireGuard over IPv6, which is longer than over IPv4: 40 bytes of IPv6, 8 of UDP, 32 of WireGuard. */
+const OVERHEAD_BYTES = 80;
+
+/**
+ * Whether packets of a device are too long for the link that carries them.
+ *
+ * @param ip of our endpoint; the link with this address probably carries the tunnel
+ * @returns a sentence for the log; undefined: they aren't, or no link has the address
+ */
+export function mtuWarning(
+  ip: string,
+  links: readonly Link[],
+  { device, mtuBytes }: Pick<DeviceSettings, 'device' | 'mtuBytes'>,
+): string | undefined {
+  const underlay = links.find(({ addresses }) => addresses.some((address) => address.ip === ip));
+  if (underlay === undefined) return undefined;
+  const maxBytes = underlay.mtuBytes - OVERHEAD_BYTES;
+  if (maxBytes >= mtuBytes) return undefined;
+  return `long packets may be lost: ${device} has the MTU ${mtuBytes}; ${underlay.name} carries at most ${maxBytes}`;
+}
+
+/** Conflicts of a remote's pod subnets with our own Node: a sentence for each. */
+export function clashesWith(
+  { internalIps, podCidrs }: OwnNode,
+  { name, podSubnets }: Pick<DeviceSettings, 'name' | 'podSubnets'>,
+): readonly string[] {
+  return podSubnets.flatMap((subnet) => [
+    ...podCidrs
+      .filter((cidr) => overlaps(cidr, subnet))
+      .map((cidr) => `the pod subnet ${subnet.text} of ${name} overlaps with our own Node's ${cidr.text}`),
+    ...internalIps
+      .filter((ip) => contains(subnet, ip))
+      .map((ip) => `the pod subnet ${subnet.text} of ${name} contains our own Node's address ${ip}`),
+  ]);
+}
+
+/** What we announce on our own Node to the Nodes of a remote. */
+export type Announcement = { readonly remote: string; readonly publicKey: string; readonly endpoint: string };
+
+/** Annotations to set, and with null those to remove. */
+export type AnnotationPatch = Readonly<Record<string, string | null>>;
+
+/**
+ * The annotations of our Node that have to change.
+ *
+ * @param withdrawn remotes whose annotations are removed; remotes in neither list are ignored
+ * @returns undefined if nothing has to change
+ */
+export function annotationPatch(
+  annotations: Readonly<Record<string, string>>,
+  { announced, withdrawn }: { readonly announced: readonly Announcement[]; readonly withdrawn: readonly string[] },
+): AnnotationPatch | undefined {
+  const wanted: (readonly [key: string, value: string])[] = announced.flatMap(({ remote, publicKey, endpoint }) => [
+    [pubKeyAnnotation(remote), publicKey],
+    [endpointAnnotation(remote), endpoint],
+  ]);
+  const unwanted = withdrawn
+    .flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote)])
+    .filter((key) => !wanted.some(([other]) => other === key));
+  const patch: AnnotationPatch = Object.fromEntries([
+    ...unwanted.filter((key) => Object.hasOwn(annotations, key)).map((key) => [key, null] as const),
+    ...wanted.filter(([key, value]) => annotations[key] !== value),
+  ]);
+  return Object.keys(patch).length === 0 ? undefined : patch;
+}

@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeTools } from '../../test/support/fake-tools.ts';
+import type { KnownNode } from './local-node.ts';
+import { observeNode } from '../mesh/local/observe.ts';
+import { displacedDevices, nodeProblems, takenPorts } from './prepare-node.ts';
+import { key, observedDevice, observedNode, remoteSettings } from '../../test/support/builders.ts';
+
+const { signal } = new AbortController();
+const node: KnownNode = {
+  uid: 'u',
+  resourceVersion: '1',
+  annotations: {},
+  internalIps: ['198.51.100.1'],
+  podCidrs: [],
+};
+const settings = remoteSettings();
+
+let keyFolder: string;
+beforeEach(async () => {
+  keyFolder = await mkdtemp(join(tmpdir(), 'node-check-'));
+});
+afterEach(() => rm(keyFolder, { recursive: true }));
+
+describe('nodeProblems', () => {
+  it.each([
+    {
+      name: 'finds a device of somebody else',
+      alias: '',
+      remotes: [settings],
+      want: ['wireguard.c2 has neither our mark nor our key'],
+    },
+    {
+      name: 'finds a port of another device',
+      device: 'wg0',
+      alias: '',
+      remotes: [settings],
+      want: ['port 51820 of wireguard.c2 is used by wg0'],
+    },
+    {
+      name: 'ignores our orphan, which will be removed',
+      alias: 'semaphore-wireguard c9',
+      remotes: [settings],
+      want: [],
+    },
+    {
+      name: 'allows two remotes to swap their devices',
+      alias: 'semaphore-wireguard c3',
+      remotes: [settings, remoteSettings({ name: 'c3', device: 'wireguard.c3', listenPort: 51_821 })],
+      want: [],
+    },
+  ])('$name', async ({ device = 'wireguard.c2', alias, remotes, want }) => {
+    const tools = new FakeTools();
+    tools.put(device, { alias });
+    const input = { options: { wgKeyPath: keyFolder }, remotes, devices: { tools, userspace: 'auto' } } as const;
+    expect(await nodeProblems(input, node, await observeNode(tools, { signal }))).toEqual(want);
+  });
+});
+
+describe('takenPorts', () => {
+  it('names their devices', () => {
+    expect(takenPorts(observedNode(['wireguard.c2', '', key(1)], ['wireguard.cali', '', key(2)]), [settings])).toEqual([
+      'port 51820 of wireguard.c2 is used by wireguard.cali',
+    ]);
+  });
+
+  it('ignores our devices, which will get other ports', () => {
+    expect(
+      takenPorts(observedNode(['wireguard.c2', '', key(1)]), [
+        { ...settings, listenPort: 51_821 },
+        { device: 'wireguard.c3', listenPort: 51_820 },
+      ]),
+    ).toEqual([]);
+  });
+});
+
+describe('displacedDevices', () => {
+  const port = (name: string, listenPort: number) => observedDevice([], { name, listenPort });
+  const node = {
+    links: observedNode(['wireguard.c2', 'semaphore-wireguard c2'], ['wireguard.c3', 'semaphore-wireguard c3']).links,
+    devices: [port('wireguard.c2', 1), port('wireguard.c3', 2)],
+  };
+  const wanting = (c2Port: number, c3Port: number) => [
+    { device: 'wireguard.c2', listenPort: c2Port },
+    { device: 'wireguard.c3', listenPort: c3Port },
+  ];
+
+  it.each([
+    { name: 'none if all have their port', remotes: wanting(1, 2), want: [] },
+    { name: 'none that gets a free port', remotes: wanting(1, 3), want: [] },
+    { name: 'both that swap their ports', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
+    { name: 'one whose port another gets', remotes: wanting(2, 3), want: ['wireguard.c3'] },
+  ])('are $name', ({ remotes, want }) => {
+    expect(displacedDevices(node, remotes)).toEqual(want);
+    expect(displacedDevices({ ...node, links: [] }, remotes)).toEqual([]);
+  });
+});
