@@ -72,7 +72,7 @@ it('imports a Service of the other cluster, if the same command adds Multi-Clust
 it('unlinks them to nothing', async () => {
   await system.semaphore('test');
   await system.c1.kubectl(`-n ${SHOP} delete pod checkout-0`);
-  await system.c2.kubectl(`-n ${SHOP} delete deployment,service web`);
+  await system.c2.kubectl(`-n ${SHOP} delete deployment,service,poddisruptionbudget web`);
   const changes = async () =>
     (await Promise.all(system.sides.map(inventoryOf))).map((now, i) => changesIn(before[i]!, now));
   expect((await changes()).map(({ length }) => length > 50)).toEqual([true, true]);
