@@ -2,10 +2,13 @@ import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { SoleLeader } from '@kube-semaphore/leader-election';
 import {
+  changedFields,
   cleanUp,
   cleanupConfirmation,
+  type Clusters,
   confirmation,
   leadershipOf,
+  LiveConfig,
   localReference,
   overriddenAddresses,
   parseConfigFile,
@@ -18,14 +21,7 @@ import {
 } from '@kube-semaphore/multicluster';
 import { spellingOf } from '@kube-semaphore/options';
 import { pageOf } from '@kube-semaphore/text';
-import {
-  type Command,
-  ConfigError,
-  type ConfigSource,
-  createMetrics,
-  serve,
-  type ServeInput,
-} from '@kube-semaphore/runtime';
+import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
@@ -43,12 +39,14 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
   const config = readConfig(command);
   const names = config.settings.remotes.map(({ name }) => name).toSorted();
   const leaseName = `semaphore-policy-${names.join('-')}`;
-  return withClients(command, config, run, async ({ registry, isKubeconfigStale, ...input }) => {
+  return withClients(command, config, run, async ({ registry, clusters, ...input }) => {
     const { local: client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SP', log, metrics });
     const policy = new Policy({ ...input, leadership });
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
-    const status = (): string => statusPage(command, policy.status());
+    const live = config.file && liveConfigOf(command, config.file);
+    const status = (): string =>
+      statusPage(command, { ...policy.status(), ...(live && { configFile: live.status() }) });
     const { listenAddress } = options;
     const server = {
       ...health,
@@ -56,13 +54,30 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
       listenAddress,
       registry,
       metrics,
-      file: config.file,
-      isKubeconfigStale,
+      isConfigStale: async () => live?.isStale === true || (await clusters.isKubeconfigStale()),
       version,
       log,
     };
-    await serve((running) => policy.run(running), server, run);
+    await serve((running) => Promise.all([policy.run(running), live?.run(running)]), server, run);
     return 0;
+  });
+}
+
+/** Says which fields of a changed file take effect at the next start: all of them. */
+function liveConfigOf(command: PolicyCommand, file: ConfigSource): LiveConfig {
+  const documentOf = ({ content }: ConfigSource): object => {
+    const parsed = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
+    return parsed.ok ? parsed.value : {};
+  };
+  const start = documentOf(file);
+  return new LiveConfig({
+    file,
+    apply: (source) => {
+      settingsOf(command, source);
+      const needRestart = changedFields(start, documentOf(source));
+      return Promise.resolve({ changes: { added: [], removed: [], changed: [] }, needRestart });
+    },
+    log: command.log,
   });
 }
 
@@ -119,7 +134,7 @@ function servedClusters(command: PolicyCommand): readonly string[] {
 }
 
 /** What serving needs besides the app. */
-type Served = Pick<ReturnType<typeof createMetrics>, 'registry'> & Pick<ServeInput, 'isKubeconfigStale'>;
+type Served = Pick<ReturnType<typeof createMetrics>, 'registry'> & { readonly clusters: Clusters };
 
 /** Calls `use` with a client of each cluster, whose connections it closes afterwards. */
 function withClients(
@@ -129,7 +144,7 @@ function withClients(
   use: (input: Omit<PolicyInput, 'leadership'> & Served) => Promise<number>,
 ): Promise<number> {
   const { options, given, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, isKubeconfigStale }) => {
+  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, clusters }) => {
     const remote = ['local', ...settings.remotes.map(({ name }) => name)];
     const { metrics, registry } = createMetrics(metricTable, { remote });
     const onRequest = ({ verb, resource, code }: RequestReport): void => {
@@ -147,7 +162,7 @@ function withClients(
       log,
       metrics,
       registry,
-      isKubeconfigStale,
+      clusters,
     });
   });
 }
@@ -167,14 +182,18 @@ function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: P
 type Config = { readonly settings: Settings; readonly file: ConfigSource | undefined };
 
 /** @throws {ConfigError} with every problem of the file */
-function readConfig({ options, warningLog }: PolicyCommand): Config {
+function readConfig(command: PolicyCommand): Config {
+  const { options } = command;
   if (options.config === undefined) return { settings: settingsOfOptions(options), file: undefined };
   const file = readConfigSource(options.config);
-  const { path } = file;
-  const parsed = parseConfigFile(file.content, configFileSchema, { unknownKeys: 'error' });
+  return { settings: settingsOf(command, file), file };
+}
+
+function settingsOf({ options, warningLog }: PolicyCommand, { path, content }: ConfigSource): Settings {
+  const parsed = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
   const settings = parsed.ok ? settingsOfFile(parsed.value, options) : parsed;
   if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
   for (const warning of parsed.ok ? overriddenAddresses(parsed.value.remotes, 'remotes') : [])
     warningLog.warn({ path }, warning);
-  return { settings: settings.value, file };
+  return settings.value;
 }

@@ -1,10 +1,13 @@
 import { accessSync, constants } from 'node:fs';
-import { type Command, ConfigError, createMetrics, type Logger, serve, type ServeInput } from '@kube-semaphore/runtime';
+import { type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
 import {
+  changedFields,
   cleanUp,
   cleanupConfirmation,
+  type Clusters,
   confirmation,
   leadershipOf,
+  LiveConfig,
   localReference,
   type NamedReference,
   readConfigSource,
@@ -34,16 +37,37 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
   const { options, log, version } = command;
   const { file, settings } = readSettings(command);
   const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? settings.local.name}`;
-  return withClients(command, { settings, run }, async ({ registry, isKubeconfigStale, ...input }) => {
+  return withClients(command, { settings, run }, async ({ registry, clusters, ...input }) => {
     const { local: client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
-    const status = async (): Promise<string> => statusPage(command, await mirror.status());
+    const live = file && liveConfigOf(command, file);
+    const status = async (): Promise<string> =>
+      statusPage(command, { ...(await mirror.status()), ...(live && { configFile: live.status() }) });
     const { listenAddress } = options;
-    const health = { isLive, isReady, status, listenAddress, registry, metrics, file, isKubeconfigStale, version, log };
-    await serve((running) => mirror.run(running), health, run);
+    const isConfigStale = async () => live?.isStale === true || (await clusters.isKubeconfigStale());
+    const health = { isLive, isReady, status, listenAddress, registry, metrics, isConfigStale, version, log };
+    await serve((running) => Promise.all([mirror.run(running), live?.run(running)]), health, run);
     return 0;
+  });
+}
+
+/** Says which fields of a changed file take effect at the next start: all of them. */
+function liveConfigOf({ options, log, warningLog }: MirrorCommand, file: ConfigSource): LiveConfig {
+  const documentOf = ({ content }: ConfigSource): object => {
+    const parsed = parseMirrorFile(content);
+    return parsed.ok ? parsed.value : {};
+  };
+  const start = documentOf(file);
+  return new LiveConfig({
+    file,
+    apply: (source) => {
+      settingsOf(source, options, warningLog);
+      const needRestart = changedFields(start, documentOf(source));
+      return Promise.resolve({ changes: { added: [], removed: [], changed: [] }, needRestart });
+    },
+    log,
   });
 }
 
@@ -118,8 +142,7 @@ function cleanupPlace(command: MirrorCommand): CleanupPlace {
 }
 
 type Parts = Omit<ServiceMirrorInput, 'leadership'> &
-  Pick<ReturnType<typeof createMetrics>, 'registry'> &
-  Pick<ServeInput, 'isKubeconfigStale'>;
+  Pick<ReturnType<typeof createMetrics>, 'registry'> & { readonly clusters: Clusters };
 
 /** Connects to all clusters, with requests counted, for as long as `use` runs. */
 function withClients(
@@ -128,7 +151,7 @@ function withClients(
   use: (parts: Parts) => Promise<number>,
 ): Promise<number> {
   const { options, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, isKubeconfigStale }) => {
+  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, clusters }) => {
     const { metrics, registry } = createMetrics(metricTable, {
       remote: ['local', ...settings.remotes.map(({ name }) => name)],
     });
@@ -139,7 +162,7 @@ function withClients(
     const clientOf = (connection: Connection): KubeClient =>
       new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
     const clients = { local: clientOf(local), remotes: remotes.map(clientOf) };
-    return use({ options, settings, log, metrics, registry, isKubeconfigStale, ...clients });
+    return use({ options, settings, log, metrics, registry, clusters, ...clients });
   });
 }
 

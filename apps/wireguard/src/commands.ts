@@ -1,10 +1,14 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import {
+  changedFields,
   cleanUp,
   cleanupConfirmation,
+  type Clusters,
+  LiveConfig,
   overriddenAddresses,
   readConfigSource,
+  Remotes,
   remotesOfFile,
   statusPage,
   withClusters,
@@ -17,7 +21,6 @@ import {
   createMetrics,
   type Logger,
   serve,
-  type ServeInput,
 } from '@kube-semaphore/runtime';
 import { pageOf } from '@kube-semaphore/text';
 import { systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
@@ -25,6 +28,7 @@ import { removalsOf } from './cleanup.ts';
 import { parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import type { WireGuardOptions } from './config/options.ts';
+import type { RemoteSettings, Settings } from './config/settings.ts';
 import { systemDevices } from './mesh/local/device.ts';
 import { observeMetrics } from './metrics/device.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
@@ -36,14 +40,37 @@ type WireGuardCommand = Command<WireGuardOptions>;
 
 /** Keeps the tunnels to all remotes until `signal` is aborted. */
 export async function runAgent(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  return withInput(command, run, async (input, { registry, file, isKubeconfigStale }) => {
+  return withInput(command, run, async (input, { config, registry, clusters }) => {
+    const { log, version } = command;
     const wireguard = new WireGuard({ ...input, purpose: 'run' });
+    const live = new LiveConfig({
+      file: config.file,
+      apply: async (file) => {
+        const next = configOf(file);
+        const changes = await wireguard.replaceRemotes(next.settings.remotes, run);
+        warnOf(next, command.warningLog);
+        return { changes, needRestart: changedFields(config.fixed, next.fixed) };
+      },
+      log,
+    });
     beforeScrape(registry, () => observeMetrics(input));
-    const health = { isLive: () => wireguard.isLive(), isReady: () => wireguard.isReady() };
-    const status = async (): Promise<string> => statusPage(command, await wireguard.servedStatus());
-    const { listenAddress } = command.options;
-    const serving = { ...health, status, listenAddress, registry, metrics: input.metrics, file, isKubeconfigStale };
-    await serve((running) => wireguard.run(running), { ...serving, version: command.version, log: command.log }, run);
+    const status = async (): Promise<string> =>
+      statusPage(command, { ...(await wireguard.servedStatus()), configFile: live.status() });
+    await serve(
+      (running) => Promise.all([wireguard.run(running), live.run(running)]),
+      {
+        isLive: () => wireguard.isLive(),
+        isReady: () => wireguard.isReady(),
+        isConfigStale: async () => live.isStale || (await clusters.isKubeconfigStale()),
+        status,
+        listenAddress: command.options.listenAddress,
+        registry,
+        metrics: input.metrics,
+        version,
+        log,
+      },
+      run,
+    );
     return 0;
   });
 }
@@ -76,8 +103,9 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
   const name = cluster ?? 'all';
   // A remote that is in the config may be cleaned up: then it is the node that goes.
   const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
-  const { settings, references } = readSettings(options, warningLog);
-  return withClusters({ ...references, remotes: [] }, command, run, async ({ local }) => {
+  const config = readConfig(options, warningLog);
+  const { settings } = config;
+  return withClusters({ ...referencesOf(config), remotes: [] }, command, run, async ({ local }) => {
     const removals = await removalsOf({
       cluster,
       nodeName,
@@ -95,10 +123,10 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
 }
 
 /** What a command needs besides the input of the app. */
-type Parts = {
-  readonly registry: ReturnType<typeof createMetrics>['registry'];
-  readonly file: ConfigSource;
-} & Pick<ServeInput, 'isKubeconfigStale'>;
+type Parts = Pick<ReturnType<typeof createMetrics>, 'registry'> & {
+  readonly config: Config;
+  readonly clusters: Clusters;
+};
 
 /** Connects all clusters, hands the input of the app to `use`, and closes the connections again. */
 async function withInput(
@@ -106,44 +134,83 @@ async function withInput(
   run: RunOptions,
   use: (input: Omit<WireGuardInput, 'purpose'>, parts: Parts) => Promise<number>,
 ): Promise<number> {
-  const { file, settings, references } = readSettings(options, warningLog);
-  const names = settings.remotes.map(({ name }) => name);
-  const device = settings.remotes.map((remote) => remote.device);
-  const { metrics, registry } = createMetrics(metricTable, { remote: ['local', ...names], cluster: names, device });
+  const config = readConfig(options, warningLog);
+  const { settings } = config;
+  const labelsOf = (remotes: readonly RemoteSettings[]) => {
+    const names = remotes.map(({ name }) => name);
+    return { remote: names, cluster: names, device: remotes.map(({ device }) => device) };
+  };
+  const { metrics, registry, series } = createMetrics(metricTable, labelsOf(settings.remotes));
+  series.begin({ remote: ['local'] });
   const onRequest = ({ host, method, code }: RequestReport): void =>
     metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
   const clientOf = (connection: Connection): KubeClient =>
     new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   const staleSeconds = options.staleHandshakeMs / 1_000;
-  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes, isKubeconfigStale }) => {
+  const references = referencesOf(config);
+  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes, clusters }) => {
     const input = {
       options,
       localClient: clientOf(local),
       localName: settings.local.name,
-      remotes: settings.remotes,
-      remoteClients: remotes.map(clientOf),
+      remotes: new Remotes({
+        settings: settings.remotes,
+        connections: remotes,
+        clusters,
+        references: (next) => remotesOfFile(next, `${config.file.path}: remotes`),
+        clientOf,
+        series: {
+          begin: (remote) => series.begin(labelsOf([remote])),
+          end: (remote) => series.end(labelsOf([remote])),
+        },
+        metrics,
+        log,
+        holdMs: options.deletionGuardHoldMs,
+      }),
       devices: systemDevices(options),
       watchLinks,
       clock: () => ({ nowSeconds: Math.floor(Date.now() / 1_000), staleSeconds }),
       log,
       metrics,
     };
-    return use(input, { registry, file, isKubeconfigStale });
+    return use(input, { config, registry, clusters });
   });
 }
 
-/** Reads the config file. @throws {ConfigError} with all problems in it */
-function readSettings({ clustersConfig: path }: WireGuardOptions, warningLog: Logger) {
-  const file = readConfigSource(path);
-  const parsed = parseClustersFile(file.content);
-  const result = parsed.ok ? settingsOfFile(parsed.value) : parsed;
-  if (!result.ok) throw new ConfigError(result.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of parsed.ok ? [...parsed.warnings, ...overriddenAddresses(parsed.value.remotes, 'remotes')] : [])
-    warningLog.warn({ path }, warning);
-  const settings = result.value;
-  const references = {
-    local: { at: `${path}: local.kubeConfigPath`, reference: settings.local.reference },
-    remotes: remotesOfFile(settings.remotes, `${path}: remotes`),
-  };
-  return { file, settings, references };
+type Config = {
+  readonly file: ConfigSource;
+  readonly settings: Settings;
+  /** What takes effect at a start only. */
+  readonly fixed: object;
+  readonly warnings: readonly string[];
+};
+
+/** @throws {ConfigError} with all problems of the file */
+function readConfig({ clustersConfig }: WireGuardOptions, warningLog: Logger): Config {
+  const config = configOf(readConfigSource(clustersConfig));
+  warnOf(config, warningLog);
+  return config;
 }
+
+/** @throws {ConfigError} with all problems of the file */
+function configOf(file: ConfigSource): Config {
+  const invalid = (problems: readonly string[]) =>
+    new ConfigError(problems.map((problem) => `${file.path}: ${problem}`));
+  const parsed = parseClustersFile(file.content);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const settings = settingsOfFile(parsed.value);
+  if (!settings.ok) throw invalid(settings.problems);
+  const { remotes, ...fixed } = parsed.value;
+  const warnings = [...parsed.warnings, ...overriddenAddresses(remotes, 'remotes')];
+  return { file, settings: settings.value, fixed, warnings };
+}
+
+function warnOf({ file: { path }, warnings }: Config, warningLog: Logger): void {
+  for (const warning of warnings) warningLog.warn({ path }, warning);
+}
+
+/** The local cluster and the remotes, each with the field that names it. */
+const referencesOf = ({ file: { path }, settings: { local, remotes } }: Config) => ({
+  local: { at: `${path}: local.kubeConfigPath`, reference: local.reference },
+  remotes: remotesOfFile(remotes, `${path}: remotes`),
+});

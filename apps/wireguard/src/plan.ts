@@ -15,7 +15,7 @@ import type { ObservedNode } from './mesh/local/observe.ts';
 import { orphansOf } from './orphans/orphans.ts';
 import type { LocalNode } from './own-node/local-node.ts';
 import { type Decision, NEW_KEY } from './mesh/reconciler.ts';
-import type { Remote } from './mesh/remote/remote.ts';
+import type { MeshRemote } from './mesh/remote/mesh-remote.ts';
 
 /** One planned change. */
 export type PlannedChange = {
@@ -71,7 +71,7 @@ export function orphanPlan(
 
 /** The plan of a remote, from what a reconcile decides. */
 export function remotePlan(
-  { settings, held, skipped, failure }: Pick<Remote, 'settings' | 'held' | 'skipped' | 'failure'>,
+  { settings, held, skipped, failure }: Pick<MeshRemote, 'settings' | 'held' | 'skipped' | 'failure'>,
   decision: Decision,
 ): RemotePlan {
   const { observation, desired, diagnostics } = decision;

@@ -6,7 +6,7 @@ import { type NodeDiagnostic, skippedLine } from './mesh/desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './mesh/desired/handshake.ts';
 import { type Observation, type ObservedNode, refusedPacketsOf } from './mesh/local/observe.ts';
 import { remoteOfAlias } from './names.ts';
-import type { Remote } from './mesh/remote/remote.ts';
+import type { MeshRemote } from './mesh/remote/mesh-remote.ts';
 
 /** A peer of a device, as it is. */
 type PeerStatus = {
@@ -42,7 +42,7 @@ export type RemoteStatus = {
 
 /** What a remote has on this node. Its peers are in the order of their Nodes and keys; those without a Node come last. */
 export function remoteStatus(
-  remote: Pick<Remote, 'settings' | 'peers' | 'skipped' | 'failure'>,
+  remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'>,
   { devices, links }: ObservedNode,
   clock: HandshakeClock,
 ): RemoteStatus {
@@ -88,7 +88,7 @@ type ServedStatus = SharedStatus & { readonly config: object } & (
 
 /** @param observed the error if the node couldn't be observed: its device and peers are unknown */
 export function servedStatus(
-  remote: Pick<Remote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
+  remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
   observed: (ObservedNode & Pick<Observation, 'routes'>) | Error,
   clock: HandshakeClock,
 ): ServedStatus {

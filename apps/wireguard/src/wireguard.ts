@@ -1,78 +1,66 @@
-import { Controller } from '@kube-semaphore/controller';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { type AppStatus, everyPeriod, foreseeRefusals, Runner } from '@kube-semaphore/multicluster';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import {
+  type AppStatus,
+  everyPeriod,
+  foreseeRefusals,
+  type Remote,
+  type RemoteChanges,
+  type Remotes,
+  Runner,
+} from '@kube-semaphore/multicluster';
 import type { Health } from '@kube-semaphore/runtime';
-import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
-import type { HandshakeClock } from './mesh/desired/handshake.ts';
-import { DeviceHealth } from './mesh/health/device-health.ts';
-import type { DeviceTools } from './mesh/local/device.ts';
-import { DeviceWatch } from './mesh/local/device-watch.ts';
-import { LocalNode } from './own-node/local-node.ts';
+import type { Device } from '@kube-semaphore/wireguard-tools';
+import type { RemoteSettings } from './config/settings.ts';
 import { observeNode } from './mesh/local/observe.ts';
+import { Mesh, type MeshOptions } from './mesh/mesh.ts';
 import { Orphans } from './orphans/orphans.ts';
-import { prepareNode, type Purpose } from './own-node/prepare-node.ts';
+import { LocalNode, type LocalNodeOptions } from './own-node/local-node.ts';
+import { checkNode } from './own-node/check-node.ts';
 import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
-import { Reconciler } from './mesh/reconciler.ts';
-import { Remotes, type RemotesOptions } from './mesh/remote/remotes.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
 
-export type WireGuardInput = Omit<RemotesOptions, 'local' | 'onChange'> & {
-  readonly purpose: Purpose;
-  readonly localClient: KubeClient;
-  readonly devices: DeviceTools;
-  readonly watchLinks: WatchLinks;
-  readonly clock: () => HandshakeClock;
-};
+export type WireGuardInput = Omit<MeshOptions, 'remotes' | 'local'> &
+  Omit<LocalNodeOptions, 'onChange'> & {
+    /** Only `run` changes the node. */
+    readonly purpose: 'run' | 'plan' | 'status';
+    readonly remotes: Remotes<RemoteSettings>;
+  };
 
 type OnceOptions = RunOptions & { readonly timeoutMs: number };
 
-/** The whole app: the tunnels from this node to the Nodes of remote clusters. Each key of its controller is a remote. */
+/** The whole app: what our Node announces, the mesh to the Nodes of remotes, and what is left of former remotes. */
 export class WireGuard {
   readonly #input: WireGuardInput;
   readonly #local: LocalNode;
-  readonly #remotes: Remotes;
-  readonly #health: DeviceHealth;
-  readonly #reconciler: Reconciler;
-  readonly #controller: Controller;
+  readonly #mesh: Mesh;
   readonly #orphans: Orphans;
-  readonly #deviceWatch: DeviceWatch;
   readonly #runner: Runner;
+  /** Of the node, when the config was last checked on it. */
+  #devices: readonly Device[] = [];
+  /** Resolves when nothing on the node is in the way of a changed config. */
+  #cleared: Promise<void> | undefined;
 
   constructor(input: WireGuardInput) {
     const { options, remotes } = input;
     this.#input = input;
-    const localChanged = (): void => {
-      this.#remotes.localChanged();
-      this.#observeAll();
-    };
-    this.#local = new LocalNode({ ...input, onChange: localChanged });
-    const onChange = (remote: string): void => this.#enqueue(remote, performance.now());
-    this.#remotes = new Remotes({ ...input, local: this.#local, onChange });
-    this.#health = new DeviceHealth(input);
-    this.#reconciler = new Reconciler({ ...input, local: this.#local, health: this.#health });
-    this.#controller = new Controller({
-      reconcile: (name, context) => this.#reconciler.reconcile(this.#remotes.get(name), context),
-      workers: options.writeConcurrency,
-      minWriteIntervalMs: options.minWriteIntervalMs,
-      onFailure: (failure) => this.#health.retrying(failure),
-    });
-    this.#orphans = new Orphans({ ...input, tools: input.devices.tools, local: this.#local });
-    this.#deviceWatch = new DeviceWatch({
+    this.#local = new LocalNode({
       ...input,
-      remotes: new Map(remotes.map(({ device, name }) => [device, name])),
-      awaited: () => this.#health.awaited,
-      retryMs: options.observePeriodMs,
-      onChange: (remote) => this.#observe(remote),
+      onChange: () => {
+        this.#mesh.rulesMayHaveChanged();
+        this.#mesh.observeAll();
+      },
     });
+    this.#mesh = new Mesh({ ...input, local: this.#local });
+    this.#orphans = new Orphans({ ...input, tools: input.devices.tools, local: this.#local });
     this.#runner = new Runner({
       local: this.#local,
       watch: async (running) => {
-        const { devices } = await prepareNode(input, { local: this.#local, orphans: this.#orphans, ...running });
-        return this.#remotes.run(devices, { ...running, isRestart: input.purpose === 'run' });
+        await this.#prepare(running);
+        return [remotes.run((remote, run) => this.#follow(remote, run), running)];
       },
-      remotes: () => this.#remotes.all,
+      remotes: () => this.#mesh.followed,
       watched: 'nodes',
-      longestReconcileMs: () => this.#controller.longestRunningMs,
+      longestReconcileMs: () => this.#mesh.longestReconcileMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
   }
@@ -83,7 +71,7 @@ export class WireGuard {
 
   /** Whether all devices are set up, and each remote has synced or had its time. */
   isReady(): Health {
-    const missing = this.#input.remotes.map(({ name }) => name).filter((name) => !this.#health.isSetUp(name));
+    const { missing } = this.#mesh;
     return this.#runner.isWatching && missing.length > 0
       ? { ok: false, reason: `no device yet for ${missing.join(', ')}` }
       : this.#runner.isReady();
@@ -92,37 +80,47 @@ export class WireGuard {
   /** Works until `signal` is aborted. Tunnels stay. @throws {ConfigError} if the config can't work on this node */
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => {
-      this.#observeAll();
       const observe = (): void => {
-        this.#observeAll();
+        this.#mesh.observeAll();
         void this.#orphans.check(running);
       };
-      return [
-        this.#controller.run(running),
-        this.#deviceWatch.run(running),
-        everyPeriod(this.#input.options.observePeriodMs, observe, running),
-        ...this.#input.remotes.map(({ name, resyncPeriodMs }) =>
-          everyPeriod(resyncPeriodMs, () => this.#observe(name), running),
-        ),
-      ];
+      return [this.#mesh.run(running), everyPeriod(this.#input.options.observePeriodMs, observe, running)];
     });
+  }
+
+  /**
+   * Takes over the remotes of a changed config.
+   *
+   * @throws {ConfigError} as `run`, or if there is no way to connect to one; then all stays as it was
+   */
+  async replaceRemotes(next: readonly RemoteSettings[], running: RunOptions): Promise<RemoteChanges> {
+    const { remotes } = this.#input;
+    if (!this.#runner.isWatching) return remotes.replace(next);
+    const observed = await checkNode(this.#input, next, { local: this.#local, ...running });
+    this.#devices = observed.devices;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#cleared = promise;
+    try {
+      const changes = await remotes.replace(next);
+      await this.#orphans.check(running);
+      this.#mesh.rulesMayHaveChanged();
+      return changes;
+    } finally {
+      resolve();
+    }
   }
 
   /** What `run` would do now. @throws {ConfigError} as `run`; Error if our own Node can't be read in time */
   plan(options: OnceOptions): Promise<Plan> {
-    const {
-      devices,
-      remotes,
-      options: { nodeName },
-    } = this.#input;
+    const { devices, remotes, options: app } = this.#input;
     return this.#runner.once(options, async (running) => {
       const observed = await observeNode(devices.tools, running);
-      const { all } = this.#remotes;
-      const decisions = await Promise.all(all.map((remote) => this.#reconciler.decide(remote, running)));
+      const decided = await this.#mesh.decide(running);
+      const decisions = decided.map(({ decision }) => decision);
       return {
-        ...orphanPlan(observed, remotes),
-        remotes: all.map((remote, i) => remotePlan(remote, decisions[i]!)),
-        refusals: await foreseeRefusals(plannedWrites(decisions, this.#local, nodeName), options),
+        ...orphanPlan(observed, settingsOf(remotes)),
+        remotes: decided.map(({ remote, decision }) => remotePlan(remote, decision)),
+        refusals: await foreseeRefusals(plannedWrites(decisions, this.#local, app.nodeName), options),
       };
     });
   }
@@ -137,7 +135,7 @@ export class WireGuard {
     );
     return {
       local: this.#runner.localStatus(),
-      remotes: this.#remotes.all.map((remote) => servedStatus(remote, observed, clock())),
+      remotes: this.#mesh.known.map((remote) => servedStatus(remote, observed, clock())),
       config: { name: localName, node: options.nodeName },
     };
   }
@@ -147,23 +145,29 @@ export class WireGuard {
     const { devices, clock } = this.#input;
     return this.#runner.once({ ...options, needsLocal: false }, async (running) => {
       const observed = await observeNode(devices.tools, running);
-      const remotes = this.#remotes.all.map((remote) => remoteStatus(remote, observed, clock()));
+      const remotes = this.#mesh.known.map((remote) => remoteStatus(remote, observed, clock()));
       return { remotes, problem: this.#local.problem };
     });
   }
 
-  #observeAll(): void {
-    for (const { name } of this.#input.remotes) this.#observe(name);
+  /** Checks that the config can work on this node. Only `run` changes it, and `status` works where `run` can't. */
+  async #prepare(running: RunOptions): Promise<void> {
+    const { purpose, remotes, devices } = this.#input;
+    const settings = settingsOf(remotes);
+    const observed =
+      purpose === 'status'
+        ? await observeNode(devices.tools, running)
+        : await checkNode(this.#input, settings, { local: this.#local, ...running });
+    const isCleared = purpose === 'run' && (await this.#orphans.remove(observed, running));
+    this.#devices = (isCleared ? await observeNode(devices.tools, running) : observed).devices;
   }
 
-  /** The device of this remote, or our own Node, may have changed. */
-  #observe(remote: string): void {
-    this.#reconciler.observe(remote);
-    this.#enqueue(remote);
-  }
-
-  /** Until the node is prepared, no device may change. */
-  #enqueue(remote: string, since?: number): void {
-    if (this.#runner.isWatching) this.#controller.enqueue(remote, since);
+  async #follow(remote: Remote<RemoteSettings>, { signal }: RunOptions): Promise<void> {
+    if (this.#cleared !== undefined) await this.#cleared;
+    if (signal.aborted) return;
+    const device = this.#devices.find(({ name }) => name === remote.settings.device);
+    await this.#mesh.follow(remote, { signal, device, isRestart: this.#input.purpose === 'run' });
   }
 }
+
+const settingsOf = ({ all }: Remotes<RemoteSettings>): readonly RemoteSettings[] => all.map(({ settings }) => settings);

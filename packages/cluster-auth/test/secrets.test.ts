@@ -1,7 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { Secrets } from '@kube-semaphore/text';
 import { expect, it, onTestFinished } from 'vitest';
+import { connect } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { connected, send, temporaryFolder, writeConfig } from './world.ts';
 
@@ -83,4 +88,24 @@ it('the password of a proxy is a secret', async () => {
   const { secrets } = await connected({ kind: 'kubeconfig', path });
   expect(secrets.strip('word-of-the-proxy')).toBe('[redacted]');
   expect(secrets.strip(base64('jane:pass word-of-the-proxy'))).toBe('[redacted]');
+});
+
+it('a closed connection is not kept for its secrets, which stay secrets', async () => {
+  const { dir, cluster } = await serverAndFolder();
+  const token = 'the-token-of-jane-1';
+  const path = await writeConfig(dir, cluster, { token });
+  const secrets = new Secrets();
+  const open = async (): Promise<WeakRef<object>> => {
+    const log = { info: () => undefined, warn: () => undefined };
+    const connection = await connect({ kind: 'kubeconfig', path }, { env: {}, log, secrets });
+    await connection.authorize({ signal: new AbortController().signal });
+    connection.close();
+    return new WeakRef(connection);
+  };
+  const closed = await open();
+  await setImmediate(); // until then, the weak reference keeps it
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  expect(closed.deref()).toBeUndefined();
+  expect(secrets.strip(`refused ${token}`)).toBe('refused [redacted]');
 });

@@ -1,4 +1,5 @@
 export { type Removal, cleanUp, cleanupConfirmation, confirmation, writeIfConfirmed } from './cleanup.ts';
+export { Clusters, withClusters } from './clusters.ts';
 export {
   addressFields,
   localReference,
@@ -11,6 +12,7 @@ export {
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { readConfigSource } from './config/config-source.ts';
+export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';
 export { type KeyContext, LeaderController } from './local/leader-controller.ts';
@@ -27,10 +29,17 @@ export { reportClusterSetId } from './remote/cluster-set-id.ts';
 export { ClusterWatches, type ConnectionStatus } from './remote/cluster-watches.ts';
 export { type Diagnostic, DiagnosticRegister, skippedIn } from './remote/diagnostic-register.ts';
 export { remoteBudget } from './remote/remote-budget.ts';
+export {
+  type Follow,
+  type Remote,
+  type RemoteChanges,
+  type RemoteConfig,
+  type RemoteList,
+  Remotes,
+} from './remote/remotes.ts';
 export { RemoteState, type RemoteStatus } from './remote/remote-state.ts';
 export { reportRestriction } from './remote/restriction.ts';
 export { type LocalSide, Runner } from './runner.ts';
 export { type AppStatus, statusPage } from './status-page.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
-export { withClusters } from './with-clusters.ts';
 export { Watched, type WatchedOptions } from './watched.ts';

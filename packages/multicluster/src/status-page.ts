@@ -1,5 +1,6 @@
 import type { Command } from '@kube-semaphore/runtime';
 import { jsonPage } from '@kube-semaphore/text';
+import type { ConfigFileStatus } from './config/live-config.ts';
 import type { ConnectionStatus } from './remote/cluster-watches.ts';
 import type { RemoteStatus } from './remote/remote-state.ts';
 
@@ -15,6 +16,8 @@ export type AppStatus = {
   readonly remotes: readonly (RemoteStatus & { readonly config: object })[];
   /** Besides that of each remote. */
   readonly config: object;
+  /** Absent without a config file. */
+  readonly configFile?: ConfigFileStatus;
 };
 
 /** The page of `/status`: one JSON object with texts of at most 1,024 code units, without our credentials. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HostPort } from '@kube-semaphore/net';
 import { ConfigError } from './config-error.ts';
 import { type Health, startHealthServer } from './health/health-server.ts';
@@ -5,7 +6,6 @@ import type { Logger } from './log/logger.ts';
 import type { createMetrics, Instruments } from './metrics/metrics.ts';
 import { addProcessMetrics } from './metrics/process-metrics.ts';
 import type { sharedMetrics } from './metrics/shared-metrics.ts';
-import { watchForStaleness, watchStaleness } from './process/stale-file.ts';
 
 /** A config file as it was read. */
 export type ConfigSource = { readonly path: string; readonly content: string };
@@ -18,10 +18,8 @@ export type ServeInput = {
   readonly isReady: () => Health;
   /** The JSON of `/status`. */
   readonly status: () => Promise<string> | string;
-  /** A change of the file is reported, and not applied. */
-  readonly file: ConfigSource | undefined;
-  /** Whether a changed kubeconfig isn't used; its connection says why. */
-  readonly isKubeconfigStale: () => Promise<boolean>;
+  /** Whether a changed config file or kubeconfig isn't in force; the log says why. */
+  readonly isConfigStale: () => Promise<boolean>;
   readonly version: string;
   readonly log: Logger;
 };
@@ -32,8 +30,8 @@ export type ServeInput = {
  * @throws {ConfigError} if the server can't listen
  */
 export async function serve(
-  run: (options: { readonly signal: AbortSignal }) => Promise<void>,
-  { listenAddress, registry, metrics, isLive, isReady, status, file, isKubeconfigStale, version, log }: ServeInput,
+  run: (options: { readonly signal: AbortSignal }) => Promise<unknown>,
+  { listenAddress, registry, metrics, isLive, isReady, status, isConfigStale, version, log }: ServeInput,
   { signal }: { readonly signal: AbortSignal },
 ): Promise<void> {
   addProcessMetrics(registry);
@@ -44,25 +42,21 @@ export async function serve(
     },
   );
   log.info({ port: health.port, version }, 'started');
-  const stale = { file: false, kubeconfig: false };
-  const note = (change: Partial<typeof stale>): void => {
-    Object.assign(stale, change);
-    metrics.configStale.set({}, stale.file || stale.kubeconfig ? 1 : 0);
-  };
-  const onStale = (isStale: boolean): void => {
-    note({ file: isStale });
-    log.warn(
-      { path: file!.path, isStale },
-      isStale ? 'config file changed; restart to apply it' : 'config file restored',
-    );
-  };
   try {
-    await Promise.all([
-      run({ signal }),
-      file && watchForStaleness(file.path, { content: file.content, signal, onStale }),
-      watchStaleness(isKubeconfigStale, { signal, onStale: (kubeconfig) => note({ kubeconfig }) }),
-    ]);
+    await Promise.all([run({ signal }), showStaleness({ isConfigStale, metrics }, { signal })]);
   } finally {
     await health.close();
+  }
+}
+
+/** Asks every 5 s until `signal` is aborted, so that what is invalid is told although nothing uses it. */
+async function showStaleness(
+  { isConfigStale, metrics }: Pick<ServeInput, 'isConfigStale' | 'metrics'>,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    await delay(5_000, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    metrics.configStale.set({}, (await isConfigStale()) ? 1 : 0);
   }
 }

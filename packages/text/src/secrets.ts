@@ -4,29 +4,51 @@ const PIECE = 16;
 /** Shorter secrets can't be distinguished from ordinary words. */
 const MIN_LENGTH = 8;
 
+/** More than the connections of any config. */
+const MOST_FORMER = 512;
+
 /** The characters of passwords, and of tokens in any spelling. Other characters divide a secret into several words. */
 const WORDS = new RegExp(`[!#$%&*+./0-9=?@A-Z^_a-z|~-]{${MIN_LENGTH},}`, 'g');
+
+/** Spellings of what an owner uses, and used before. */
+type Held = { now: readonly string[]; before: readonly string[] };
 
 /**
  * Our own credentials, to strip them from foreign text: an error that quotes the request, a page of a proxy, an object
  * with a token as its name. They are found as they are, percent-encoded, and in base64, but not in other encodings.
  */
 export class Secrets {
-  readonly #held = new Map<object, { readonly now: readonly string[]; readonly before: readonly string[] }>();
+  readonly #byOwner = new WeakMap<object, Held>();
+  readonly #held = new Set<Held>();
+  /** Of owners that are gone, oldest first: what they caused may still be told. */
+  #former: readonly Held[] = [];
+  readonly #gone = new FinalizationRegistry<Held>((held) => {
+    this.#held.delete(held);
+    this.#former = [...this.#former, held].slice(-MOST_FORMER);
+    this.#index = undefined;
+  });
   /** Made from what is held when it is needed. */
   #index: Index | undefined;
 
-  /** Holds what `owner` uses now, and what it used before, until the next call: an answer may still repeat that. */
+  /** Holds what `owner` uses now, and what it used before, until the next call: an answer may still repeat that. Not the owner. */
   hold(owner: object, secrets: readonly string[]): void {
-    const before = this.#held.get(owner)?.now ?? [];
-    this.#held.set(owner, { now: secrets.flatMap(spellingsOf), before });
+    const now = secrets.flatMap(spellingsOf);
+    const known = this.#byOwner.get(owner);
+    if (known === undefined) {
+      const held = { now, before: [] };
+      this.#byOwner.set(owner, held);
+      this.#held.add(held);
+      this.#gone.register(owner, held);
+    } else Object.assign(known, { now, before: known.now });
     this.#index = undefined;
   }
 
   /** `text` with `[redacted]` in place of each word with a secret, or with 16 characters of one. */
   strip(text: string): string {
-    if (text.length < MIN_LENGTH || this.#held.size === 0) return text;
-    const index = (this.#index ??= indexOf([...this.#held.values()].flatMap(({ now, before }) => [...now, ...before])));
+    if (text.length < MIN_LENGTH || this.#held.size + this.#former.length === 0) return text;
+    const all = (): readonly string[] =>
+      [...this.#former, ...this.#held].flatMap(({ now, before }) => [...now, ...before]);
+    const index = (this.#index ??= indexOf(all()));
     return text.replace(WORDS, (word) => (holdsPiece(word, index) ? '[redacted]' : word));
   }
 }

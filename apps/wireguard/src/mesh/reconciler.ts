@@ -26,7 +26,7 @@ import type { KnownNode, LocalNode } from '../own-node/local-node.ts';
 import { type Observation, observeDevice, observedOf } from './local/observe.ts';
 import { examineDevice, type Ownership } from './local/ownership.ts';
 import { deviceAlias } from '../names.ts';
-import type { PeerUpdate, Remote } from './remote/remote.ts';
+import type { MeshRemote, PeerUpdate } from './remote/mesh-remote.ts';
 
 export type ReconcilerOptions = {
   readonly devices: DeviceTools;
@@ -38,7 +38,7 @@ export type ReconcilerOptions = {
 };
 
 /** What a reconcile needs of a remote. */
-export type ReconciledRemote = Pick<Remote, 'settings' | 'peers' | 'takeUpdate' | 'setDeviceDiagnostics'>;
+export type ReconciledRemote = Pick<MeshRemote, 'settings' | 'peers' | 'takeUpdate' | 'setDeviceDiagnostics'>;
 
 /** What a remote has on this node, and what it should have. */
 export type Decision = {
@@ -61,7 +61,7 @@ type Prepared = { readonly observation: Observation; readonly publicKey: string;
 /** The public key of a device whose key isn't made yet, in a plan. */
 export const NEW_KEY = '(the new key)';
 
-const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
+export const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
 
 /** A shutdown doesn't interrupt a change of a device: a partial change is of no use, and a whole one is quick. */
 const UNINTERRUPTED = { signal: new AbortController().signal };
@@ -85,6 +85,13 @@ export class Reconciler {
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#tools = options.devices.tools;
+  }
+
+  /** A remote left the config. */
+  forget(remote: string): void {
+    this.#given.delete(remote);
+    this.#unsure.delete(remote);
+    this.#ownKeys.delete(remote);
   }
 
   /** The next reconcile of this remote observes its device. */

@@ -1,3 +1,4 @@
+import type { RemoteList } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import { type Logger, type Samples, sampleLine } from '@kube-semaphore/runtime';
 import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-tools';
@@ -25,7 +26,7 @@ const ofPeers: readonly (readonly [
 
 export type ObserveInput = {
   readonly devices: { readonly tools: Pick<WireGuardTools, 'devices'> };
-  readonly remotes: readonly { readonly device: string }[];
+  readonly remotes: RemoteList<{ readonly device: string }>;
   readonly metrics: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>;
   readonly options: Pick<WireGuardOptions, 'peerMetrics'>;
   readonly clock: () => HandshakeClock;
@@ -46,7 +47,7 @@ export async function observeMetrics({
 }: ObserveInput): Promise<Samples> {
   try {
     const observed = await devices.tools.devices({ signal: new AbortController().signal });
-    const ours = observed.filter(({ name }) => remotes.some(({ device }) => device === name));
+    const ours = observed.filter(({ name }) => remotes.all.some(({ settings }) => settings.device === name));
     return showDevices(metrics, ours, { ...clock(), peerMetrics: options.peerMetrics });
   } catch (error) {
     log.debug({ error }, 'devices not observed; their metrics stay');

@@ -4,8 +4,15 @@ import { FakeTools } from '../../test/support/fake-tools.ts';
 import { observeNode } from '../mesh/local/observe.ts';
 import { metrics as metricTable } from '../metrics/metrics.ts';
 import type { AnnotationPatch } from '../own-node/desired/own-node.ts';
-import { Orphans, orphansOf } from './orphans.ts';
-import { key, observedNode, remoteSettings, silentLog } from '../../test/support/builders.ts';
+import { displacedDevices, Orphans, orphansOf } from './orphans.ts';
+import {
+  key,
+  observedDevice,
+  observedNode,
+  remoteList,
+  remoteSettings,
+  silentLog,
+} from '../../test/support/builders.ts';
 
 const { signal } = new AbortController();
 
@@ -25,7 +32,7 @@ async function remove(annotations: Readonly<Record<string, string>> = {}): Promi
   const orphans = new Orphans({
     tools,
     local: { node, annotate },
-    remotes: [remoteSettings()],
+    remotes: remoteList(remoteSettings()),
     log: silentLog,
     metrics,
   });
@@ -100,5 +107,27 @@ describe('orphansOf', () => {
       ours: [{ device: 'wireguard.c2', remote: 'c3' }],
       unmarked: [],
     });
+  });
+});
+
+describe('displacedDevices', () => {
+  const port = (name: string, listenPort: number) => observedDevice([], { name, listenPort });
+  const node = {
+    links: observedNode(['wireguard.c2', 'semaphore-wireguard c2'], ['wireguard.c3', 'semaphore-wireguard c3']).links,
+    devices: [port('wireguard.c2', 1), port('wireguard.c3', 2)],
+  };
+  const wanting = (c2Port: number, c3Port: number) => [
+    { name: 'c2', device: 'wireguard.c2', listenPort: c2Port },
+    { name: 'c3', device: 'wireguard.c3', listenPort: c3Port },
+  ];
+
+  it.each([
+    { name: 'none if all have their port', remotes: wanting(1, 2), want: [] },
+    { name: 'none that gets a free port', remotes: wanting(1, 3), want: [] },
+    { name: 'both that swap their ports', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
+    { name: 'one whose port another gets', remotes: wanting(2, 3), want: ['wireguard.c3'] },
+  ])('are $name', ({ remotes, want }) => {
+    expect(displacedDevices(node, remotes).map(({ device }) => device)).toEqual(want);
+    expect(displacedDevices({ ...node, links: [] }, remotes)).toEqual([]);
   });
 });

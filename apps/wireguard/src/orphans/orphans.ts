@@ -1,4 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
+import type { RemoteList } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../config/settings.ts';
@@ -33,10 +34,26 @@ export function orphansOf(
   };
 }
 
+/** Devices of ours that hold a port which the config gives to another remote. They have to free it before that remote binds it. */
+export function displacedDevices(
+  { links, devices }: ObservedNode,
+  remotes: readonly Pick<RemoteSettings, 'name' | 'device' | 'listenPort'>[],
+): readonly Pick<RemoteSettings, 'name' | 'device'>[] {
+  const ours = new Set(links.filter(({ alias }) => remoteOfAlias(alias) !== undefined).map(({ name }) => name));
+  return remotes.filter(({ device: name, listenPort }) => {
+    const port = devices.find((device) => device.name === name)?.listenPort;
+    return (
+      ours.has(name) &&
+      port !== listenPort &&
+      remotes.some((other) => other.device !== name && other.listenPort === port)
+    );
+  });
+}
+
 export type OrphansOptions = {
   readonly tools: WireGuardTools;
   readonly local: Pick<LocalNode, 'node' | 'annotate'>;
-  readonly remotes: readonly RemoteSettings[];
+  readonly remotes: RemoteList<RemoteSettings>;
   readonly log: Logger;
   readonly metrics: Pick<WireGuardMetrics, 'orphans'>;
 };
@@ -64,13 +81,14 @@ export class Orphans {
   }
 
   /**
-   * Removes our devices among them, and what our Node announces for them. Reports the others. A failure doesn't stop the rest.
+   * Removes our devices among them, and what our Node announces for them. Reports the others. Frees ports that the config gives
+   * to other remotes than before. A failure doesn't stop the rest.
    *
-   * @returns whether a device was removed
+   * @returns whether a device was removed or changed
    */
   async remove(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
-    const { ours, unmarked } = orphansOf(observed, this.#options.remotes);
-    let removed = false;
+    const { ours, unmarked } = orphansOf(observed, this.#remotes);
+    let removed = await this.#freePorts(observed, { signal });
     for (const orphan of ours) {
       try {
         await this.#remove(orphan, { signal });
@@ -84,10 +102,27 @@ export class Orphans {
     return removed;
   }
 
+  get #remotes(): readonly RemoteSettings[] {
+    return this.#options.remotes.all.map(({ settings }) => settings);
+  }
+
+  async #freePorts(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
+    const { tools } = this.#options;
+    const displaced = displacedDevices(observed, this.#remotes);
+    for (const { name, device } of displaced)
+      try {
+        // Port 0 is any free one.
+        await tools.changeDevice(device, { listenPort: 0 }, { signal });
+      } catch (error) {
+        if (!signal.aborted) this.#failures.failed({ key: name, error });
+      }
+    return displaced.length > 0;
+  }
+
   /** The device goes last: only its mark says that annotations have to be removed. */
   async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
-    const { tools, local, remotes, log } = this.#options;
-    const isConfigured = remotes.some(({ name }) => name === remote);
+    const { tools, local, log } = this.#options;
+    const isConfigured = this.#remotes.some(({ name }) => name === remote);
     const patch = isConfigured
       ? undefined
       : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
@@ -97,7 +132,8 @@ export class Orphans {
   }
 
   #report(unmarked: readonly string[]): void {
-    const { local, remotes, log, metrics } = this.#options;
+    const { local, log, metrics } = this.#options;
+    const remotes = this.#remotes;
     for (const device of unmarked.filter((name) => !this.#logged.has(name))) {
       this.#logged.add(device);
       log.warn({ device }, 'device without our mark has no remote in the config; it is not removed');

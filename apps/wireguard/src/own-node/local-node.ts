@@ -112,8 +112,7 @@ export class LocalNode implements LocalSide {
   async announce(remote: string, patch: AnnotationPatch | undefined, { signal }: RunOptions): Promise<void> {
     try {
       if (patch !== undefined) await this.annotate(patch, { signal });
-      const recovered = this.#unannounced.delete(remote);
-      if (recovered && this.#unannounced.size === 0 && this.#watches.isUp) this.#showUp(1);
+      this.forget(remote);
     } catch (error) {
       if (!signal.aborted) this.#unannounced.add(remote);
       throw error;
@@ -121,6 +120,12 @@ export class LocalNode implements LocalSide {
       // Set each time, as the watch of our Node may have set it to 1 meanwhile.
       if (this.#unannounced.size > 0) this.#showUp(0);
     }
+  }
+
+  /** No announcement to this remote fails now. */
+  forget(remote: string): void {
+    const recovered = this.#unannounced.delete(remote);
+    if (recovered && this.#unannounced.size === 0 && this.#watches.isUp) this.#showUp(1);
   }
 
   /** Watches until `signal` is aborted; once. */

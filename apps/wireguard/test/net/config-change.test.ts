@@ -1,5 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { MeshNode } from '../support/mesh.ts';
 import { itWithMesh } from '../support/mesh-it.ts';
 
@@ -84,4 +84,68 @@ it('lets remotes swap their ports', async ({ mesh }) => {
   expect((await oursOn(n1!)).devices.toSorted()).toEqual(['wireguard.c2 51823', 'wireguard.c3 51822']);
   // wireguard-go frees its port before it binds the next, so a retry works; with the kernel's WireGuard it never would.
   expect(second.log().filter(({ msg }) => msg === 'reconcile failed, retrying')).toEqual([]);
+});
+
+describe('without a restart', () => {
+  it('a remote is added and removed, and another is not touched', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    await mesh.agent(n1!).stop();
+    const agent = await mesh.startAgent(n1!, { remotes: { c3: null } });
+    await agent.ready();
+    await comesToHave(n1!, of(2));
+
+    await mesh.configure(n1!);
+    expect(await agent.logged('config file changed, and is in force')).toMatchObject({ added: ['c3'], removed: [] });
+    await agent.logged('remote nodes listed', { cluster: 'c3' });
+    const ports = async () => (await oursOn(n1!)).devices.toSorted();
+    await eventually(ports, ['wireguard.c2 51822', 'wireguard.c3 51823']);
+    expect(await agent.metric('semaphore_wg_remote_up', { remote: 'c3' })).toBe(1);
+
+    await mesh.configure(n1!, { c3: null });
+    await comesToHave(n1!, of(2));
+    expect(await agent.metric('semaphore_wg_remote_up', { remote: 'c3' })).toBeUndefined();
+    expect(await agent.status()).toMatchObject({
+      remotes: [{ name: 'c2' }],
+      configFile: { problems: [], needRestart: [] },
+    });
+    expect(await agent.get('/readyz')).toMatchObject({ status: 200 });
+    expect(agent.log().filter(({ msg, cluster }) => msg === 'API server reached' && cluster === 'c2')).toHaveLength(1);
+  });
+
+  it('remotes swap their ports, and get other names and ports of devices', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const agent = mesh.agent(n1!);
+    await mesh.configure(n1!, { c2: { wgListenPort: 51_823 }, c3: { wgListenPort: 51_822 } });
+    const ports = async () => (await oursOn(n1!)).devices.toSorted();
+    await eventually(ports, ['wireguard.c2 51823', 'wireguard.c3 51822']);
+    await mesh.configure(n1!, { c2: { wgListenPort: 51_822 }, c3: { wgListenPort: 51_823 } });
+    await eventually(ports, ['wireguard.c2 51822', 'wireguard.c3 51823']);
+    await mesh.configure(n1!, { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 51_823 } });
+    await comesToHave(n1!, of(2, 'wg-c2', 51_823));
+    expect(agent.log().filter(({ msg }) => msg === 'reconcile failed, retrying')).toEqual([]);
+  });
+
+  it('an invalid file, and one that can not work on this node, change nothing, and are told', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const agent = mesh.agent(n1!);
+    const before = await oursOn(n1!);
+    const stale = () => agent.metric('semaphore_wg_config_stale');
+    for (const [fields, problem] of [
+      [{ wgListenPort: 70_000 }, 'remotes[0].wgListenPort: 70000 is not a whole number from 1 to 65535'],
+      [{ podSubnet: '10.1.0.0/16' }, '10.1.1.0/24'],
+      [{ kubeConfigPath: '/none' }, '/none'],
+    ] as const) {
+      await mesh.configure(n1!, { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 51_823, ...fields } });
+      await eventually(
+        async () => JSON.stringify(await agent.status()),
+        (text) => text.includes(problem),
+      );
+      await eventually(stale, 1);
+      expect(await oursOn(n1!)).toEqual(before);
+    }
+    await mesh.configure(n1!, { c3: null, c2: { deviceName: 'wg-c2', wgListenPort: 51_823 } });
+    await eventually(stale, 0);
+    await agent.logged('config file is as before');
+    expect(await oursOn(n1!)).toEqual(before);
+  });
 });

@@ -10,6 +10,11 @@ import { type BorrowedAddresses, CalicoClaims, claimsOf, type NodeBlock } from '
 
 export { cidr };
 
+/** What the config has now. */
+export const remoteList = (...settings: readonly RemoteSettings[]) => ({
+  all: settings.map((each) => ({ settings: each })),
+});
+
 /** A public key by its number. */
 export const key = (number: number): string => Buffer.from(new Uint8Array(32).fill(number + 1)).toString('base64');
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
@@ -121,9 +121,8 @@ export class Mesh {
 
   /** Starts the agent of a node, for all other clusters; `ready()` waits for its devices. */
   async startAgent(node: MeshNode, { flags, remotes = {}, word, env, starter }: AgentOptions = {}): Promise<Agent> {
-    const { name, machine, cluster, keyFolder } = node;
-    const file = join(this.dir, `${cluster.name}-${name}.json`);
-    await writeFile(file, JSON.stringify(this.#config(cluster, remotes)));
+    const { name, machine, keyFolder } = node;
+    const file = await this.configure(node, remotes);
     const usual = {
       'clusters-config': file,
       'node-name': name,
@@ -141,6 +140,14 @@ export class Mesh {
     );
     this.#agents.set(node, [...(this.#agents.get(node) ?? []), agent]);
     return agent;
+  }
+
+  /** Writes the config of a node's agent, at once for one that runs. @returns its path */
+  async configure({ name, cluster }: MeshNode, remotes: AgentOptions['remotes'] = {}): Promise<string> {
+    const file = join(this.dir, `${cluster.name}-${name}.json`);
+    await writeFile(`${file}.new`, JSON.stringify(this.#config(cluster, remotes)));
+    await rename(`${file}.new`, file);
+    return file;
   }
 
   /** The last agent of a node. @throws {Error} if there is none */

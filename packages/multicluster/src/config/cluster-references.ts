@@ -61,12 +61,18 @@ export type NamedReference = { readonly at: string; readonly reference: ClusterR
  * Clusters that have the API server of an earlier one, such as a kubeconfig that was copied. Compares addresses, which
  * needs no rights; behind two proxies one address may be two clusters.
  *
- * @returns sentences for the log
+ * @param since the index of the first one that is new
+ * @returns sentences for the log, about new ones
  */
-export function sharedServers(clusters: readonly { readonly at: string; readonly server: URL }[]): readonly string[] {
+export function sharedServers(
+  clusters: readonly { readonly at: string; readonly server: URL }[],
+  since = 0,
+): readonly string[] {
   return clusters.flatMap(({ at, server }, i) => {
     const first = clusters.slice(0, i).find((other) => other.server.href === server.href);
-    return first === undefined ? [] : [`${at} leads to the same API server as ${first.at}: is it the right cluster?`];
+    return first === undefined || i < since
+      ? []
+      : [`${at} leads to the same API server as ${first.at}: is it the right cluster?`];
   });
 }
 

@@ -3,6 +3,7 @@ import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { expect, it, onTestFinished } from 'vitest';
+import type { NamedReference } from '../config/cluster-references.ts';
 import { otherCluster, SameCluster, sameClusters } from './same-cluster.ts';
 
 const cluster = (at: string, url: string, keyIds: readonly string[]) => ({ at, server: new URL(url), keyIds });
@@ -51,14 +52,47 @@ async function serverWith(...keyIds: readonly string[]): Promise<Connection> {
 it('knows a cluster by its newest keys, when a kubeconfig names one server after the other', async () => {
   const run = { signal: new AbortController().signal };
   const say = () => undefined;
-  const clusters = ['-kube-config', 'remotes[0]'].map((at) => ({ at, reference: { kind: 'in-cluster' } as const }));
-  const same = new SameCluster({
-    clusters,
-    warningLog: { trace: say, debug: say, info: say, warn: say, error: say },
-    userAgent: 'test',
-  });
-  await same.warn([await serverWith('of-c1'), await serverWith('old')], run);
-  await same.confirm(1, await serverWith('old', 'new'), run);
-  await same.confirm(1, await serverWith('new'), run);
-  await expect(same.confirm(1, await serverWith('old'), run)).rejects.toThrow('a cluster with other signing keys');
+  const [local, remote] = ['-kube-config', 'remotes[0]'].map((at) => ({
+    at,
+    reference: { kind: 'in-cluster' } as const,
+  })) as [NamedReference, NamedReference];
+  const warningLog = { trace: say, debug: say, info: say, warn: say, error: say };
+  const same = new SameCluster({ local, warningLog, userAgent: 'test' });
+  await same.admit(
+    [
+      { cluster: local, connection: await serverWith('of-c1') },
+      { cluster: remote, connection: await serverWith('old') },
+    ],
+    run,
+  );
+  await same.confirm(remote, await serverWith('old', 'new'), run);
+  await same.confirm(remote, await serverWith('new'), run);
+  await expect(same.confirm(remote, await serverWith('old'), run)).rejects.toThrow('a cluster with other signing keys');
+});
+
+it('warns of a remote that comes later and is a cluster that is known, and forgets one that leaves', async () => {
+  const run = { signal: new AbortController().signal };
+  const warnings: string[] = [];
+  const say = () => undefined;
+  const warningLog = {
+    trace: say,
+    debug: say,
+    info: say,
+    warn: (_: object, text: string) => warnings.push(text),
+    error: say,
+  };
+  const named = (at: string): NamedReference => ({ at, reference: { kind: 'in-cluster' } });
+  const [local, first, again] = [named('-kube-config'), named('remotes[0] (c2)'), named('remotes[1] (c3)')];
+  const same = new SameCluster({ local, warningLog, userAgent: 'test' });
+  await same.admit([{ cluster: local, connection: await serverWith('of-c1') }], run);
+  await same.admit([{ cluster: first, connection: await serverWith('of-c2') }], run);
+  expect(warnings).toEqual([]);
+  await same.admit([{ cluster: again, connection: await serverWith('of-c2') }], run);
+  const want =
+    'remotes[1] (c3) leads to the same cluster as remotes[0] (c2), by another address: is it the right cluster?';
+  expect(warnings).toEqual([want]);
+  same.forget(first);
+  same.forget(again);
+  await same.admit([{ cluster: again, connection: await serverWith('of-c2') }], run);
+  expect(warnings).toEqual([want]);
 });

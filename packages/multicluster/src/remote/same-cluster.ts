@@ -12,8 +12,8 @@ const keySet = z.object({ keys: z.array(z.object({ kid: z.string() })).check(z.m
 type Cluster = { readonly at: string; readonly server: URL; readonly keyIds: readonly string[] };
 
 type SameClusterOptions = {
-  /** In the order of the config, the local one first; `at` names it for people. */
-  readonly clusters: readonly NamedReference[];
+  /** `at` names it for people. */
+  readonly local: NamedReference;
   readonly warningLog: Logger;
   readonly userAgent: string;
 };
@@ -24,25 +24,33 @@ type SameClusterOptions = {
  */
 export class SameCluster {
   readonly #options: SameClusterOptions;
-  /** In the order of the clusters; those of an unknown one are empty. */
-  readonly #keyIds: (readonly string[])[];
+  /** In the order in which they came; an unknown one has no keys. */
+  readonly #clusters = new Map<NamedReference, Cluster>();
 
   constructor(options: SameClusterOptions) {
     this.#options = options;
-    this.#keyIds = options.clusters.map(() => []);
   }
 
-  /** Warns of two addresses that lead to one cluster: a Pod's address of its own API server differs from a kubeconfig's. */
-  async warn(connections: readonly Connection[], run: RunOptions): Promise<void> {
-    const { clusters, warningLog } = this.#options;
-    const found = await Promise.all(
-      clusters.map(async ({ at }, i): Promise<Cluster> => {
-        const { server } = connections[i]!;
-        this.#keyIds[i] = await this.#read(i, connections[i]!, run);
-        return { at, server, keyIds: this.#keyIds[i] };
-      }),
+  /**
+   * Gets to know clusters. Warns of two addresses that lead to one cluster: a Pod's address of its own API server differs from
+   * a kubeconfig's. Never rejects.
+   */
+  async admit(
+    added: readonly { readonly cluster: NamedReference; readonly connection: Connection }[],
+    run: RunOptions,
+  ): Promise<void> {
+    const since = this.#clusters.size;
+    for (const { cluster, connection } of added)
+      this.#clusters.set(cluster, { at: cluster.at, server: connection.server, keyIds: [] });
+    await Promise.all(
+      added.map(async ({ cluster, connection }) => this.#learn(cluster, await this.#read(cluster, connection, run))),
     );
-    for (const warning of sameClusters(found)) warningLog.warn({}, warning);
+    for (const warning of sameClusters([...this.#clusters.values()], since)) this.#options.warningLog.warn({}, warning);
+  }
+
+  /** A cluster left the config. */
+  forget(cluster: NamedReference): void {
+    this.#clusters.delete(cluster);
   }
 
   /**
@@ -50,30 +58,36 @@ export class SameCluster {
    *
    * @throws {ConfigError} if it may not; for the local cluster always, as its Lease and our writes belong to the old one
    */
-  async confirm(i: number, other: Connection, run: RunOptions): Promise<void> {
-    const { clusters } = this.#options;
+  async confirm(cluster: NamedReference, other: Connection, run: RunOptions): Promise<void> {
+    const { local } = this.#options;
+    const { at } = cluster;
     const { href } = other.server;
-    if (i === 0) throw new ConfigError(`${clusters[0]!.at} names another server, ${href}; restart to use it`);
-    const keyIds = await this.#read(i, other, run);
-    const reason = otherCluster(keyIds, { own: i, known: this.#keyIds });
+    if (cluster === local) throw new ConfigError(`${at} names another server, ${href}; restart to use it`);
+    const keyIds = await this.#read(cluster, other, run);
+    const all = [...this.#clusters.keys()];
+    const known = Array.from(this.#clusters.values(), (each) => each.keyIds);
+    const reason = otherCluster(keyIds, { own: all.indexOf(cluster), known });
     if (reason !== undefined) {
       const which =
-        reason === 'unlike before' ? 'a cluster with other signing keys' : `the cluster of ${clusters[reason]!.at}`;
-      throw new ConfigError(
-        `${clusters[i]!.at} names another server, ${href}, of ${which}; if that is right, restart to use it`,
-      );
+        reason === 'unlike before' ? 'a cluster with other signing keys' : `the cluster of ${all[reason]!.at}`;
+      throw new ConfigError(`${at} names another server, ${href}, of ${which}; if that is right, restart to use it`);
     }
-    if (keyIds.length > 0) this.#keyIds[i] = keyIds;
+    this.#learn(cluster, keyIds);
+  }
+
+  #learn(cluster: NamedReference, keyIds: readonly string[]): void {
+    const known = this.#clusters.get(cluster);
+    if (known !== undefined && keyIds.length > 0) this.#clusters.set(cluster, { ...known, keyIds });
   }
 
   /** Never rejects. */
-  async #read(i: number, connection: Connection, { signal }: RunOptions): Promise<readonly string[]> {
-    const { clusters, warningLog, userAgent } = this.#options;
+  async #read({ at }: NamedReference, connection: Connection, { signal }: RunOptions): Promise<readonly string[]> {
+    const { warningLog, userAgent } = this.#options;
     const limited = { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]) };
     try {
       return await readKeyIds(new KubeClient({ connection, userAgent }), limited);
     } catch (error) {
-      warningLog.debug({ at: clusters[i]!.at, error }, 'signing keys of the cluster not read');
+      warningLog.debug({ at, error }, 'signing keys of the cluster not read');
       return [];
     }
   }
@@ -90,7 +104,7 @@ export function otherCluster(
   { own, known }: { readonly own: number; readonly known: readonly (readonly string[])[] },
 ): 'unlike before' | number | undefined {
   const isOf = (ids: readonly string[]): boolean => ids.some((id) => keyIds.includes(id));
-  const before = known[own]!;
+  const before = known[own] ?? [];
   if (keyIds.length === 0 || isOf(before)) return undefined;
   const another = known.findIndex(isOf);
   if (another >= 0) return another;
@@ -100,12 +114,13 @@ export function otherCluster(
 /**
  * Clusters that sign with a key of an earlier one at another address. `sharedServers` has those at the same address.
  *
- * @returns sentences for the log
+ * @param since the index of the first one that is new
+ * @returns sentences for the log, about new ones
  */
-export function sameClusters(clusters: readonly Cluster[]): readonly string[] {
+export function sameClusters(clusters: readonly Cluster[], since = 0): readonly string[] {
   return clusters.flatMap(({ at, server, keyIds }, i) => {
     const first = clusters.slice(0, i).find((other) => other.keyIds.some((id) => keyIds.includes(id)));
-    if (first === undefined || first.server.href === server.href) return [];
+    if (first === undefined || i < since || first.server.href === server.href) return [];
     return [`${at} leads to the same cluster as ${first.at}, by another address: is it the right cluster?`];
   });
 }

@@ -39,6 +39,32 @@ describe('createMetrics', () => {
     expect(text).not.toContain('app_up{');
   });
 
+  it('begins the series of a label value at zero, and leaves others as they are', async () => {
+    const { metrics, registry, series: live } = createMetrics(table, { remote: ['c2'] });
+    metrics.took.observe({ remote: 'c2' }, 1.5);
+    metrics.writes.inc({ type: 'create', success: '1' });
+    live.begin({ remote: ['c3'] });
+    const text = await registry.metrics();
+    expect(text).toContain('app_restarts_total{remote="c3"} 0');
+    expect(text).toContain('app_took_seconds_count{remote="c3"} 0');
+    expect(text).toContain('app_took_seconds_count{remote="c2"} 1');
+    expect(text).toContain('app_writes_total{type="create",success="1"} 1');
+  });
+
+  it('ends all series of a label value, and no others', async () => {
+    const { metrics, registry, series: live } = createMetrics(table, { remote: ['c2', 'c3'] });
+    for (const remote of ['c2', 'c3']) {
+      metrics.up.set({ remote }, 1);
+      metrics.took.observe({ remote }, 1.5);
+    }
+    await live.end({ remote: ['c2'] });
+    const text = await registry.metrics();
+    expect(text).not.toContain('"c2"');
+    expect(text).toContain('app_up{remote="c3"} 1');
+    expect(text).toContain('app_took_seconds_count{remote="c3"} 1');
+    expect(text).toContain('app_retries_total 0');
+  });
+
   it('exports the values of its instruments', async () => {
     const { metrics, registry } = createMetrics(table);
     metrics.writes.inc({ type: 'create', success: '1' });

@@ -31,8 +31,16 @@ type InstrumentOf<Spec extends MetricSpec> = Spec['type'] extends 'counter'
 /** One instrument per row of a table, under the same keys. */
 export type Instruments<Table extends MetricTable> = { readonly [Key in keyof Table]: InstrumentOf<Table[Key]> };
 
-/** Label values that are known at the start: `{ remote: ['c2'] }`. */
+/** Label values that are known before they are used: `{ remote: ['c2'] }`. */
 type KnownLabels = Readonly<Record<string, readonly string[]>>;
+
+/** Series of label values that come and go. */
+export type Series = {
+  /** Starts the counters and histograms with these values at zero. */
+  begin(known: KnownLabels): void;
+  /** Ends all series with one of these values: they would stay as they are for ever. */
+  end(gone: KnownLabels): Promise<void>;
+};
 
 /**
  * Registers the metrics of a table. Counters and histograms whose label values are all known start at zero: the `rate()`
@@ -43,13 +51,21 @@ type KnownLabels = Readonly<Record<string, readonly string[]>>;
 export function createMetrics<const Table extends MetricTable>(
   table: Table,
   known: KnownLabels = {},
-): { readonly metrics: Instruments<Table>; readonly registry: Registry } {
+): { readonly metrics: Instruments<Table>; readonly registry: Registry; readonly series: Series } {
   const registry = new Registry();
   const metrics: Record<string, unknown> = Object.fromEntries(
-    Object.entries(table).map(([key, spec]) => [key, createInstrument(spec, { registry, known })]),
+    Object.entries(table).map(([key, spec]) => [key, createInstrument(spec, registry)]),
   );
+  for (const [key, spec] of Object.entries(table)) startAtZero(metrics[key], spec, known);
+  const series: Series = {
+    begin: (coming) => {
+      for (const [key, spec] of Object.entries(table))
+        if (Object.keys(coming).some((label) => label in spec.labels)) startAtZero(metrics[key], spec, coming);
+    },
+    end: (gone) => endSeries(registry, gone),
+  };
   // `createInstrument` makes what `InstrumentOf` says for each row; the compiler can't follow it through the entries.
-  return { metrics: metrics as Instruments<Table>, registry };
+  return { metrics: metrics as Instruments<Table>, registry, series };
 }
 
 /** Lines of the exposition format by the name of their metric, which the registry has without lines. */
@@ -78,19 +94,37 @@ export function beforeScrape(registry: Registry, observe: () => Promise<Samples>
   };
 }
 
-function createInstrument(spec: MetricSpec, { registry, known }: { registry: Registry; known: KnownLabels }) {
+function createInstrument(spec: MetricSpec, registry: Registry) {
   const common = { name: spec.name, help: spec.help, labelNames: Object.keys(spec.labels), registers: [registry] };
   if (spec.type === 'gauge') return new PromGauge(common);
-  const start = knownSeries(spec, known);
-  if (spec.type === 'counter') {
-    const counter = new PromCounter(common);
-    for (const labels of start) counter.inc(labels, 0);
-    return counter;
-  }
-  const histogram = new PromHistogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
-  for (const labels of start) histogram.zero(labels);
-  return histogram;
+  if (spec.type === 'counter') return new PromCounter(common);
+  return new PromHistogram({ ...common, ...(spec.buckets && { buckets: [...spec.buckets] }) });
 }
+
+function startAtZero(metric: unknown, spec: MetricSpec, known: KnownLabels): void {
+  for (const labels of spec.type === 'gauge' ? [] : knownSeries(spec, known)) {
+    if (metric instanceof PromCounter) metric.inc(labels, 0);
+    else if (metric instanceof PromHistogram) metric.zero(labels);
+  }
+}
+
+async function endSeries(registry: Registry, gone: KnownLabels): Promise<void> {
+  for (const metric of registry.getMetricsAsArray() as unknown as readonly Removable[]) {
+    const { values } = await metric.get();
+    for (const { labels } of values) {
+      const isGone = Object.entries(gone).some(([label, texts]) => texts.includes(labels[label] ?? ''));
+      // A bucket is no series of its own.
+      const own = Object.entries(labels).filter(([label]) => label !== 'le');
+      if (isGone) metric.remove(Object.fromEntries(own));
+    }
+  }
+}
+
+/** What a metric of prom-client can do, whatever its type. */
+type Removable = {
+  get(): Promise<{ readonly values: readonly { readonly labels: Readonly<Record<string, string>> }[] }>;
+  remove(labels: Readonly<Record<string, string>>): void;
+};
 
 /** Every combination of the known label values; none if the values of a label aren't known. */
 function knownSeries(spec: MetricSpec, known: KnownLabels): Record<string, string>[] {

@@ -89,7 +89,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     configStale: {
       name: `${prefix}_config_stale`,
       type: 'gauge',
-      help: 'Whether the config file changed since it was read, or a changed kubeconfig is not used.',
+      help: 'Whether a changed config file or kubeconfig is not in force as a whole; the log says why.',
       labels: {},
     },
   } as const satisfies MetricTable;

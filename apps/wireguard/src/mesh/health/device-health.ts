@@ -76,6 +76,15 @@ export class DeviceHealth {
     return total < before ? total : total - before;
   }
 
+  /** A remote left the config. */
+  forget(remote: string): void {
+    this.#setUp.delete(remote);
+    this.#awaited.delete(remote);
+    this.#silentPeers.delete(remote);
+    for (const counter of ['refused', 'received', 'sent']) this.#counted.delete(`${counter} ${remote}`);
+    this.#failures.forget(remote);
+  }
+
   /** A reconcile begins. @returns whether the device was set up before */
   started(remote: string): boolean {
     this.#awaited.delete(remote);

@@ -21,4 +21,9 @@ export class FailureLog {
   succeeded(key: string): void {
     if (this.#failing.delete(key)) this.#log.info({ cluster: key }, 'recovered');
   }
+
+  /** Nothing is tried again. */
+  forget(key: string): void {
+    this.#failing.delete(key);
+  }
 }

@@ -2,12 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect, it } from 'vitest';
 import { DeviceWatch } from './device-watch.ts';
-import { silentLog } from '../../../test/support/builders.ts';
+import { remoteList, remoteSettings, silentLog } from '../../../test/support/builders.ts';
 
-const remotes = new Map([
-  ['wireguard.c2', 'c2'],
-  ['wg-three', 'c3'],
-]);
+const remotes = remoteList(remoteSettings(), remoteSettings({ name: 'c3', device: 'wg-three' }));
 
 /** A watch whose links a test changes, and the remotes that it reported. */
 function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {

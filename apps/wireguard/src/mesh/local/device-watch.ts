@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyPeriod } from '@kube-semaphore/multicluster';
+import { everyPeriod, type RemoteList } from '@kube-semaphore/multicluster';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 
 export type DeviceWatchOptions = {
   readonly watchLinks: WatchLinks;
-  /** Remotes by their devices' names. */
-  readonly remotes: ReadonlyMap<string, string>;
+  readonly remotes: RemoteList<{ readonly name: string; readonly device: string }>;
   /** Remotes whose device another program has to make. It may come before the watch begins, so they are polled. */
   readonly awaited: () => Iterable<string>;
   readonly log: Logger;
@@ -42,8 +41,8 @@ export class DeviceWatch {
   async #watch(signal: AbortSignal): Promise<void> {
     const { watchLinks, remotes, log, retryMs, onChange } = this.#options;
     const onLink = (name: string): void => {
-      const remote = remotes.get(name);
-      if (remote !== undefined) onChange(remote);
+      const remote = remotes.all.find(({ settings }) => settings.device === name);
+      if (remote !== undefined) onChange(remote.settings.name);
     };
     while (!signal.aborted) {
       try {

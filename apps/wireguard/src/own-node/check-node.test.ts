@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeTools } from '../../test/support/fake-tools.ts';
 import type { KnownNode } from './local-node.ts';
 import { observeNode } from '../mesh/local/observe.ts';
-import { displacedDevices, nodeProblems, takenPorts } from './prepare-node.ts';
-import { key, observedDevice, observedNode, remoteSettings } from '../../test/support/builders.ts';
+import { nodeProblems, takenPorts } from './check-node.ts';
+import { key, observedNode, remoteSettings } from '../../test/support/builders.ts';
 
 const { signal } = new AbortController();
 const node: KnownNode = {
@@ -73,27 +73,5 @@ describe('takenPorts', () => {
         { device: 'wireguard.c3', listenPort: 51_820 },
       ]),
     ).toEqual([]);
-  });
-});
-
-describe('displacedDevices', () => {
-  const port = (name: string, listenPort: number) => observedDevice([], { name, listenPort });
-  const node = {
-    links: observedNode(['wireguard.c2', 'semaphore-wireguard c2'], ['wireguard.c3', 'semaphore-wireguard c3']).links,
-    devices: [port('wireguard.c2', 1), port('wireguard.c3', 2)],
-  };
-  const wanting = (c2Port: number, c3Port: number) => [
-    { device: 'wireguard.c2', listenPort: c2Port },
-    { device: 'wireguard.c3', listenPort: c3Port },
-  ];
-
-  it.each([
-    { name: 'none if all have their port', remotes: wanting(1, 2), want: [] },
-    { name: 'none that gets a free port', remotes: wanting(1, 3), want: [] },
-    { name: 'both that swap their ports', remotes: wanting(2, 1), want: ['wireguard.c2', 'wireguard.c3'] },
-    { name: 'one whose port another gets', remotes: wanting(2, 3), want: ['wireguard.c3'] },
-  ])('are $name', ({ remotes, want }) => {
-    expect(displacedDevices(node, remotes)).toEqual(want);
-    expect(displacedDevices({ ...node, links: [] }, remotes)).toEqual([]);
   });
 });

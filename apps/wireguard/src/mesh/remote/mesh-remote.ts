@@ -1,18 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type Diagnostic,
   DiagnosticRegister,
+  type Remote,
   remoteBudget,
-  RemoteState,
+  type RemoteState,
   type RemoteStatus,
 } from '@kube-semaphore/multicluster';
-import type { Logger } from '@kube-semaphore/runtime';
+import { type Cidr, contains } from '@kube-semaphore/net';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../../config/options.ts';
 import type { RemoteSettings } from '../../config/settings.ts';
 import type { NodeDiagnostic } from '../desired/diagnostic.ts';
+import { parseEndpoint } from '../desired/endpoint.ts';
 import { type DesiredPeer, DesiredPeers, type PeersAndSkipped } from '../desired/peers.ts';
 import type { WireGuardMetrics } from '../../metrics/metrics.ts';
 import { RemoteBlocks } from './blocks.ts';
@@ -21,13 +23,11 @@ import { type RemoteNodes, watchNodes } from './nodes.ts';
 import { seedOf } from './seed.ts';
 import type { Watch } from './watch.ts';
 
-export type RemoteOptions = {
-  readonly settings: RemoteSettings;
-  readonly client: KubeClient;
+export type MeshRemoteOptions = {
+  readonly remote: Remote<RemoteSettings>;
   readonly options: WireGuardOptions;
   /** By which its Nodes are read now. */
   readonly rules: () => NodeRules;
-  readonly log: Logger;
   readonly metrics: WireGuardMetrics;
   /** Its device may have to change. */
   readonly onChange: () => void;
@@ -36,10 +36,10 @@ export type RemoteOptions = {
 /** Nodes whose peers may have changed, and all peers that these should have now. */
 export type PeerUpdate = { readonly nodes: readonly string[]; readonly peers: readonly DesiredPeer[] };
 
-/** One remote cluster: what it has that peers are made of, and what is skipped. */
-export class Remote {
+/** What a remote has that peers are made of, and what is skipped. */
+export class MeshRemote {
   readonly settings: RemoteSettings;
-  readonly #remote: RemoteOptions;
+  readonly #options: MeshRemoteOptions;
   readonly #state: RemoteState;
   readonly #deviceDiagnostics: DiagnosticRegister;
   readonly #nodes: RemoteNodes;
@@ -49,15 +49,15 @@ export class Remote {
   /** Nodes whose peers may have changed since `takeUpdate`. */
   readonly #updated = new Set<string>();
   readonly #watches: readonly Watch[];
-  readonly #firstSync = Promise.withResolvers<void>();
 
-  constructor(remote: RemoteOptions) {
-    const { settings, client, options, log, metrics } = remote;
+  constructor(mesh: MeshRemoteOptions) {
+    const { remote, options, metrics, rules } = mesh;
+    const { settings, client, state } = remote;
     const { name: cluster } = settings;
     const { watchIdleTimeoutMs: idleTimeoutMs, deletionGuardHoldMs: holdMs } = options;
-    this.#remote = remote;
+    this.#options = mesh;
     this.settings = settings;
-    this.#state = new RemoteState({ cluster, client, metrics, log, holdMs, onFirstSync: this.#firstSync.resolve });
+    this.#state = state;
     this.#deviceDiagnostics = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
       onNew: (device, { reason, detail }) =>
@@ -77,7 +77,7 @@ export class Remote {
     };
     const onSkipped = (node: string, skipped: readonly Diagnostic[]) =>
       this.#state.skipped.replace(`node ${node}`, skipped);
-    this.#nodes = watchNodes(watching, { rules: remote.rules, onSkipped });
+    this.#nodes = watchNodes(watching, { rules, onSkipped });
     const isCalicos = settings.allowedIpsFrom === 'calico-blocks';
     const blocks = isCalicos ? new RemoteBlocks(watching, settings.podSubnets) : undefined;
     this.#desired = new DesiredPeers(blocks?.claims);
@@ -95,7 +95,7 @@ export class Remote {
 
   /** Resolves when it is synced. */
   get firstSync(): Promise<void> {
-    return this.#firstSync.promise;
+    return this.#state.watches.firstSync;
   }
 
   /** Why it is not reached, in words; as of `ClusterWatches`. */
@@ -156,9 +156,28 @@ export class Remote {
 
   /** Has the first list measured against the peers of its device. */
   seed(device: Pick<Device, 'peers'>): void {
-    if (this.#remote.options.deletionGuardPercent === 100) return;
+    if (this.#options.options.deletionGuardPercent === 100) return;
     for (const node of seedOf(device, this.settings.podSubnets))
       this.#nodes.seed(node.name, { uid: node.uid, node, skipped: [] });
+  }
+
+  /** Whether a Node may be read otherwise when these pod subnets of any remote come or go. */
+  dependsOn(podSubnets: readonly Cidr[]): boolean {
+    if (podSubnets.length === 0) return false;
+    const isIn = (endpoint: string): boolean => {
+      const parsed = parseEndpoint(endpoint);
+      return parsed.ok && podSubnets.some((cidr) => contains(cidr, parsed.value.ip));
+    };
+    return (
+      !this.#nodes.synced ||
+      this.#nodes
+        .values()
+        .some(
+          ({ node, skipped }) =>
+            (node?.endpoint !== undefined && isIn(node.endpoint)) ||
+            skipped.some(({ reason }) => reason === 'refused-endpoint'),
+        )
+    );
   }
 
   /** Reads all of its Nodes again, as the rules have changed. */
@@ -183,7 +202,7 @@ export class Remote {
   }
 
   #hooks(hooks: ReflectorHooks): ReflectorHooks {
-    const { metrics } = this.#remote;
+    const { metrics } = this.#options;
     return {
       ...hooks,
       onSynced: () => {
@@ -205,6 +224,6 @@ export class Remote {
 
   #changed(): void {
     this.#state.setHeld(this.synced ? this.held : undefined);
-    this.#remote.onChange();
+    this.#options.onChange();
   }
 }

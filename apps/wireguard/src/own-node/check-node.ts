@@ -3,50 +3,41 @@ import { ConfigError } from '@kube-semaphore/runtime';
 import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import { clashesWith } from './desired/own-node.ts';
-import { remoteOfAlias } from '../names.ts';
 import type { DeviceTools } from '../mesh/local/device.ts';
 import { KeyFileError } from '../mesh/local/key-file.ts';
 import type { KnownNode, LocalNode } from './local-node.ts';
 import { deviceOf, type ObservedNode, observeNode } from '../mesh/local/observe.ts';
-import { type Orphans, orphansOf } from '../orphans/orphans.ts';
+import { orphansOf } from '../orphans/orphans.ts';
 import { examineDevice } from '../mesh/local/ownership.ts';
 
-/** Only `run` changes the node. `plan` checks it as `run` does; `status` doesn't, so it works where `run` can't. */
-export type Purpose = 'run' | 'plan' | 'status';
-
 export type NodeInput = {
-  readonly purpose: Purpose;
   readonly options: Pick<WireGuardOptions, 'wgKeyPath'>;
-  readonly remotes: readonly RemoteSettings[];
   readonly devices: Pick<DeviceTools, 'tools' | 'userspace'>;
 };
 
 /**
- * Checks that the config can work on this node, and removes what is in its way.
+ * Checks that a config can work on this node. Changes nothing.
  *
- * @returns what is on the node then
- * @throws {ConfigError} with all problems
+ * @returns what is on the node
+ * @throws {ConfigError} with all problems, or if the node can't be observed
  */
-export async function prepareNode(
+export async function checkNode(
   input: NodeInput,
-  { local, orphans, signal }: RunOptions & { readonly local: LocalNode; readonly orphans: Orphans },
+  remotes: readonly RemoteSettings[],
+  { local, signal }: RunOptions & { readonly local: Pick<LocalNode, 'required'> },
 ): Promise<ObservedNode> {
-  const { purpose, remotes, devices } = input;
-  const { tools } = devices;
-  const observed = await observeNode(tools, { signal });
-  if (purpose === 'status') return observed;
-  const problems = await nodeProblems(input, local.required(), observed);
+  const observed = await observeNode(input.devices.tools, { signal }).catch((error: Error) => {
+    signal.throwIfAborted();
+    throw new ConfigError(`the devices of this node can't be read: ${error.message}`, { exitCode: 1 });
+  });
+  const problems = await nodeProblems({ ...input, remotes }, local.required(), observed);
   if (problems.length > 0) throw new ConfigError(problems);
-  if (purpose === 'plan') return observed;
-  // Port 0 is any free one.
-  for (const device of displacedDevices(observed, remotes))
-    await tools.changeDevice(device, { listenPort: 0 }, { signal });
-  return (await orphans.remove(observed, { signal })) ? observeNode(tools, { signal }) : observed;
+  return observed;
 }
 
 /** Why a valid config can't work on this node: a sentence for each problem. */
 export async function nodeProblems(
-  { options, remotes, devices: { userspace } }: Omit<NodeInput, 'purpose'>,
+  { options, remotes, devices: { userspace } }: NodeInput & { readonly remotes: readonly RemoteSettings[] },
   node: KnownNode,
   observed: ObservedNode,
 ): Promise<readonly string[]> {
@@ -86,22 +77,4 @@ export function takenPorts(
       .filter((other) => other.listenPort === listenPort && !remotes.some((remote) => remote.device === other.name))
       .map((other) => `port ${listenPort} of ${device} is used by ${other.name}`),
   );
-}
-
-/** Devices of ours that hold a port which the config gives to another remote. They have to free it before that remote binds it. */
-export function displacedDevices(
-  { links, devices }: ObservedNode,
-  remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort'>[],
-): readonly string[] {
-  const ours = new Set(links.filter(({ alias }) => remoteOfAlias(alias) !== undefined).map(({ name }) => name));
-  return remotes
-    .filter(({ device: name, listenPort }) => {
-      const port = devices.find((device) => device.name === name)?.listenPort;
-      return (
-        ours.has(name) &&
-        port !== listenPort &&
-        remotes.some((other) => other.device !== name && other.listenPort === port)
-      );
-    })
-    .map(({ device }) => device);
 }

@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '@kube-semaphore/eventually';
+import { ConfigError } from '@kube-semaphore/runtime';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { changedFields, LiveConfig } from './live-config.ts';
+
+/** A config file of a ConfigMap as kubelet mounts it, and what is said of it. `bad` in it is a problem, `fixed` needs a restart. */
+async function mounted(content: string) {
+  const folder = await mkdtemp(join(tmpdir(), 'live-'));
+  const path = join(folder, 'config.yaml');
+  let version = 0;
+  const place = async (text: string): Promise<void> => {
+    const data = `..version-${version++}`;
+    await mkdir(join(folder, data));
+    await writeFile(join(folder, data, 'config.yaml'), text);
+    await symlink(data, join(folder, '..data_tmp'));
+    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+  };
+  await place(content);
+  await symlink(join('..data', 'config.yaml'), path);
+  const lines: string[] = [];
+  const say = (_: object, message: string): void => void lines.push(message);
+  const applied: string[] = [];
+  const live = new LiveConfig({
+    file: { path, content },
+    apply: (file) => {
+      if (file.content.includes('bad')) throw new ConfigError(`${file.path}: it is bad`);
+      applied.push(file.content);
+      const needRestart = file.content.includes('fixed') ? ['local.name'] : [];
+      return Promise.resolve({ changes: { added: ['c3'], removed: [], changed: [] }, needRestart });
+    },
+    log: { trace: say, debug: say, info: say, warn: say, error: say },
+    intervalMs: 1,
+  });
+  const stop = new AbortController();
+  const running = live.run({ signal: stop.signal });
+  onTestFinished(async () => {
+    stop.abort();
+    await running;
+    await rm(folder, { recursive: true });
+  });
+  return { live, place, applied, lines, path };
+}
+
+describe('a config file', () => {
+  it('takes effect when kubelet swaps the link to it', async () => {
+    const { live, place, applied, lines } = await mounted('a');
+    await place('b');
+    await eventually(() => applied, ['b']);
+    expect(live.isStale).toBe(false);
+    expect(lines).toEqual(['config file changed, and is in force']);
+  });
+
+  it('stays in force while the present one is invalid, which is told once', async () => {
+    const { live, place, applied, lines, path } = await mounted('a');
+    await place('bad');
+    await eventually(() => live.status().problems, [`${path}: it is bad`]);
+    expect(live.isStale).toBe(true);
+    await place('b');
+    await eventually(() => live.isStale, false);
+    expect(applied).toEqual(['b']);
+    expect(lines).toEqual([
+      'config file changed and is invalid; the last valid one stays in force',
+      'config file changed, and is in force',
+    ]);
+  });
+
+  it('is as before once an invalid change is taken back', async () => {
+    const { live, place, applied, lines } = await mounted('a');
+    await place('bad');
+    await eventually(() => live.isStale, true);
+    await place('a');
+    await eventually(() => live.isStale, false);
+    expect(applied).toEqual([]);
+    expect(lines.at(-1)).toBe('config file is as before');
+  });
+
+  it('names the fields that need a restart', async () => {
+    const { live, place, lines } = await mounted('a');
+    await place('fixed');
+    await eventually(() => live.status().needRestart, ['local.name']);
+    expect(live.isStale).toBe(true);
+    expect(lines.at(-1)).toBe('restart to apply these fields');
+  });
+});
+
+it.each([
+  { name: 'nothing', after: { local: { name: 'c1', cidrs: ['10.0.0.0/8'] }, hints: 'always' }, want: [] },
+  { name: 'a value', after: { local: { name: 'c9', cidrs: ['10.0.0.0/8'] }, hints: 'always' }, want: ['local.name'] },
+  { name: 'a list', after: { local: { name: 'c1', cidrs: [] }, hints: 'always' }, want: ['local.cidrs'] },
+  { name: 'a section that is gone', after: { hints: 'always' }, want: ['local'] },
+  {
+    name: 'a new field',
+    after: { local: { name: 'c1', cidrs: ['10.0.0.0/8'] }, hints: 'always', mcs: {} },
+    want: ['mcs'],
+  },
+])('finds that $name changed', ({ after, want }) => {
+  const before = { local: { name: 'c1', cidrs: ['10.0.0.0/8'] }, hints: 'always' };
+  expect(changedFields(before, after)).toEqual(want);
+});

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { ConfigError, type ConfigSource, type Logger } from '@kube-semaphore/runtime';
+import type { RemoteChanges } from '../remote/remotes.ts';
+
+export type LiveConfigOptions = {
+  /** As it was read at the start. */
+  readonly file: ConfigSource;
+  /**
+   * Puts a changed file in force.
+   *
+   * @throws {ConfigError} with every problem; then all stays as it was
+   */
+  readonly apply: (file: ConfigSource) => Promise<Applied>;
+  readonly log: Logger;
+  /** Default: 1 s. */
+  readonly intervalMs?: number;
+};
+
+/** What came of a changed file. */
+type Applied = {
+  readonly changes: RemoteChanges;
+  /** Fields whose values take effect at the next start only. */
+  readonly needRestart: readonly string[];
+};
+
+/** What `/status` says of the config file. */
+export type ConfigFileStatus = {
+  readonly path: string;
+  /** When the content came in force, in ISO 8601. */
+  readonly since: string;
+  /** Why the present content isn't in force, but an earlier one. */
+  readonly problems: readonly string[];
+  /** Fields whose present values take effect at the next start only. */
+  readonly needRestart: readonly string[];
+};
+
+/** A file with problems is tried again, as what it names may be there by then. */
+const RETRY_MS = 10_000;
+
+/** A config file that takes effect when it changes. An invalid one doesn't: what was in force stays. */
+export class LiveConfig {
+  readonly #options: LiveConfigOptions;
+  #inForce: string;
+  #since = new Date();
+  #problems: readonly string[] = [];
+  #needRestart: readonly string[] = [];
+  /** The content with problems, and when it was last tried. */
+  #failed: { readonly content: string; readonly atMs: number } | undefined;
+
+  constructor(options: LiveConfigOptions) {
+    this.#options = options;
+    this.#inForce = options.file.content;
+  }
+
+  /** Whether what the file says isn't in force as a whole. */
+  get isStale(): boolean {
+    return this.#problems.length + this.#needRestart.length > 0;
+  }
+
+  status(): ConfigFileStatus {
+    const { path } = this.#options.file;
+    return { path, since: this.#since.toISOString(), problems: this.#problems, needRestart: this.#needRestart };
+  }
+
+  /** Reads the file each second until `signal` is aborted. One that can't be read is no change: kubelet replaces a link. */
+  async run({ signal }: RunOptions): Promise<void> {
+    const { file, intervalMs = 1_000 } = this.#options;
+    for (;;) {
+      await delay(intervalMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const content = await readFile(file.path, 'utf8').catch(() => this.#inForce);
+      if (this.#isDue(content)) await this.#apply(content, { signal });
+    }
+  }
+
+  #isDue(content: string): boolean {
+    if (this.#failed === undefined) return content !== this.#inForce;
+    return content !== this.#failed.content || performance.now() - this.#failed.atMs >= RETRY_MS;
+  }
+
+  async #apply(content: string, { signal }: RunOptions): Promise<void> {
+    const { file, apply, log } = this.#options;
+    const { path } = file;
+    try {
+      if (content === this.#inForce) log.info({ path }, 'config file is as before');
+      else {
+        const { changes, needRestart } = await apply({ path, content });
+        this.#inForce = content;
+        this.#since = new Date();
+        this.#needRestart = needRestart;
+        log.info({ path, ...changes }, 'config file changed, and is in force');
+        if (needRestart.length > 0) log.warn({ path, fields: needRestart }, 'restart to apply these fields');
+      }
+      this.#problems = [];
+      this.#failed = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ConfigError)) throw error;
+      const isNews = !isDeepStrictEqual(error.problems, this.#problems);
+      this.#problems = error.problems;
+      this.#failed = { content, atMs: performance.now() };
+      if (isNews)
+        log.warn(
+          { path, problems: error.problems },
+          'config file changed and is invalid; the last valid one stays in force',
+        );
+    }
+  }
+}
+
+/** The fields that differ between two documents, as `local.cidrs`; a list or a value is one field. */
+export function changedFields(before: unknown, after: unknown, at = ''): readonly string[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (!isObject(before) || !isObject(after)) return [at];
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) => changedFields(before[key], after[key], at === '' ? key : `${at}.${key}`));
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
