@@ -1,6 +1,6 @@
 import { eventually } from '@kube-semaphore/eventually';
 import { documentedPolicies, remotePool } from './calico.ts';
-import type { Calls, Tally } from './calls.ts';
+import type { Calls, Tally } from './calls/calls.ts';
 import { deployment, SHOP } from './shop-manifests.ts';
 import { isReady, type Pod, podRanges, type Side } from './side.ts';
 import type { System } from './system.ts';

@@ -1,6 +1,6 @@
-export type { Tally } from './calls.ts';
+export type { Tally } from './calls/calls.ts';
 export { DocumentedPolicies } from './documented-policies.ts';
 export { missing } from './missing.ts';
 export { Scenarios } from './scenarios.ts';
 export { System, WEB_URL } from './system.ts';
-export { inspect } from './wire.ts';
+export { inspect } from './calls/wire.ts';

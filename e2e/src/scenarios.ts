@@ -1,7 +1,7 @@
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
-import type { Calls, Tally } from './calls.ts';
-import { watchDestinations } from './destinations.ts';
+import type { Calls, Tally } from './calls/calls.ts';
+import { watchDestinations } from './calls/destinations.ts';
 import { type App, handOver } from './manifests.ts';
 import { SHOP } from './shop-manifests.ts';
 import type { Shop } from './shop.ts';

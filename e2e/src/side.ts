@@ -12,7 +12,7 @@ import {
 } from '@kube-semaphore/real-nodes';
 import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
-import { Calls, outputIn } from './calls.ts';
+import { Calls, outputIn } from './calls/calls.ts';
 import { type App, workloads } from './manifests.ts';
 import { callerLabels, SHOP } from './shop-manifests.ts';
 
@@ -148,8 +148,8 @@ export class Side {
   async addPrograms(namespace: string): Promise<void> {
     const text = (file: URL) => readFile(file, 'utf8');
     const data = {
-      'web.mts': await text(new URL('./web.ts', import.meta.url)),
-      'caller.mts': await text(new URL('./caller.ts', import.meta.url)),
+      'web.mts': await text(new URL('./calls/web.ts', import.meta.url)),
+      'caller.mts': await text(new URL('./calls/caller.ts', import.meta.url)),
     };
     await this.apply([
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },

@@ -3,7 +3,7 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import type { RealNode } from '@kube-semaphore/real-nodes';
 import type { Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
-import type { Calls } from './calls.ts';
+import type { Calls } from './calls/calls.ts';
 import { semaphore } from './semaphore.ts';
 import { callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';

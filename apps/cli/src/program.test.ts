@@ -5,7 +5,7 @@ import { pageIn } from './output/format.ts';
 import { programOf, runProgram } from './program.ts';
 
 /** A terminal in memory. */
-function surroundings() {
+function invocation() {
   const written: string[] = [];
   const terminal = {
     print: (text: string) => void written.push(text),
@@ -17,18 +17,18 @@ function surroundings() {
   return { written, name: 'kubectl semaphore', terminal, signal: new AbortController().signal };
 }
 
-const program = programOf(surroundings(), () => undefined);
+const program = programOf(invocation(), () => undefined);
 const commands = program.commands.map((command) => command.name());
 
 describe('the program', () => {
   it.each(commands)('has an example in the help of %s, by the name that it was called', async (command) => {
-    const { written, ...where } = surroundings();
+    const { written, ...where } = invocation();
     expect(await runProgram([command, '--help'], where)).toBe(0);
     expect(written.join('')).toContain(`\nExample:\n  $ kubectl semaphore ${command}`);
   });
 
   it('prints its version', async () => {
-    const { written, ...where } = surroundings();
+    const { written, ...where } = invocation();
     expect([await runProgram(['--version'], where), written]).toEqual([0, ['0.1.0\n']]);
   });
 });
@@ -60,7 +60,7 @@ describe('an error', () => {
     { argv: ['completion', 'csh'] },
     { argv: ['test', '--service', 'web', '--kubeconfig', '/nonexistent'] },
   ])('begins with the name of the program, also if commander writes it: $argv', async ({ argv }) => {
-    const { written, ...where } = surroundings();
+    const { written, ...where } = invocation();
     expect([await runProgram(argv, where), written.join('')]).toEqual([
       2,
       expect.stringMatching(/^kubectl semaphore: (?!error)[^\n]+\n/),

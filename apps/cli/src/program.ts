@@ -1,28 +1,28 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { type CheckOptions, runCheck } from './check/command.ts';
+import { type CheckOptions, runCheck } from './check/check-command.ts';
 import { completionOf, shells } from './completion.ts';
-import { type ExplainOptions, runExplain } from './explain/command.ts';
-import { type ExportOptions, runExport } from './export/command.ts';
-import { type GatherOptions, runGather } from './gather/command.ts';
-import { graphFormats, type GraphOptions, runGraph } from './graph/command.ts';
+import { type ExplainOptions, runExplain } from './explain/explain-command.ts';
+import { type ExportOptions, runExport } from './export/export-command.ts';
+import { type GatherOptions, runGather } from './gather/gather-command.ts';
+import { graphFormats, type GraphOptions, runGraph } from './graph/graph-command.ts';
 import { type LinkOptions, runLink } from './link/command.ts';
 import { formats } from './output/format.ts';
-import { complainOf, type Surroundings } from './output/terminal.ts';
-import { runStatus, type StatusOptions } from './status/command.ts';
-import { runTest, type TestOptions } from './test/command.ts';
-import { runUi, type UiOptions } from './ui/command.ts';
-import { runUnlink, type UnlinkOptions } from './unlink/command.ts';
+import { complainOf, type Invocation } from './output/terminal.ts';
+import { runStatus, type StatusOptions } from './status/status-command.ts';
+import { runTest, type TestOptions } from './packet-test/test-command.ts';
+import { runUi, type UiOptions } from './ui/ui-command.ts';
+import { runUnlink, type UnlinkOptions } from './unlink/unlink-command.ts';
 import { UsageError } from './usage-error.ts';
 
 /** By convention, of a process that SIGINT ended. */
 const INTERRUPTED = 130;
 
 /** Runs a command line. @returns 0: fine, 1: it found a problem, 2: wrong usage, 130: interrupted */
-export async function runProgram(argv: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { signal } = surroundings;
+export async function runProgram(argv: readonly string[], invocation: Invocation): Promise<number> {
+  const { signal } = invocation;
   let code = 0;
-  const program = programOf(surroundings, (exitCode) => (code = exitCode));
+  const program = programOf(invocation, (exitCode) => (code = exitCode));
   try {
     await program.parseAsync(argv, { from: 'user' });
     return code;
@@ -30,7 +30,7 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
     if (signal.aborted) return INTERRUPTED;
     // commander has written its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    complainOf(surroundings, (error as Error).message);
+    complainOf(invocation, (error as Error).message);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -38,14 +38,14 @@ export async function runProgram(argv: readonly string[], surroundings: Surround
 /** Where commands are added, and what they need. */
 type Cli = {
   readonly program: Command;
-  readonly surroundings: Surroundings;
+  readonly invocation: Invocation;
   /** Called with the exit code of a command. */
   readonly exit: (code: number) => void;
 };
 
 /** The commands. @param exit called with the exit code of the command */
-export function programOf(surroundings: Surroundings, exit: (code: number) => void): Command {
-  const { name, terminal } = surroundings;
+export function programOf(invocation: Invocation, exit: (code: number) => void): Command {
+  const { name, terminal } = invocation;
   const program = new Command(name)
     .description('Links Kubernetes clusters, and shows how they are linked.')
     .version(packageJson.version)
@@ -55,7 +55,7 @@ export function programOf(surroundings: Surroundings, exit: (code: number) => vo
       writeErr: terminal.complain,
       outputError: (text, write) => write(text.replace(/^error: /, `${name}: `)),
     });
-  for (const add of commands) add({ program, surroundings, exit });
+  for (const add of commands) add({ program, invocation, exit });
   return program;
 }
 
@@ -114,7 +114,7 @@ function addLink(cli: Cli): void {
     .option('--no-userspace', 'the kernel carries the tunnels (the default)')
     .option('--diff', 'print each line that changes, and each object')
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
-    .action(async (options: LinkOptions) => cli.exit(await runLink(options, cli.surroundings)));
+    .action(async (options: LinkOptions) => cli.exit(await runLink(options, cli.invocation)));
 }
 
 function addUnlink(cli: Cli): void {
@@ -125,14 +125,14 @@ function addUnlink(cli: Cli): void {
     .option('--leaving <name>', 'remove only links of this cluster, which needs no context', also)
     .option('--apply', 'also change the clusters')
     .option('--no-coredns', 'leave the Corefile of CoreDNS as it is')
-    .action(async (options: UnlinkOptions) => cli.exit(await runUnlink(options, cli.surroundings)));
+    .action(async (options: UnlinkOptions) => cli.exit(await runUnlink(options, cli.invocation)));
 }
 
 function addStatus(cli: Cli): void {
   const example = 'status --context c1 --context c2';
   printed(onClusters(add(cli, 'status', 'Shows each pair of clusters, as the apps see it.', example)))
     .option('-w, --watch', 'print it again every two seconds')
-    .action(async (options: StatusOptions) => cli.exit(await runStatus(options, cli.surroundings)));
+    .action(async (options: StatusOptions) => cli.exit(await runStatus(options, cli.invocation)));
 }
 
 function addCheck(cli: Cli): void {
@@ -151,7 +151,7 @@ function addCheck(cli: Cli): void {
         'only print which Pods of other clusters NetworkPolicies let in, and what is wrong with these policies',
       ).conflicts('pre'),
     )
-    .action(async (options: CheckOptions) => cli.exit(await runCheck(options, cli.surroundings)));
+    .action(async (options: CheckOptions) => cli.exit(await runCheck(options, cli.invocation)));
 }
 
 function addTest(cli: Cli): void {
@@ -164,7 +164,7 @@ function addTest(cli: Cli): void {
       'connect to this Service instead, by its mirrored names; repeat it for more',
       also,
     )
-    .action(async (options: TestOptions) => cli.exit(await runTest(options, cli.surroundings)));
+    .action(async (options: TestOptions) => cli.exit(await runTest(options, cli.invocation)));
 }
 
 function addExplain(cli: Cli): void {
@@ -181,14 +181,14 @@ function addExplain(cli: Cli): void {
     .option('--to-context <name>', 'the cluster that answers, for the name of a global Service or a ServiceImport')
     .option('--probe', 'also connect to the Service and the Pod, from a new Pod beside the calling one')
     .option('--image <name>', 'for --probe, an image with Node.js 24 (default: that of a Pod of our apps)')
-    .action(async (options: ExplainOptions) => cli.exit(await runExplain(options, cli.surroundings)));
+    .action(async (options: ExplainOptions) => cli.exit(await runExplain(options, cli.invocation)));
 }
 
 function addGraph(cli: Cli): void {
   const example = 'graph --context c1 --context c2 > mesh.svg';
   const command = add(cli, 'graph', 'Draws clusters, nodes, tunnels and mirrored Services.', example);
   printed(onClusters(command), graphFormats).action(async (options: GraphOptions) =>
-    cli.exit(await runGraph(options, cli.surroundings)),
+    cli.exit(await runGraph(options, cli.invocation)),
   );
 }
 
@@ -208,7 +208,7 @@ function addExport(cli: Cli): void {
       new Option('--wait <duration>', 'how long to wait for the imports').argParser(durationOf).default(20_000, '20s'),
     )
     .action(async (service: string | undefined, options: ExportOptions) =>
-      cli.exit(await runExport(service, options, cli.surroundings)),
+      cli.exit(await runExport(service, options, cli.invocation)),
     );
 }
 
@@ -217,21 +217,21 @@ function addUi(cli: Cli): void {
   onClusters(add(cli, 'ui', 'Serves a page with all of this on this machine.', example))
     .option('--port <number>', 'the port of the page (default: a free one)', portOf, 0)
     .option('--open', 'open it in your browser')
-    .action(async (options: UiOptions) => await runUi(options, cli.surroundings));
+    .action(async (options: UiOptions) => await runUi(options, cli.invocation));
 }
 
 function addGather(cli: Cli): void {
   const example = 'gather --context c1 --context c2';
   onClusters(add(cli, 'gather', 'Writes an archive for a bug report, without credentials.', example))
     .option('-o, --output <file>', 'the archive', 'semaphore-gather.tar.gz')
-    .action(async (options: GatherOptions) => cli.exit(await runGather(options, cli.surroundings)));
+    .action(async (options: GatherOptions) => cli.exit(await runGather(options, cli.invocation)));
 }
 
 function addCompletion(cli: Cli): void {
   const example = 'completion bash >> ~/.bashrc';
   add(cli, 'completion', 'Prints a script that completes commands and options.', example)
     .argument('<shell>', shells.join(', '))
-    .action((shell: string) => cli.surroundings.terminal.print(completionOf(cli.program, shell)));
+    .action((shell: string) => cli.invocation.terminal.print(completionOf(cli.program, shell)));
 }
 
 /** In the order of help. */

@@ -1,6 +1,6 @@
 import { createServer } from 'node:https';
 import { expect, it } from 'vitest';
-import { deadEnds, readExported } from '../src/check/exported.ts';
+import { deadEnds, readExported } from '../src/check/facts/exported.ts';
 import { contextsOf } from '../src/clusters/contexts.ts';
 import { valueOf } from '../src/clusters/objects.ts';
 import { certificate, kubeconfigOf, startListening } from './support/api-server.ts';

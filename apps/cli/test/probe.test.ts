@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Printed, probeScript, type Target } from '../src/test/probe.ts';
+import { type Printed, probeScript, type Target } from '../src/packet-test/probe.ts';
 import { startListening } from './support/api-server.ts';
 
 /** An eighth of a full call. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
-import type { Call } from '../../src/calls.ts';
+import type { Call } from '../../src/calls/calls.ts';
 import { Scenarios } from '../../src/scenarios.ts';
 import { System } from '../../src/system.ts';
 import { failedIn, mostlyAnswered } from '../support/tally.ts';

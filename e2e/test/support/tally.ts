@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Tally } from '../../src/calls.ts';
+import type { Tally } from '../../src/calls/calls.ts';
 
 /** The failed calls. Throws if there were too few calls. */
 export const failedIn = ({ calls, failed }: Tally): readonly object[] => {

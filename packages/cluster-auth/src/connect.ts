@@ -1,9 +1,9 @@
 import { Secrets } from '@kube-semaphore/text';
-import type { Tunnel } from './agent.ts';
+import type { Tunnel } from './transport/agent.ts';
 import type { Connection } from './connection.ts';
-import { basic, openToken, secretsOf, tokenCredentials } from './credentials.ts';
+import { basic, openToken, secretsOf, tokenCredentials } from './credentials/credentials.ts';
 import { type Clock, type Dependencies, type Environment, type Logger, systemClock } from './dependencies.ts';
-import { loginOf, parseServer } from './endpoint.ts';
+import { loginOf, parseServer } from './transport/endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import { inCluster, SERVICE_ACCOUNT_DIR } from './in-cluster.ts';
 import { accessOf, openKubeconfig } from './kubeconfig/access.ts';
@@ -11,7 +11,7 @@ import { type Access, isSameServer, LiveConnection, type Route } from './live-co
 import { proxyFor } from './proxy/environment.ts';
 import { tunnelThrough } from './proxy/tunnel.ts';
 import type { ClusterReference, ContextReference } from './reference.ts';
-import { fixed } from './rotating.ts';
+import { fixed } from './credentials/rotating.ts';
 import { openCaUrl } from './trust/certificate-authority.ts';
 import { openProxyRoots } from './trust/system-roots.ts';
 

@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import type { Validity } from './credentials.ts';
+import type { Validity } from './credentials/credentials.ts';
 
 /**
  * What a request is sent with. It is the same object until something rotates, so `===` shows whether anything changed.

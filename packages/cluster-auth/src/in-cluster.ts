@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { openToken } from './credentials.ts';
+import { openToken } from './credentials/credentials.ts';
 import type { Dependencies } from './dependencies.ts';
-import { authorityOf, parseServer } from './endpoint.ts';
+import { authorityOf, parseServer } from './transport/endpoint.ts';
 import { ClusterAuthError } from './errors.ts';
 import type { Access } from './live-connection.ts';
 import { openCa } from './trust/certificate-authority.ts';

@@ -1,8 +1,8 @@
-export type { AgentRequestOptions } from './agent.ts';
+export type { AgentRequestOptions } from './transport/agent.ts';
 export { connect } from './connect.ts';
 export type { Authorization, Connection } from './connection.ts';
-export type { Validity } from './credentials.ts';
-export { deniedHint } from './denied.ts';
+export type { Validity } from './credentials/credentials.ts';
+export { deniedHint } from './credentials/denied.ts';
 export type { Clock, Environment, Logger } from './dependencies.ts';
 export { ClusterAuthError, tlsFailure } from './errors.ts';
 export { contextOf } from './kubeconfig/context.ts';

@@ -1,10 +1,10 @@
 import type { Agent } from 'node:http';
-import { createAgent, createPlainAgent, isBusy, retire, type Tunnel } from './agent.ts';
+import { createAgent, createPlainAgent, isBusy, retire, type Tunnel } from './transport/agent.ts';
 import type { Authorization, Connection } from './connection.ts';
-import { type Credentials, secretsOf, type Validity } from './credentials.ts';
+import { type Credentials, secretsOf, type Validity } from './credentials/credentials.ts';
 import type { Dependencies } from './dependencies.ts';
 import { ClusterAuthError } from './errors.ts';
-import { abortable, type Rotating } from './rotating.ts';
+import { abortable, type Rotating } from './credentials/rotating.ts';
 import { verificationFailure } from './trust/verification.ts';
 
 /** Everything that a reference says about a cluster, directly or in the files that it names. */

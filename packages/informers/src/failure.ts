@@ -1,5 +1,5 @@
 import { KubeApiError } from '@kube-semaphore/kube-client';
-import { OverBudgetError } from './remote-budget.ts';
+import { OverBudgetError } from './store/remote-budget.ts';
 
 /** What has grown too large shrinks within hours, if at all, and a list that is given up halfway costs both sides. */
 const OVER_BUDGET_PAUSE_MS = 300_000;

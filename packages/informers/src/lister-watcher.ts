@@ -2,7 +2,7 @@ import { BodyTooLargeError } from '@kube-semaphore/kube-client';
 import { Codec, type Kind, type KubeObject, type Page } from '@kube-semaphore/kube-objects';
 import type { Heartbeat } from './heartbeat.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
-import type { Stored } from './store.ts';
+import type { Stored } from './store/store.ts';
 
 const PAGE_LIMIT = 500;
 /** Jittered so that a fleet of watches doesn't end in the same second, as in client-go: 5 to 10 minutes. */

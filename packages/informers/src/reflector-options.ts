@@ -1,8 +1,8 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Kind, KubeObject, TooLarge } from '@kube-semaphore/kube-objects';
 import type { RestartReason } from './failure.ts';
-import type { RemoteBudget } from './remote-budget.ts';
-import type { Store, Stored } from './store.ts';
+import type { RemoteBudget } from './store/remote-budget.ts';
+import type { Store, Stored } from './store/store.ts';
 
 /** What a reflector reports to its app. All hooks are optional and synchronous. */
 export type ReflectorHooks = {

@@ -6,12 +6,12 @@ import { ListerWatcher } from './lister-watcher.ts';
 import type { Listing } from './listing.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
 import { RelistTriggers } from './relist-triggers.ts';
-import { OverBudgetError } from './remote-budget.ts';
+import { OverBudgetError } from './store/remote-budget.ts';
 import { isOlder } from './resource-version.ts';
 import { Retry } from './retry.ts';
 import { sleep } from './sleep.ts';
-import type { Stored } from './store.ts';
-import { StoreWriter } from './store-writer.ts';
+import type { Stored } from './store/store.ts';
+import { StoreWriter } from './store/store-writer.ts';
 import { WatchPermission } from './watch-permission.ts';
 
 /** How long no WatchList is requested from a server that lacks it; by then it may be a newer one. */

@@ -1,6 +1,6 @@
-export { type CommonOptions, commonRows } from './common.ts';
+export { type CommonOptions, commonRows } from './rows/common.ts';
 export { LONGEST_TIMER_MS, parseDuration } from './duration.ts';
-export { leaderElectionProblems, leaderElectionRows, type LeaderElectionOptions } from './leader-election.ts';
+export { leaderElectionProblems, leaderElectionRows, type LeaderElectionOptions } from './rows/leader-election.ts';
 export { nearest } from './nearest.ts';
 export type { Program } from './program.ts';
 export { optionsReference } from './reference.ts';
@@ -11,7 +11,7 @@ export {
   type RemoteClusterOptions,
   remoteClusterProblems,
   remoteClusterRows,
-} from './remote-cluster.ts';
+} from './rows/remote-cluster.ts';
 export { type Given, type ResolveInput, resolveOptions, type Superseded } from './resolve.ts';
 export {
   type AnySpec,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Program, spawnProgram } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
-import type { Cluster } from './cluster.ts';
+import type { DemoCluster } from './demo-cluster.ts';
 
 /** How to start one of our programs. */
 export type Launch = {
@@ -16,7 +16,7 @@ export type Launch = {
 };
 
 /** The launch of a program that runs until the demo ends it; `replica` if several share a Lease. */
-export type AppOptions = Launch & { readonly cluster: Cluster; readonly replica?: 'first' | 'second' };
+export type AppOptions = Launch & { readonly cluster: DemoCluster; readonly replica?: 'first' | 'second' };
 
 /** A program in its own process. */
 export type App = {

@@ -5,7 +5,7 @@ import { deviceName } from '@kube-semaphore/wireguard/names';
 import { node as nodeObject } from '@kube-semaphore/testkit';
 import { type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import type { AppOptions } from './apps.ts';
-import type { Cluster } from './cluster.ts';
+import type { DemoCluster } from './demo-cluster.ts';
 import type { Started } from './started.ts';
 
 /** The launch of a node's agent, and its config file. */
@@ -13,8 +13,8 @@ type Agent = { readonly launch: AppOptions; readonly file: object };
 
 /** The node of a cluster: a machine on a network, with a pod and an agent. */
 export type MeshNode = Agent & {
-  readonly cluster: Cluster;
-  readonly remote: Cluster;
+  readonly cluster: DemoCluster;
+  readonly remote: DemoCluster;
   readonly machine: NetworkNode;
   readonly pod: Place;
 };
@@ -28,13 +28,13 @@ export const nodesPath = '/api/v1/nodes';
 type NodeOptions = Parameters<typeof nodeObject>[0];
 
 /** Creates the Node of a cluster's node. */
-export async function createNode({ server, node }: Cluster, more: Partial<NodeOptions>): Promise<void> {
+export async function createNode({ server, node }: DemoCluster, more: Partial<NodeOptions>): Promise<void> {
   const { name, podCIDRs } = node;
   await server.admin.create(nodesPath, nodeObject({ name, podCIDRs, ...more }));
 }
 
 /** Writes the config file for the agent of a cluster's node. */
-export async function prepareAgent(cluster: Cluster, remote: Cluster): Promise<Agent> {
+export async function prepareAgent(cluster: DemoCluster, remote: DemoCluster): Promise<Agent> {
   const { name, server, node, wireguard } = cluster;
   const { kubeconfig } = remote.wireguard.reader;
   const file = {
@@ -49,9 +49,9 @@ export async function prepareAgent(cluster: Cluster, remote: Cluster): Promise<A
 }
 
 /** Makes a node in each cluster, as network namespaces on one Ethernet. They reach both API servers. */
-export async function buildNodes(started: Started, [c1, c2]: readonly [Cluster, Cluster], path: string) {
+export async function buildNodes(started: Started, [c1, c2]: readonly [DemoCluster, DemoCluster], path: string) {
   const network = await started.server(() => startNetwork());
-  const add = async (cluster: Cluster, remote: Cluster): Promise<MeshNode> => {
+  const add = async (cluster: DemoCluster, remote: DemoCluster): Promise<MeshNode> => {
     const machine = await network.addNode(cluster.node.name);
     for (const { server } of [c1, c2]) await machine.forward(Number(new URL(server.url).port));
     const pod = await machine.addPod(cluster.node.podIps);

@@ -8,7 +8,7 @@ const { values } = parseArgs({ options: { check: { type: 'boolean', default: fal
 
 const files = {
   ...Object.fromEntries(Object.entries(pages).map(([name, page]) => [join('docs', 'reference', name), page])),
-  [join('apps', 'cli', 'src', 'check', 'rights.json')]: rightsPage(),
+  [join('apps', 'cli', 'src', 'check', 'facts', 'rights.json')]: rightsPage(),
 };
 
 for (const [path, page] of Object.entries(files)) {

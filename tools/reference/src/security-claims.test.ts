@@ -297,7 +297,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   ],
   'Deletions that a watch reports are never held': [
     [
-      'packages/informers/src/deletion-guard.test.ts',
+      'packages/informers/src/store/deletion-guard.test.ts',
       'never holds an address that another object has, so that a rebuilt cluster gets its addresses',
     ],
   ],

@@ -3,7 +3,7 @@ import type { NodeFacts } from '../clusters/objects.ts';
 import { ownNames, type SeenRemote, seenRemotes } from '../clusters/report.ts';
 import { type Check, checkOfEach, placeOf } from './check.ts';
 import { cidrsOf, podRangesOf } from './clusters.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from './facts/facts.ts';
 
 /** A remote as an agent sees it, with what the agents of that cluster say of themselves. */
 type BothSides = { readonly here: SeenRemote; readonly ours: string; readonly there: readonly SeenRemote[] };

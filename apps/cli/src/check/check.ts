@@ -1,6 +1,6 @@
 import { causesOf, seenBy, type Trouble } from '../clusters/causes.ts';
 import type { AppPod } from '../clusters/report.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from './facts/facts.ts';
 
 /** A problem stops traffic or will; a warning may be as you want it; a note is what you asked for. */
 export type Finding = {

@@ -10,8 +10,8 @@ import { rulesOf } from '../corefile/rules.ts';
 import type { Masquerader } from '../masquerade/masquerader.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { checks, checksBefore } from './checks.ts';
-import type { Exported } from './exported.ts';
-import type { Facts, Reading } from './facts.ts';
+import type { Exported } from './facts/exported.ts';
+import type { Facts, Reading } from './facts/facts.ts';
 import { resultsOf } from './page.ts';
 import { policyChecks } from './policy-checks.ts';
 
@@ -286,7 +286,7 @@ describe('the checks', () => {
     { reports: changed('server', known({ ...server, aheadMs: -31_000 })), want: ['warning clocks-agree'] },
     {
       reports: changed('server', known({ ...server, expiries: [expiring(13)] })),
-      want: ['warning credentials-last'],
+      want: ['warning credentials-valid'],
     },
     { reports: changed('lacking', known(['a may not list pods'])), want: ['problem rights-granted'] },
     {
@@ -295,8 +295,8 @@ describe('the checks', () => {
     },
     { reports: changed('unreadable', forbidden), want: ['warning reads-allowed'] },
     { reports: changed('lacking', forbidden), want: ['warning rights-granted'] },
-    { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-last'] },
-    { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-last'] },
+    { reports: remote(POLICY, { credentials: credentials(9.9) }), want: ['warning app-credentials-valid'] },
+    { reports: remote(POLICY, { credentials: credentials(0) }), want: ['problem app-credentials-valid'] },
     { reports: changed('dnsConfig', stored(IMPORTS)), want: ['problem dns-rules'] },
     { reports: changed('dnsConfig', stored(`${ruled('c1', 'c9')}${IMPORTS}`)), want: ['warning dns-rules'] },
     { reports: changed('selectedNamespaces', forbidden), want: ['warning dns-rules'] },

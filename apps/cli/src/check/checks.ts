@@ -5,7 +5,7 @@ import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
 import { notFresh, notListed, notReached, notTold } from '../clusters/causes.ts';
 import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
 import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
-import { ofClusters, ofSurroundings, podsComplete } from './clusters.ts';
+import { ofAppNeeds, ofClusters, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
 import { sourcesKept } from './sources.ts';
 
@@ -161,7 +161,7 @@ export const checks: readonly Check[] = [
   ...ofClusters,
   sourcesKept,
   ...ofApps,
-  ...ofSurroundings,
+  ...ofAppNeeds,
   ...ofRemotes,
   ...ofTunnels,
 ];

@@ -7,9 +7,9 @@ import { some } from '../output/some.ts';
 import type { Check, Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
 import { dnsRules } from './dns-rules.ts';
-import { deadEnds } from './exported.ts';
+import { deadEnds } from './facts/exported.ts';
 import { namesResolved } from './names-resolved.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from './facts/facts.ts';
 
 /** A check of a fact of each cluster that is reached. That a fact is unknown is a warning. */
 function checkOfFact<T>(
@@ -76,7 +76,7 @@ export const ofClusters: readonly Check[] = [
         ? [`${cluster}: the clock of the API server is ${Math.round(aheadMs / 1_000)} s ahead of ours`]
         : [],
   }),
-  checkOfFact('credentials-last', {
+  checkOfFact('credentials-valid', {
     severity: 'warning',
     hint: 'renew it before',
     fact: ({ facts }) => facts.server,
@@ -112,7 +112,7 @@ export const podsComplete: Check = checkOfFact('pods-complete', {
 });
 
 /** Checks of what the apps need of their cluster. */
-export const ofSurroundings: readonly Check[] = [
+export const ofAppNeeds: readonly Check[] = [
   checkOfFact('reads-allowed', {
     severity: 'warning',
     hint: 'ask an administrator for these rights',
@@ -129,7 +129,7 @@ export const ofSurroundings: readonly Check[] = [
     detailsOf: (lacking, { cluster, pods }) =>
       pods.length === 0 ? undefined : lacking.map((sentence) => `${cluster}: ${sentence}`),
   }),
-  checkOfFact('app-credentials-last', {
+  checkOfFact('app-credentials-valid', {
     severity: 'warning',
     hint: 'renew them, as semaphore link --renew does with tokens',
     fact: ({ facts }) => facts.server,

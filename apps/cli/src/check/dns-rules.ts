@@ -6,7 +6,7 @@ import { type DnsConfig, serversOf } from '../dns/config.ts';
 import { MANAGER } from '../link/api.ts';
 import type { Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
-import type { Facts, Reading } from './facts.ts';
+import type { Facts, Reading } from './facts/facts.ts';
 
 const APP = 'semaphore-service-mirror';
 

@@ -2,7 +2,7 @@ import { openTexts, ruleTitle } from '@kube-semaphore/network-policies';
 import { some } from '../output/some.ts';
 import { type Check, checkOfEach, type Finding } from './check.ts';
 import { reached } from './checks.ts';
-import type { MeaningReading, PolicyMeaning } from './network-policies.ts';
+import type { MeaningReading, PolicyMeaning } from './facts/network-policies.ts';
 
 /** A check of what is known of NetworkPolicies. @param findingsOf undefined: there is nothing of the kind in the cluster */
 const checkOfMeaning = (

@@ -4,7 +4,7 @@ import { some } from '../output/some.ts';
 import { type Check, type Finding } from './check.ts';
 import { seenRemotes } from '../clusters/report.ts';
 import { podRangesOf } from './clusters.ts';
-import type { Reading } from './facts.ts';
+import type { Reading } from './facts/facts.ts';
 import { rangesOf } from './ranges.ts';
 
 /** Where Pods of a cluster send packets to. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { resultsOf } from '../check/page.ts';
 import { checks } from '../check/checks.ts';
-import type { Reading } from '../check/facts.ts';
+import type { Reading } from '../check/facts/facts.ts';
 import { problemsIn } from '../status/page.ts';
 import type { ClusterReport } from './report.ts';
 

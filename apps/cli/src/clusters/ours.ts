@@ -1,6 +1,6 @@
 import { type ClusterRoleBinding, clusterRoleBindingKind } from '@kube-semaphore/kube-objects';
 import { quoted } from '@kube-semaphore/text';
-import deployed from '../check/rights.json' with { type: 'json' };
+import deployed from '../check/facts/rights.json' with { type: 'json' };
 import { some } from '../output/some.ts';
 import type { Context } from './contexts.ts';
 import { listObjects, type Read, type Run } from './objects.ts';

@@ -1,6 +1,6 @@
 import { printable } from '@kube-semaphore/text';
 import type { Terminal } from '../output/terminal.ts';
-import type { Explanation } from './hops.ts';
+import type { Explanation } from './explain.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';

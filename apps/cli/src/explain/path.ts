@@ -2,8 +2,8 @@ import type { PodOnNode, Service } from '@kube-semaphore/kube-objects';
 import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/network-policies';
 import { mapRead, type Read } from '../clusters/objects.ts';
 import type { Facts, SideFacts } from './facts.ts';
-import { portOf } from './ports.ts';
-import { addressesIn, copiesOf, readyIn } from './services.ts';
+import { portOf } from './hops/ports.ts';
+import { addressesIn, copiesOf, readyIn } from './hops/services.ts';
 import { type Via, viaOf } from './via.ts';
 import type { End } from './words.ts';
 

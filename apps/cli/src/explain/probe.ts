@@ -1,12 +1,12 @@
 import { type Context, inTime } from '../clusters/contexts.ts';
 import { allOf, type Read, type Run } from '../clusters/objects.ts';
-import { DEADLINE_SECONDS } from '../test/objects.ts';
-import { callFrom, newNames, removeFinished, removePods } from '../test/pods.ts';
-import type { Target } from '../test/probe.ts';
-import { addressesIn } from '../test/targets.ts';
+import { DEADLINE_SECONDS } from '../packet-test/objects.ts';
+import { callFrom, newNames, removeFinished, removePods } from '../packet-test/pods.ts';
+import type { Target } from '../packet-test/probe.ts';
+import { addressesIn } from '../packet-test/targets.ts';
 import type { Answer, Facts, Probed } from './facts.ts';
 import { pathOf, serviceOf } from './path.ts';
-import { servicePortOf } from './ports.ts';
+import { servicePortOf } from './hops/ports.ts';
 
 /** What a probe connects to, as `tcp:` URLs: the Pod itself, and the address that the Service has in the cluster of the caller. */
 export function probeUrls(facts: Facts): Read<{ readonly pod: string; readonly service: string | undefined }> {

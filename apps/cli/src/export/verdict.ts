@@ -3,7 +3,7 @@ import { isAllowedNamespace, managedByLabel, sliceManager } from '@kube-semaphor
 import type { Read } from '../clusters/objects.ts';
 import { type ClusterReport, ownNames } from '../clusters/report.ts';
 import { mirrorPlan, namesOf, remoteOf, statusesOf } from '../explain/facts.ts';
-import { lossOf } from '../explain/services.ts';
+import { lossOf } from '../explain/hops/services.ts';
 import { APPLY_KINDS, type ServiceAt } from './service-exports.ts';
 
 /** A cluster, as its apps call it. */

@@ -1,7 +1,7 @@
 import { printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { shell } from '../output/shell.ts';
-import type { Surroundings } from '../output/terminal.ts';
+import type { Invocation } from '../output/terminal.ts';
 import { isLinked } from '../unlink/leave.ts';
 import { UsageError } from '../usage-error.ts';
 import { type AnswerOptions, answersOf } from './answers.ts';
@@ -32,7 +32,7 @@ const DOING: Readonly<Record<Mode, string>> = {
 };
 
 /** Writes an overlay for each cluster, and applies it if asked to. @returns the exit code */
-export async function runLink(options: LinkOptions, { name, terminal, signal }: Surroundings): Promise<number> {
+export async function runLink(options: LinkOptions, { name, terminal, signal }: Invocation): Promise<number> {
   const { format, diff = false, apply = false, renew = false } = options;
   const contexts = await contextsOf(options);
   checkOptions(options, contexts);

@@ -17,8 +17,8 @@ export type Terminal = {
   readonly whileWaiting: <T>(what: string, work: Promise<T>) => Promise<T>;
 };
 
-/** Where the program runs. */
-export type Surroundings = {
+/** How the program was called, where it writes, and what ends it. */
+export type Invocation = {
   /** As the user called it. */
   readonly name: string;
   readonly terminal: Terminal;
@@ -28,7 +28,7 @@ export type Surroundings = {
 
 /** Writes a sentence on what failed to stderr, in the form that all errors have. */
 export const complainOf = (
-  { name, terminal }: Pick<Surroundings, 'name'> & { readonly terminal: Pick<Terminal, 'complain'> },
+  { name, terminal }: Pick<Invocation, 'name'> & { readonly terminal: Pick<Terminal, 'complain'> },
   sentence: string,
 ): void => terminal.complain(`${name}: ${printable(sentence)}\n`);
 

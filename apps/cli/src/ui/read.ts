@@ -1,6 +1,6 @@
 import { endpointSliceKind } from '@kube-semaphore/kube-objects';
 import { checks } from '../check/checks.ts';
-import { readFacts } from '../check/facts.ts';
+import { readFacts } from '../check/facts/facts.ts';
 import { resultsOf } from '../check/page.ts';
 import { type Context, inTime } from '../clusters/contexts.ts';
 import { listObjects, type Read, type Run } from '../clusters/objects.ts';

@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { findBinaries, startCoreDns } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isCurrent } from '../../src/check/dns.ts';
+import { isCurrent } from '../../src/check/facts/dns.ts';
 import { corefileWith, corefileWithout } from '../../src/corefile/edit.ts';
 import { parseCorefile } from '../../src/corefile/parse.ts';
 import { coreDnsOf, faultOf, sampleOf } from '../../src/corefile/verdict.ts';

@@ -2,7 +2,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { findBinaries } from '@kube-semaphore/testkit';
 import { type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { expect, it, onTestFinished } from 'vitest';
-import { probeScript } from '../../src/test/probe.ts';
+import { probeScript } from '../../src/packet-test/probe.ts';
 import { kubeconfigOf } from '../support/api-server.ts';
 import { startPodsCluster } from '../support/pods-cluster.ts';
 import { run } from '../support/run.ts';

@@ -161,7 +161,7 @@ it('reads the status of a Pod through the proxy of a real API server, and what i
     'c1: no serviceimports in multicluster.x-k8s.io/v1alpha1, which CoreDNS reads',
   ]);
   const fine = { result: 'ok', findings: [] };
-  const clusters = ['reads-allowed', 'kubernetes-supported', 'clocks-agree', 'credentials-last', 'ranges-apart'];
+  const clusters = ['reads-allowed', 'kubernetes-supported', 'clocks-agree', 'credentials-valid', 'ranges-apart'];
   expect(clusters.map((name) => before[name])).toMatchObject(clusters.map(() => fine));
 
   await deployAccount(cluster, 'policy/base');

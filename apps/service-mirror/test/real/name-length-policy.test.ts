@@ -4,7 +4,7 @@ import { mirrorServiceName } from '../../src/names.ts';
 import { bash, docBlocks, expressionWarnings } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { table } from '../name-length/cases.ts';
-import { NameLengthCluster } from '../name-length/cluster.ts';
+import { NameLengthCluster } from '../name-length/name-length-cluster.ts';
 import { applyConstraint } from '../name-length/constraint.ts';
 import { gatekeeper, gatorVerify, verifyGroup } from '../name-length/gator.ts';
 import { generated } from '../name-length/generated.ts';

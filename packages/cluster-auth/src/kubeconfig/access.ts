@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Dependencies, Logger } from '../dependencies.ts';
-import { parseProxy, parseServer } from '../endpoint.ts';
+import { parseProxy, parseServer } from '../transport/endpoint.ts';
 import { ClusterAuthError } from '../errors.ts';
 import type { Access, Route } from '../live-connection.ts';
-import { openFiles, type RotatingFiles } from '../rotating-files.ts';
+import { openFiles, type RotatingFiles } from '../credentials/rotating-files.ts';
 import { openCa } from '../trust/certificate-authority.ts';
 import { openSystemRoots } from '../trust/system-roots.ts';
-import { fixed } from '../rotating.ts';
-import { octal, writableByAnyone, writersOf } from '../writers.ts';
+import { fixed } from '../credentials/rotating.ts';
+import { octal, writableByAnyone, writersOf } from '../credentials/writers.ts';
 import { contextOf, type KubeconfigContext } from './context.ts';
 import { impersonationHeaders } from './impersonation.ts';
 import { mergeKubeconfigs } from './merge.ts';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../dependencies.ts';
-import { readText } from '../rotating-files.ts';
+import { readText } from '../credentials/rotating-files.ts';
 import { type MergedKubeconfig, mergeKubeconfigs } from './merge.ts';
 import { parseKubeconfig } from './schema.ts';
 

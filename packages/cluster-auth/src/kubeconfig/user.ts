@@ -1,10 +1,10 @@
-import { basic, type Credentials, openToken, tokenCredentials } from '../credentials.ts';
+import { basic, type Credentials, openToken, tokenCredentials } from '../credentials/credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError } from '../errors.ts';
-import { openKeyPair, withKeyPair } from '../key-pair.ts';
+import { openKeyPair, withKeyPair } from '../credentials/key-pair.ts';
 import { execCredentials, type ExecPlugin } from '../plugins/exec-plugin.ts';
 import { oidcCredentials } from '../plugins/oidc-provider.ts';
-import { fixed, type Rotating } from '../rotating.ts';
+import { fixed, type Rotating } from '../credentials/rotating.ts';
 import { openCa } from '../trust/certificate-authority.ts';
 import type { KubeconfigContext } from './context.ts';
 import { pemSource, type Place } from './place.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { bearer, type Credentials } from '../credentials.ts';
+import { bearer, type Credentials } from '../credentials/credentials.ts';
 import { ClusterAuthError } from '../errors.ts';
 import { readKeyPair } from '../trust/pem.ts';
 

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { printable } from '@kube-semaphore/text';
-import type { Credentials } from '../credentials.ts';
+import type { Credentials } from '../credentials/credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError, reasonOf } from '../errors.ts';
-import { type Rotating, singleFlight } from '../rotating.ts';
-import { writableByAnyone, writersOf } from '../writers.ts';
+import { type Rotating, singleFlight } from '../credentials/rotating.ts';
+import { writableByAnyone, writersOf } from '../credentials/writers.ts';
 import { type ExecCredential, readExecCredential } from './exec-credential.ts';
 
 /** A program that prints credentials, as a kubeconfig's `exec` describes it. */

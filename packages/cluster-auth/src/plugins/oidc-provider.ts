@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { bearer, type Credentials } from '../credentials.ts';
+import { bearer, type Credentials } from '../credentials/credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError } from '../errors.ts';
-import { type Rotating, singleFlight } from '../rotating.ts';
+import { type Rotating, singleFlight } from '../credentials/rotating.ts';
 import { type OidcClient, refreshTokens } from './oidc-refresh.ts';
 
 /** The tokens of a kubeconfig's `auth-provider` with the name `oidc`. */

@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
-import { basic } from '../credentials.ts';
+import { basic } from '../credentials/credentials.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { ClusterAuthError, reasonOf, Refusal } from '../errors.ts';
-import { fetchText } from '../fetch-text.ts';
-import type { Rotating } from '../rotating.ts';
+import { fetchText } from '../transport/fetch-text.ts';
+import type { Rotating } from '../credentials/rotating.ts';
 
 /** Who we are to an OpenID Connect issuer. */
 export type OidcClient = {

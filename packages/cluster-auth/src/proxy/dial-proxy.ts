@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { dial } from '../dial.ts';
-import { hostOf, portOf } from '../endpoint.ts';
-import { handshake } from '../handshake.ts';
+import { dial } from '../transport/dial.ts';
+import { hostOf, portOf } from '../transport/endpoint.ts';
+import { handshake } from '../transport/handshake.ts';
 import { SecureContexts } from '../trust/secure-contexts.ts';
 
 /**

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { isLoopbackHost } from '@kube-semaphore/net';
 import type { Environment } from '../dependencies.ts';
-import { hostOf, parseProxy, portOf } from '../endpoint.ts';
+import { hostOf, parseProxy, portOf } from '../transport/endpoint.ts';
 
 /**
  * The proxy for a URL by HTTPS_PROXY (HTTP_PROXY for http:) and NO_PROXY, or the same in lower case. The rules are those

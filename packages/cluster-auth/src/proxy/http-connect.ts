@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { basic } from '../credentials.ts';
-import type { Target } from '../dial.ts';
-import { authorityOf, loginOf } from '../endpoint.ts';
+import { basic } from '../credentials/credentials.ts';
+import type { Target } from '../transport/dial.ts';
+import { authorityOf, loginOf } from '../transport/endpoint.ts';
 import { Refusal } from '../errors.ts';
-import { http } from '../http.ts';
+import { http } from '../transport/http.ts';
 
 type ProxyRequest = {
   readonly method: string;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Target } from '../dial.ts';
-import { hostOf, loginOf, portOf } from '../endpoint.ts';
+import type { Target } from '../transport/dial.ts';
+import { hostOf, loginOf, portOf } from '../transport/endpoint.ts';
 import { Refusal } from '../errors.ts';
 
 /** Of the library's own timer, which ends later than ours. It is never cleared, so it isn't endless. */

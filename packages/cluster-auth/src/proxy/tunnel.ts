@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Tunnel } from '../agent.ts';
-import type { Target } from '../dial.ts';
-import { authorityOf, redacted } from '../endpoint.ts';
+import type { Tunnel } from '../transport/agent.ts';
+import type { Target } from '../transport/dial.ts';
+import { authorityOf, redacted } from '../transport/endpoint.ts';
 import { ClusterAuthError, reasonOf, Refusal } from '../errors.ts';
 import { dialProxy } from './dial-proxy.ts';
 import { connectThroughHttp } from './http-connect.ts';

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type { Dependencies } from '../dependencies.ts';
-import { redacted } from '../endpoint.ts';
+import { redacted } from '../transport/endpoint.ts';
 import { ClusterAuthError } from '../errors.ts';
-import { fixed, type Rotating } from '../rotating.ts';
-import { openFiles } from '../rotating-files.ts';
+import { fixed, type Rotating } from '../credentials/rotating.ts';
+import { openFiles } from '../credentials/rotating-files.ts';
 import { fetchedCa } from './fetched-ca.ts';
 import { type Pem, type PemSource, readCertificates, readPinned } from './pem.ts';
 

@@ -1,8 +1,8 @@
 import type { Dependencies } from '../dependencies.ts';
-import { redacted } from '../endpoint.ts';
+import { redacted } from '../transport/endpoint.ts';
 import { ClusterAuthError, reasonOf } from '../errors.ts';
-import { fetchText } from '../fetch-text.ts';
-import { type Rotating, singleFlight } from '../rotating.ts';
+import { fetchText } from '../transport/fetch-text.ts';
+import { type Rotating, singleFlight } from '../credentials/rotating.ts';
 import type { Pem } from './pem.ts';
 
 /** A CA that no longer verifies the API server is fetched again at most this often: its server may be small. */

@@ -2,8 +2,8 @@ import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import type { Dependencies } from '../dependencies.ts';
-import { fixed, type Rotating } from '../rotating.ts';
-import { openFiles, readText } from '../rotating-files.ts';
+import { fixed, type Rotating } from '../credentials/rotating.ts';
+import { openFiles, readText } from '../credentials/rotating-files.ts';
 import { certificatesIn } from './pem.ts';
 
 /** Where Linux distributions have their bundle of roots, in the order of Go's crypto/x509. */

@@ -19,7 +19,7 @@ const defaults: Readonly<Record<string, Default>> = {
 };
 
 /** What defaults depend on: the object's previous version, and the addresses that the cluster assigns. */
-type Surroundings = { readonly previous?: KubeObject; readonly clusterIps: ClusterIps };
+type DefaultInputs = { readonly previous?: KubeObject; readonly clusterIps: ClusterIps };
 
 /**
  * What becomes of an object before it is looked at: fields that the client left out are filled in, for the kinds in
@@ -27,7 +27,7 @@ type Surroundings = { readonly previous?: KubeObject; readonly clusterIps: Clust
  *
  * @throws {ApiError} 422 if they can't be, because what the client did say contradicts itself
  */
-export function normalise(resource: Resource, object: KubeObject, { previous, clusterIps }: Surroundings): KubeObject {
+export function normalise(resource: Resource, object: KubeObject, { previous, clusterIps }: DefaultInputs): KubeObject {
   const { apiVersion, kind } = object;
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([, value]) => !isEmpty(value)));
   const complete = defaults[resource.kind]?.(object, previous, clusterIps) ?? object;

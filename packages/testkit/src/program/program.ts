@@ -43,8 +43,8 @@ export type Program = {
   readonly stop: (signal?: NodeJS.Signals) => Promise<Exit>;
 };
 
-/** Where a program runs. */
-type Surroundings = {
+/** Where a program runs and logs. */
+type ProgramOptions = {
   /** Where it runs, if not here; then the variables need a PATH. */
   readonly place?: Place | undefined;
   /** A file that gets a copy of its stderr. */
@@ -66,7 +66,7 @@ export function spawnProgram(
   file: string,
   argv: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { place, logFile }: Surroundings = {},
+  { place, logFile }: ProgramOptions = {},
 ): Program {
   const launcher = readLauncher(file);
   const slow = slowness();
@@ -84,7 +84,7 @@ export function spawnProgram(
 export function startProgram(
   [file, args]: readonly [file: string, args: readonly string[]],
   env: NodeJS.ProcessEnv,
-  { place, logFile }: Surroundings = {},
+  { place, logFile }: ProgramOptions = {},
 ): Program {
   const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);

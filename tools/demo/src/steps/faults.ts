@@ -1,7 +1,7 @@
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { remoteUp, watchRestarts } from '@kube-semaphore/testkit';
 import { type App, commandLines } from '../apps.ts';
-import type { Cluster } from '../cluster.ts';
+import type { DemoCluster } from '../demo-cluster.ts';
 import { contentOf, setOf } from '../copies.ts';
 import { observe, setsPath, versionsSince } from '../observe.ts';
 import { formatDuration } from '../text/duration.ts';
@@ -114,7 +114,7 @@ const leaderIsKilled: Step = async ({ out, started, c1, checkout }) => {
 };
 
 /** Waits until one of `apps` holds the Lease. `sinceMs` is in ms since the epoch, from the API server. */
-function holderOf({ server }: Cluster, apps: readonly App[]): Promise<{ leader: App; sinceMs: number }> {
+function holderOf({ server }: DemoCluster, apps: readonly App[]): Promise<{ leader: App; sinceMs: number }> {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${lease.namespace}/leases/${lease.name}`;
   return eventually(
     async () => {

@@ -4,7 +4,7 @@ import { startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { startRealCluster } from '@kube-semaphore/testkit';
 import type { Ability } from '../ability.ts';
 import type { Launch } from '../apps.ts';
-import { type Cluster, prepareCluster } from '../cluster.ts';
+import { type DemoCluster, prepareCluster } from '../demo-cluster.ts';
 import type { Nodes } from '../nodes.ts';
 import type { Printer } from '../printer.ts';
 import type { Started } from '../started.ts';
@@ -40,10 +40,10 @@ export async function start({ out, started, ability, real }: Input) {
   const [c1, c2] = await Promise.all([startCluster('c1', 1), startCluster('c2', 2)]);
   const line = await started.server(() => startFaultProxy(c2.server));
   out.result('both clusters serve their APIs', performance.now() - startMs);
-  const rowOf = ({ name, server, podNetworks }: Cluster) => [name, server.url, `pods ${podNetworks.join(', ')}`];
+  const rowOf = ({ name, server, podNetworks }: DemoCluster) => [name, server.url, `pods ${podNetworks.join(', ')}`];
   out.show(table([c1, c2].map(rowOf)));
 
-  const startPolicy = (cluster: Cluster, remote: Cluster, access: Launch['flags']) =>
+  const startPolicy = (cluster: DemoCluster, remote: DemoCluster, access: Launch['flags']) =>
     started.app({
       program: 'semaphore-policy',
       cluster,

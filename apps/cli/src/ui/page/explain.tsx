@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hop } from '../../explain/facts.ts';
-import type { Explanation } from '../../explain/hops.ts';
+import type { Explanation } from '../../explain/explain.ts';
 import type { PairResult } from '../../explain/page.ts';
 import { getJson } from './poll.ts';
 import { Part, Result } from './table.tsx';
