@@ -48,7 +48,7 @@ class Remote {
 
   /** The first list has what was set so far. */
   listed(): void {
-    this.#store.finishList(new Set(this.#keys()), { known: 0, believe: true });
+    this.#store.finishList(new Set(this.#keys()), { known: 0, isHoldOver: true });
     this.late.settle();
   }
 

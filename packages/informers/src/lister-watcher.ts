@@ -69,7 +69,7 @@ export class ListerWatcher<K extends Kind> {
     this.#fieldSelector = undefined;
   }
 
-  /** Halves the page, from now on, while it is too large to be held. */
+  /** Halves the page, from now on, while it is too large for our memory. */
   async #page(token: string, signal: AbortSignal): Promise<Page<KubeObject<K>>> {
     for (;;) {
       try {

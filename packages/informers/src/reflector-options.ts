@@ -6,11 +6,11 @@ import type { Store, Stored } from './store/store.ts';
 
 /** What a reflector reports to its app. All hooks are optional and synchronous. */
 export type ReflectorHooks = {
-  /** A list is complete: the store is what the source held a moment ago. Called after every list. */
+  /** A list is complete: the store is what the source had a moment ago. Called after every list. */
   readonly onSynced?: () => void;
   /** The source answers: it accepted a list or a watch. */
   readonly onUp?: () => void;
-  /** The source confirms what the store holds: called after each list, and then with each event or bookmark. */
+  /** The source confirms what the store has: called after each list, and then with each event or bookmark. */
   readonly onConfirmed?: () => void;
   /** A watch or list ended and another will begin in `delayMs`. Without an `error` nothing is wrong, or nothing yet. */
   readonly onRestart?: (restart: {

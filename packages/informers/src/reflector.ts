@@ -44,7 +44,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   #checkHistory = false;
   /** The attempt that runs has an open watch, and a complete list before it. */
   #isOpen = false;
-  /** When the source last confirmed what the store holds, as of `now`. */
+  /** When the source last confirmed what the store has, as of `now`. */
   #confirmedAt = -Infinity;
 
   constructor(options: ReflectorOptions<K, V>) {
@@ -229,7 +229,7 @@ export class Reflector<K extends Kind, V extends Stored> {
   #replace(listing: Listing, resourceVersion: string): void {
     const { store, hooks, holdMs = 0 } = this.#options;
     this.#resourceVersion = resourceVersion;
-    this.#writer.finishList(listing, { believe: this.#triggers.isHoldOver });
+    this.#writer.finishList(listing, { isHoldOver: this.#triggers.isHoldOver });
     if (store.held === 0) this.#triggers.endHold();
     else this.#triggers.holdFor(holdMs);
     hooks?.onSynced?.();

@@ -57,7 +57,7 @@ function start() {
   });
   const put = (generation: number) => policies.store.set(KEY, policies.read(policy(generation)));
   put(1);
-  policies.store.finishList(new Set([KEY]), { known: 0, believe: true });
+  policies.store.finishList(new Set([KEY]), { known: 0, isHoldOver: true });
   const text = crossClusterRules(policy(1).spec, K)[0]!.peersHash;
   const before = {
     name: 'db-c2',

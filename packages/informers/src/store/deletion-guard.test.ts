@@ -23,10 +23,10 @@ function guarded(guard = { percent: 50, min: 10 }) {
     },
   });
   /** One complete list. */
-  const list = (pods: Record<string, Pod>, { believe = false } = {}) => {
+  const list = (pods: Record<string, Pod>, { isHoldOver = false } = {}) => {
     const known = store.size;
     for (const [key, value] of Object.entries(pods)) store.set(key, value);
-    store.finishList(new Set(Object.keys(pods)), { known, believe });
+    store.finishList(new Set(Object.keys(pods)), { known, isHoldOver });
   };
   const keys = () => (store.view.synced ? [...store.view.objects.keys()].toSorted() : []);
   return { store, list, keys, changes };
@@ -83,7 +83,7 @@ describe('a store with a deletion guard', () => {
     const { store, list, keys } = guarded();
     list(many(20));
     list({});
-    list(many(3), { believe: true });
+    list(many(3), { isHoldOver: true });
     expect(keys()).toEqual(['p0', 'p1', 'p2']);
     expect(store.held).toBe(0);
   });
@@ -158,7 +158,7 @@ describe('a store with a deletion guard', () => {
           expect(claimed.filter((ip) => live.has(ip))).toEqual([]);
           expect([...view.objects.values()].filter(({ held }) => held)).toHaveLength(store.held);
         }
-        list({}, { believe: true });
+        list({}, { isHoldOver: true });
         expect(store.held).toBe(0);
         expect(store.size).toBe(0);
       }),

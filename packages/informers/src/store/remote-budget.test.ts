@@ -63,7 +63,7 @@ describe('the budget of a remote', () => {
     share.beginList();
     const listed = keys('new', 9);
     expect(admitted(put, listed)).toBe(9);
-    store.finishList(new Set(listed), { known: 10, believe: true });
+    store.finishList(new Set(listed), { known: 10, isHoldOver: true });
     share.endList();
     expect(admitted(put, ['x', 'y'])).toBe(1);
   });
@@ -89,7 +89,7 @@ describe('a store', () => {
     store.set('a', { uid: '2', text: 'short' });
     expect(store.bytes).toBe(bytes);
     store.seed('b', { uid: '' });
-    store.finishList(new Set(['a']), { known: 2, believe: true });
+    store.finishList(new Set(['a']), { known: 2, isHoldOver: true });
     expect(store.bytes).toBe(bytes);
     store.delete('a');
     expect(store.bytes).toBe(0);

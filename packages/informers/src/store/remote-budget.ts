@@ -30,7 +30,7 @@ export class BudgetShare {
     this.#store = store;
   }
 
-  /** A list begins: until it ends, only what it brings counts, as it may delete the rest of the store. */
+  /** A list begins: until it ends, only what it brings counts: it may delete the rest of the store. */
   beginList(): void {
     this.#listed = { objects: 0, bytes: 0 };
   }
@@ -67,7 +67,7 @@ export class BudgetShare {
  * Limits what the stores of one remote keep together, so that a remote that grows without limit doesn't end the process
  * of all. At most one object exceeds it.
  *
- * A list counts separately, as it may end with less than the store had before. Until then both are in memory, so
+ * A list counts separately: it may end with less than the store had before. Until then both are in memory, so
  * together they may take twice the budget.
  */
 export class RemoteBudget {

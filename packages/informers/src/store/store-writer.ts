@@ -24,10 +24,10 @@ export class StoreWriter<K extends Kind, V extends Stored> {
     return new Listing(this.#options.store.size);
   }
 
-  /** @param believe delete what the list is missing, however much that is */
-  finishList({ keys, known }: Listing, { believe }: { believe: boolean }): void {
+  /** @param isHoldOver delete what the list is missing, however much that is */
+  finishList({ keys, known }: Listing, { isHoldOver }: { isHoldOver: boolean }): void {
     this.endList();
-    this.#options.store.finishList(keys, { known, believe });
+    this.#options.store.finishList(keys, { known, isHoldOver });
   }
 
   /** The list under way, if any, is finished or given up. */

@@ -6,7 +6,7 @@ import { StoreWriter } from './store-writer.ts';
 
 /** Finishes a list of these keys, and believes it. */
 const finish = (store: Store<Thing>, listed: ReadonlySet<string>) =>
-  store.finishList(listed, { known: store.size, believe: true });
+  store.finishList(listed, { known: store.size, isHoldOver: true });
 
 type Thing = { uid: string; value: string; resourceVersion?: string };
 

@@ -126,15 +126,15 @@ export class Store<V extends Stored> {
   }
 
   /**
-   * A list is complete: objects that it didn't name are deleted, or held. From now on the store is what the source holds.
+   * A list is complete: objects that it didn't name are deleted, or held. From now on the store is what the source has.
    *
    * @param known how many objects the store had when the list began
-   * @param believe hold nothing, because deletions have been held long enough
+   * @param isHoldOver hold nothing, because deletions have been held long enough
    */
-  finishList(listed: ReadonlySet<string>, { known, believe }: { known: number; believe: boolean }): void {
+  finishList(listed: ReadonlySet<string>, { known, isHoldOver }: { known: number; isHoldOver: boolean }): void {
     const missing = [...this.#objects.keys()].filter((key) => !listed.has(key));
     const { holding } = this.#options;
-    const isLoss = holding !== undefined && !believe && this.#isLoss({ missing: missing.length, known }, holding);
+    const isLoss = holding !== undefined && !isHoldOver && this.#isLoss({ missing: missing.length, known }, holding);
     for (const key of missing) {
       if (!isLoss) this.delete(key);
       else if (!this.#held.has(key)) this.#hold(key, holding);

@@ -171,7 +171,7 @@ describe('LocalNetworkPolicies', () => {
     const names = ['db', 'c', 'c9', 'other', 'free'];
     const taken = () => names.filter((name) => policies.isTaken('alpha/db', name));
     expect(taken()).toEqual([]);
-    policies.store.finishList(new Set(names.map((name) => `alpha/${name}`)), { known: 0, believe: true });
+    policies.store.finishList(new Set(names.map((name) => `alpha/${name}`)), { known: 0, isHoldOver: true });
     expect(taken()).toEqual(['db', 'c9', 'other']);
   });
 
@@ -190,7 +190,7 @@ describe('LocalNetworkPolicies', () => {
     const { policies, put } = start();
     put(source('db'));
     expect(policies.isUnread('alpha/db')).toBe(true);
-    policies.store.finishList(new Set(['alpha/db']), { known: 0, believe: true });
+    policies.store.finishList(new Set(['alpha/db']), { known: 0, isHoldOver: true });
     expect([policies.isUnread('alpha/db'), policies.isUnread('alpha/gone')]).toEqual([false, false]);
     const { metadata } = source('db');
     policies.store.set('alpha/db', policies.readTooLarge({ metadata, tooLarge: 'it has too many peers' }));
