@@ -8,7 +8,7 @@ const programs = ['containerd', 'runc', 'podman', 'tcpdump', 'ipset', 'nft'];
 /** Files that nodes take from Debian's packages. */
 const files = ['/bin/busybox', '/usr/lib/cni/bridge'];
 
-/** What the whole system needs and this machine doesn't have, in words; root isn't looked at. */
+/** What the whole system needs and this machine doesn't have, in words. It doesn't check for root. */
 export async function missing(): Promise<readonly string[]> {
   const binaries = findBinaries([
     'etcd',

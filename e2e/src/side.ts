@@ -93,7 +93,7 @@ export class Side {
     return this.#nodes.nodes;
   }
 
-  /** The node with this name. @throws {Error} if there is none */
+  /** The node with this name. @throws {Error} if there isn't one */
   node(name: string): RealNode {
     const found = this.nodes.find((node) => node.name === name);
     if (found === undefined) throw new Error(`${this.name} has no node ${name}`);

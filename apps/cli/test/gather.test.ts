@@ -113,8 +113,8 @@ describe('gather', () => {
       1,
       [
         'semaphore: ../c1: there is no /version',
-        "semaphore: ../c1: kube-system/policy-0 doesn't tell its status: it is away",
-        "semaphore: ../c1: kube-system/policy-0 doesn't tell its log: it is away",
+        "semaphore: ../c1: kube-system/policy-0 doesn't report its status: it is away",
+        "semaphore: ../c1: kube-system/policy-0 doesn't report its log: it is away",
         '',
       ],
     ]);

@@ -25,7 +25,7 @@ it('graph draws what can be read, and names what can not', async () => {
   const agent = { app: 'semaphore-wireguard', name: 'agent', status: 503 };
   const kubeconfig = await kubeconfigOf({ c1: await startApiServer({ pods: [agent], objects }) }, 'c1');
   const { code, stdout, stderr } = await run('graph', '--kubeconfig', kubeconfig, '-o', 'json');
-  expect([code, stderr]).toEqual([1, "semaphore: Pods don't tell their status: in c1 (wireguard): it is away\n"]);
+  expect([code, stderr]).toEqual([1, "semaphore: Pods don't report their status: in c1 (wireguard): it is away\n"]);
   expect(JSON.parse(stdout)).toEqual({
     schemaVersion: '1',
     clusters: [

@@ -171,7 +171,7 @@ describe('check --network-policies', () => {
     const silent = await check({ c1: { pods, objects: c1 }, ...others });
     expect([silent.code, silent.lines[0]]).toEqual([
       1,
-      '✗ policies-read: c1: semaphore-policy does not tell its config',
+      '✗ policies-read: c1: semaphore-policy does not report its config',
     ]);
   });
 

@@ -144,8 +144,10 @@ describe('status', () => {
     });
     const { code, stdout } = await runHere({}, 'status', '--kubeconfig', await kubeconfigOf({ c1 }, 'c1'));
     expect(code).toBe(1);
-    expect(stdout).toContain("✗ Pods don't tell their status: in c1 (policy in kube-system/policy-1): it is away");
-    expect(stdout).toContain("✗ Pods don't tell their status: in c1 (policy in kube-system/policy-2): schemaVersion: ");
+    expect(stdout).toContain("✗ Pods don't report their status: in c1 (policy in kube-system/policy-1): it is away");
+    expect(stdout).toContain(
+      "✗ Pods don't report their status: in c1 (policy in kube-system/policy-2): schemaVersion: ",
+    );
     expect(stdout).toContain(
       '✗ c2 is not reached: from c1 (policy in kube-system/policy-0), since 2026-01-01T00:00:00.000Z: refused \\u001b',
     );

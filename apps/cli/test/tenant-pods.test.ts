@@ -87,9 +87,9 @@ async function clusters({
   return kubeconfigOf({ c1: server, c2: server }, 'c1');
 }
 
-const leftOut =
+const skipped =
   'these Pods have the label of an app, but are not ours: "default/policy-0", "default/policy-1", "default/policy-10" ' +
-  'and 61 more. They are left out.';
+  'and 61 more. They are skipped.';
 
 async function folder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'semaphore-tenant-'));
@@ -103,11 +103,11 @@ it('status asks only our Pods, and names a few of the others in one line', async
   const lines = stdout.trimEnd().split('\n');
   expect([lines[1], lines.at(-1)]).toEqual([
     'c1       semaphore-policy  0.1.0    1/1    policy-own',
-    `! c1: ${leftOut}`,
+    `! c1: ${skipped}`,
   ]);
   const json = await runHere({}, 'status', '--kubeconfig', await clusters(), '-o', 'json');
   const [cluster] = (JSON.parse(json.stdout) as { clusters: readonly { leftOut: string; pods: object[] }[] }).clusters;
-  expect([cluster?.leftOut, cluster?.pods.length]).toEqual([`c1: ${leftOut}`, 1]);
+  expect([cluster?.leftOut, cluster?.pods.length]).toEqual([`c1: ${skipped}`, 1]);
 });
 
 it('status asks Pods where an overlay moved the app, if a ClusterRoleBinding says so', async () => {
@@ -119,7 +119,7 @@ it('status asks Pods where an overlay moved the app, if a ClusterRoleBinding say
   };
   const status = async (bindings: readonly object[]): Promise<string> =>
     (await runHere({}, 'status', '--kubeconfig', await clusters({ ...moved, bindings }))).stdout;
-  expect(await status([binding])).toContain("✗ Pods don't tell their status: in c1 (policy): ");
+  expect(await status([binding])).toContain("✗ Pods don't report their status: in c1 (policy): ");
   expect(await status([])).toContain('✗ c1: no Pod of an app was found: ');
 });
 
@@ -132,7 +132,7 @@ async function check(kubeconfig: string): Promise<Readonly<Record<string, readon
 
 it('check warns of them, and takes nothing else from them', async () => {
   expect(await check(await clusters())).toMatchObject({
-    'pods-ours': [{ severity: 'warning', detail: `c1: ${leftOut}` }],
+    'pods-ours': [{ severity: 'warning', detail: `c1: ${skipped}` }],
     'pods-ready': [],
     'status-served': [],
     'one-leader': [],
@@ -173,7 +173,7 @@ it('test takes no image from them', async () => {
     code: 2,
     stdout: '',
     stderr:
-      `c1: ${leftOut}\nc2: ${leftOut}\n` +
+      `c1: ${skipped}\nc2: ${skipped}\n` +
       'semaphore: c1 has no Pod of an app: set --image to an image with Node.js 24\n',
   });
 });
@@ -184,13 +184,13 @@ it.each([
   { name: 'export', words: ['export', 'web', '-n', 'shop', '--context=c1'] },
 ])('$name names a few of them in one line', async ({ words }) => {
   const { stderr } = await runHere({}, ...words, '--kubeconfig', await clusters());
-  expect(stderr.split('\n').filter((line) => line.startsWith('c1: these Pods'))).toEqual([`c1: ${leftOut}`]);
+  expect(stderr.split('\n').filter((line) => line.startsWith('c1: these Pods'))).toEqual([`c1: ${skipped}`]);
 });
 
 it('gather takes neither logs nor objects of them', async () => {
   const file = join(await folder(), 'bug.tar.gz');
   const { code, stderr } = await runHere({}, 'gather', '--kubeconfig', await clusters(), '-o', file);
-  expect([code, stderr]).toEqual([0, `c1: ${leftOut}\n`]);
+  expect([code, stderr]).toEqual([0, `c1: ${skipped}\n`]);
   const root = 'semaphore-gather/0-c1';
   const paths = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).split('\n');
   expect(paths.filter((path) => /\.log$|status/.test(path))).toEqual([
@@ -200,7 +200,7 @@ it('gather takes neither logs nor objects of them', async () => {
   const text = (path: string): string => execFileSync('tar', ['-xzOf', file, `${root}/${path}`], { encoding: 'utf8' });
   expect(text('pods.json')).toContain('policy-own');
   expect(text('pods.json')).not.toContain('"default"');
-  expect(text('left-out.txt')).toBe(`c1: ${leftOut}\n`);
+  expect(text('skipped-pods.txt')).toBe(`c1: ${skipped}\n`);
 });
 
 it('unlink does not wait for them', async ({ signal }) => {
@@ -217,5 +217,5 @@ it('unlink does not wait for them', async ({ signal }) => {
     },
     { signal },
   );
-  expect(said).toEqual([leftOut]);
+  expect(said).toEqual([skipped]);
 });

@@ -103,7 +103,7 @@ it('fails for a call that came from another address, whatever the other Pod says
   ]);
 });
 
-it('says how many packets the node of a Pod refused that was called in vain', async () => {
+it('says how many packets the node of a Pod refused that did not answer', async () => {
   const says = (local: string, remote: string, refusedPackets: () => number) => () => {
     const { status } = appPod({
       app: 'semaphore-wireguard',
@@ -123,7 +123,7 @@ it('says how many packets the node of a Pod refused that was called in vain', as
   expect(code).toBe(1);
   expect(stdout.split('\n').slice(4)).toEqual([
     '✗ c1 to c2, http://127.13.7.2:8080/: no byte for 5 s',
-    '! c1 to c2: meanwhile, WireGuard on the node n1 refused 18 packets, as it knows no Pod of the sending node with their ' +
+    '! c1 to c2: meanwhile, WireGuard on the node n1 refused 18 packets: it knows no Pod of the sending node with their ' +
       'source address. If they are of these calls, something in c1 replaces the address of Pods, or c2 ' +
       "doesn't know that address (docs/wireguard.md#what-replaces-the-address-of-a-pod)",
     '',

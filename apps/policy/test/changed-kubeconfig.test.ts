@@ -229,7 +229,7 @@ describe('connections that a load balancer ends all the time', () => {
   const cuts = (policy: PolicyProcess, reason: string) => watchRestarts(policy, { prefix, cluster: 'c2', reason });
 
   /** Whether the remote was ever down until so many watches ended, and what the log says of it. */
-  async function lookedAt(policy: PolicyProcess, reason: string, times: number) {
+  async function seenUntil(policy: PolicyProcess, reason: string, times: number) {
     const seen = new Set<number | undefined>();
     await eventually(async () => {
       seen.add(await isUp(policy));
@@ -252,7 +252,7 @@ describe('connections that a load balancer ends all the time', () => {
       await remoteProxy.set({ kind: 'reset', connections: 'open' });
       // Each watch ends when it brings this.
       await pods.add(b);
-      expect(await lookedAt(policy, reason, 5)).toEqual({ up: [1], told: [] });
+      expect(await seenUntil(policy, reason, 5)).toEqual({ up: [1], told: [] });
       await remoteProxy.clear();
       await sets.become(both);
     },
@@ -264,7 +264,7 @@ describe('connections that a load balancer ends all the time', () => {
     await sets.become(first);
     for (let times = 1; times <= 3; times++) {
       await remoteProxy.set({ kind: 'reset', connections: 'open' });
-      expect(await lookedAt(policy, 'cut', times)).toEqual({ up: [1], told: [] });
+      expect(await seenUntil(policy, 'cut', times)).toEqual({ up: [1], told: [] });
       // What arrives shows that the next watch is open.
       await pods.relabel('a', `app-${times}`);
       await sets.become({ [`c2-default-app-${times}`]: ['10.4.0.1/32'] });

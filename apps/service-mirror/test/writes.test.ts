@@ -43,7 +43,7 @@ describe('the writes of a mirror', () => {
     expect(await writesOf(paced)).toBeLessThanOrEqual(most);
   });
 
-  it('are sent at once five times, wait while their key rests, and delay no other key', async ({
+  it('are sent at once five times, then wait while their key is delayed, and delay no other key', async ({
     sources,
     mirrors,
     start,

@@ -36,7 +36,7 @@ it('has the same Kubernetes in both clusters, except if c2 gets a newer one', as
   expect(c1 === c2).toBe(c2Kubernetes === 'kubernetes');
 });
 
-it('is right in all that semaphore check looks at', async () => {
+it('is right in all that semaphore check checks', async () => {
   const { checks } = JSON.parse(await system.semaphore('check', '--wait=5m', '--output=json')) as {
     readonly checks: readonly { readonly name: string; readonly result: string }[];
   };

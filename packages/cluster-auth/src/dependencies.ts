@@ -14,7 +14,7 @@ export type Clock = {
 /** The machine's clock. */
 export const systemClock: Clock = { monotonicMs: () => performance.now(), epochMs: () => Date.now() };
 
-/** Where a connection logs. No field and no message holds a secret. */
+/** Where a connection logs. No field and no message contains a secret. */
 export type Logger = {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

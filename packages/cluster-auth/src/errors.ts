@@ -26,7 +26,7 @@ export type ClusterAuthCode =
 
 /**
  * A cluster can't be reached for a reason on this side of the API server. The message names the file, URL or field, and
- * holds no secret. Callers match on `code`.
+ * contains no secret. Callers match on `code`.
  */
 export class ClusterAuthError extends Error {
   override readonly name = 'ClusterAuthError';
@@ -55,7 +55,7 @@ export class UnreachableError extends Error {
 }
 
 /**
- * The reason for a failed system call or connection in a few words. The Error's message isn't used, as it may repeat a
+ * The reason for a failed system call or connection in a few words. The Error's message isn't used: it may repeat a
  * path or quote a file.
  *
  * @returns for example `connection refused (ECONNREFUSED)`, the code alone, or `an error` for what isn't an Error

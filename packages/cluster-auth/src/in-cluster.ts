@@ -12,7 +12,7 @@ export const SERVICE_ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccoun
 /**
  * How a Pod reaches the API server of its own cluster, as client-go's rest.InClusterConfig.
  *
- * @param dir holds `token` and `ca.crt`, which kubelet replaces
+ * @param dir has `token` and `ca.crt`, which kubelet replaces
  * @throws {ClusterAuthError} outside of a Pod, and in a Pod without a ServiceAccount
  */
 export async function inCluster(dir: string, deps: Dependencies): Promise<Access> {

@@ -54,7 +54,7 @@ describe('a CA file', () => {
     await send(connection);
     await api.restart(await localCertificate(second));
     await writeFile(join(dir, 'ca.pem'), second.caPem);
-    await expect(send(connection), 'within a second of the last look').rejects.toThrow(unverified);
+    await expect(send(connection), 'within a second of the last read').rejects.toThrow(unverified);
     clock.advance(1_000);
     expect(await send(connection)).toBe(200);
   });

@@ -89,7 +89,7 @@ const variables: readonly (readonly [env: Readonly<Record<string, string>>, isPr
 const AT_ONCE = 6;
 
 /** Whether kubectl asks the proxy, and whether we would. */
-async function verdicts(server: string, env: Readonly<Record<string, string>>, isProxied: boolean) {
+async function proxied(server: string, env: Readonly<Record<string, string>>, isProxied: boolean) {
   const proxy = await startConnectProxy({ leadsTo: 1 });
   const own = Object.fromEntries(
     Object.entries(env).map(([name, value]) => [name, value.replace('PROXY', `127.0.0.1:${proxy.port}`)]),
@@ -113,7 +113,7 @@ async function compared(cases: readonly Case[]) {
   for (let i = 0; i < cases.length; i += AT_ONCE)
     await Promise.all(
       cases.slice(i, i + AT_ONCE).map(async ({ what, server, env, isProxied }) => {
-        found.push([what, await verdicts(server, env, isProxied)]);
+        found.push([what, await proxied(server, env, isProxied)]);
       }),
     );
   const want = cases.map(({ what, isProxied }) => [what, { kubectl: isProxied, ours: isProxied }] as const);

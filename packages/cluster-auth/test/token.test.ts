@@ -116,7 +116,7 @@ describe('a token file', () => {
     clock.advance(500);
     await writeFile(join(dir, 'token'), 'second');
     clock.advance(499);
-    expect(await send(connection), 'within a second of the last look').toBe(401);
+    expect(await send(connection), 'within a second of the last read').toBe(401);
     clock.advance(1);
     expect(await send(connection)).toBe(200);
     expect(api.last?.authorization).toBe('Bearer second');

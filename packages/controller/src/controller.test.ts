@@ -20,7 +20,7 @@ describe('Controller', () => {
     await stop();
   });
 
-  it('does not let a key rest without a write', async () => {
+  it('does not delay a key without a write', async () => {
     let runs = 0;
     const { controller, stop } = start({ reconcile: async () => (runs++, { wrote: false }) });
     for (let event = 0; event < 3; event++) {

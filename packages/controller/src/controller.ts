@@ -3,10 +3,10 @@ import { Pace } from './pace.ts';
 import { Turns } from './turns.ts';
 import { type AddOptions, type Now, Workqueue } from './workqueue.ts';
 
-/** What a reconcile did: a key that writes often rests after a write. */
+/** What a reconcile did: a key that is written often is delayed after a write. */
 export type Outcome = {
   readonly wrote: boolean;
-  /** For the observer: a part of it failed, and whoever reconciles tries that again. Default: no. */
+  /** For the observer: a part of it failed, and the reconciler will try that again. Default: no. */
   readonly failed?: boolean;
 };
 
@@ -105,7 +105,7 @@ export class Controller {
     try {
       const { wrote, ...outcome } = await this.#options.reconcile(key, context);
       failed = outcome.failed ?? false;
-      this.#queue.done(key, { restMs: wrote ? this.#pace.wrote(key) : 0 });
+      this.#queue.done(key, { delayMs: wrote ? this.#pace.wrote(key) : 0 });
     } catch (error) {
       failed = true;
       if (!context.signal.aborted) this.#fail(key, context.since, error);
@@ -120,6 +120,6 @@ export class Controller {
     const retryInMs = backoffMs(this.#queue.failures(key) + 1, BACKOFF, retryAfterMs);
     this.#options.onFailure({ key, error, retryInMs });
     this.enqueue(key, since);
-    this.#queue.done(key, { failed: true, restMs: retryInMs });
+    this.#queue.done(key, { failed: true, delayMs: retryInMs });
   }
 }

@@ -13,8 +13,8 @@ function start() {
 describe('Pace', () => {
   it('lets a key write five times at once, and then once per interval', () => {
     const { clock, pace } = start();
-    const rests = Array.from({ length: 6 }, () => pace.wrote('set'));
-    expect(rests).toEqual([0, 0, 0, 0, 200, 400]);
+    const delays = Array.from({ length: 6 }, () => pace.wrote('set'));
+    expect(delays).toEqual([0, 0, 0, 0, 200, 400]);
     clock.ms = 400;
     expect(pace.wrote('set')).toBe(200);
   });
@@ -50,7 +50,7 @@ describe('Pace', () => {
         const writes: number[] = [];
         let notBefore = 0;
         for (const pause of pauses) {
-          // A change that comes during a rest is written at its end.
+          // A change that comes during a delay is written at its end.
           clock.ms = Math.max(clock.ms + pause, notBefore);
           writes.push(clock.ms);
           notBefore = clock.ms + pace.wrote('set');

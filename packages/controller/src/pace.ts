@@ -26,7 +26,7 @@ export class Pace {
     return this.#fullAt.size;
   }
 
-  /** The key was written now. @returns how long it has to rest, in ms */
+  /** The key was written now. @returns how long to delay it, in ms */
   wrote(key: string): number {
     const { burst, intervalMs, now } = this.#options;
     const at = now();
@@ -37,7 +37,7 @@ export class Pace {
     return Math.max(0, fullAt - at - (burst - 1) * intervalMs);
   }
 
-  /** Costs little, as it stops at the first bucket that isn't full. */
+  /** Costs little: it stops at the first bucket that isn't full. */
   #forgetFull(at: number): void {
     for (const [key, fullAt] of this.#fullAt) {
       if (fullAt > at) return;

@@ -52,20 +52,20 @@ describe('Workqueue', () => {
     expect(queue.depth).toBe(0);
   });
 
-  it('ends a rest and a backoff for an urgent event only', async () => {
+  it('ends a delay and a backoff for an urgent event only', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
     queue.add('a', 1, { isUrgent: true });
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     expect(await queue.take()).toEqual({ key: 'a', since: 1 });
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     queue.add('a', 3);
     const next = queue.take();
     expect(await settled(next)).toBe(false);
     expect(queue.add('a', 2, { isUrgent: true })).toBe(false);
     expect(await next).toEqual({ key: 'a', since: 2 });
-    queue.done('a', { restMs: 200, failed: true });
+    queue.done('a', { delayMs: 200, failed: true });
     queue.add('a', 5);
     const retry = queue.take();
     expect(await settled(retry)).toBe(false);
@@ -79,7 +79,7 @@ describe('Workqueue', () => {
     const queue = new Workqueue();
     queue.add('a', 1);
     await queue.take();
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     queue.add('a', 2);
     const next = queue.take();
     await vi.advanceTimersByTimeAsync(199);
@@ -88,22 +88,22 @@ describe('Workqueue', () => {
     expect(await next).toEqual({ key: 'a', since: 2 });
   });
 
-  it('forgets a key whose rest ends without work', async () => {
+  it('forgets a key whose delay ends without work', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     await vi.advanceTimersByTimeAsync(201);
     queue.add('a', 7);
     expect(await queue.take()).toEqual({ key: 'a', since: 7 });
   });
 
-  it('gives a key once if it is added after its rest and before its timer', async () => {
+  it('gives a key once if it is added after its delay and before its timer', async () => {
     let time = 0;
     const queue = new Workqueue({ now: () => time });
     queue.add('a');
     await queue.take();
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     // A process that was busy or stopped runs its timers late.
     time = 250;
     queue.add('a', 240);
@@ -116,11 +116,11 @@ describe('Workqueue', () => {
     queue.close();
   });
 
-  it('gives other keys while one rests', async () => {
+  it('gives other keys while one is delayed', async () => {
     const queue = new Workqueue();
     queue.add('a');
     await queue.take();
-    queue.done('a', { restMs: 200 });
+    queue.done('a', { delayMs: 200 });
     queue.add('a');
     queue.add('b', 5);
     expect(await queue.take()).toEqual({ key: 'b', since: 5 });
@@ -135,7 +135,7 @@ describe('Workqueue', () => {
       await vi.advanceTimersByTimeAsync(11);
       await next;
       queue.add('a');
-      queue.done('a', { failed: true, restMs: 10 });
+      queue.done('a', { failed: true, delayMs: 10 });
       expect(queue.failures('a')).toBe(want);
     }
     const next = queue.take();

@@ -6,17 +6,17 @@ type Entry = {
   due: boolean;
   /** Of the oldest event since the key was last taken. */
   since: number | undefined;
-  /** Whether it doesn't wait for the end of a rest. */
+  /** Whether it doesn't wait for the end of a delay. */
   urgent: boolean;
   working: boolean;
   failures: number;
-  /** The end of its rest. */
+  /** The end of its delay. */
   notBefore: number;
   timer: NodeJS.Timeout | undefined;
 };
 
 export type AddOptions = {
-  /** The key gives up its rest, also a backoff: for events of which a remote can't make many. */
+  /** Ends the delay of the key, also a backoff: for events of which a remote can't make many. */
   readonly isUrgent?: boolean;
 };
 
@@ -25,8 +25,8 @@ export type Now = () => number;
 
 /**
  * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
- * again if it is added meanwhile. After `done` a key rests, which paces writes and backs off after failures. Only urgent
- * events end a rest, so no stream of others can make a failing key spin.
+ * again if it is added meanwhile. `done` may delay a key, to pace its writes or to back off after failures. Only urgent
+ * events end a delay, so no stream of others can make a failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
@@ -40,7 +40,7 @@ export class Workqueue {
     this.#now = now;
   }
 
-  /** Keys that wait for a worker, including resting ones. */
+  /** Keys that wait for a worker, also the delayed ones. */
   get depth(): number {
     let depth = 0;
     for (const { due } of this.#entries.values()) if (due) depth++;
@@ -58,9 +58,9 @@ export class Workqueue {
       since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
     entry.urgent ||= isUrgent;
     const wasDue = entry.due;
-    const isResting = entry.timer !== undefined;
+    const isDelayed = entry.timer !== undefined;
     entry.due = true;
-    if (!entry.working && (!wasDue || (isUrgent && isResting))) this.#schedule(key, entry);
+    if (!entry.working && (!wasDue || (isUrgent && isDelayed))) this.#schedule(key, entry);
     return !wasDue;
   }
 
@@ -84,15 +84,15 @@ export class Workqueue {
     return undefined;
   }
 
-  /** Returns a key that was taken, once. @param restMs how long it waits even if there is work for it */
-  done(key: string, { restMs = 0, failed = false }: { restMs?: number; failed?: boolean } = {}): void {
+  /** Returns a key that was taken, once. @param delayMs how long it waits even if there is work for it */
+  done(key: string, { delayMs = 0, failed = false }: { delayMs?: number; failed?: boolean } = {}): void {
     const entry = this.#entries.get(key);
     if (entry === undefined) return; // closed meanwhile
     entry.working = false;
     entry.failures = failed ? entry.failures + 1 : 0;
-    entry.notBefore = this.#now() + restMs;
+    entry.notBefore = this.#now() + delayMs;
     if (entry.due) this.#schedule(key, entry);
-    else if (restMs === 0) this.#entries.delete(key);
+    else if (delayMs === 0) this.#entries.delete(key);
     else this.#later(key, entry);
   }
 
@@ -138,7 +138,7 @@ export class Workqueue {
     this.#waiting.shift()?.();
   }
 
-  /** At the end of its rest, a key is queued if there is work for it, else removed. */
+  /** At the end of its delay, a key is queued if there is work for it, else removed. */
   #later(key: string, entry: Entry): void {
     if (entry.timer !== undefined) return;
     entry.timer = setTimeout(

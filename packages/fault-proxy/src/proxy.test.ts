@@ -157,7 +157,7 @@ describe('a fault proxy', () => {
   it('stops while requests are open, even twice', async () => {
     behind = (_, response) => response.flushHeaders();
     const answer = text(await ask());
-    answer.catch(() => {}); // it is looked at later
+    answer.catch(() => {}); // the test awaits it later
     await proxy.set({ kind: 'stall' });
     await proxy.set({ kind: 'cut', everyMs: 1000, by: 'clean' });
     await Promise.all([proxy.stop(), proxy.stop()]);

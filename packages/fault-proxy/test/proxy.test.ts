@@ -191,7 +191,7 @@ describe('reset', () => {
     { connections: 'all', want: { watch: 'ECONNRESET', idle: 'ECONNRESET', next: 'ECONNRESET' } },
   ] as const)('strikes connections: $connections', async ({ connections, want }) => {
     const event = (await watch()).next();
-    event.catch(() => {}); // it is looked at later
+    event.catch(() => {}); // the test awaits it later
     const socket = await connectTls();
     await once(socket, 'secureConnect');
     const idle = outcome(once(socket, 'data').then(([data]) => Number(String(data).split(' ')[1])));

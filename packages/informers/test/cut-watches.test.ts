@@ -4,7 +4,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { createPod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from './reflect-pods.ts';
 
 let cluster: TestCluster;
 let kubeconfig: string;
@@ -42,7 +42,7 @@ function reflected(options: Parameters<typeof reflectPods>[1] = {}) {
     onUp: () => void (accepted += 1),
     onRestart: ({ reason, error }: Restart) => void restarts.push({ reason, error }),
   };
-  return { ...reflectPods(connection, { ...PATIENT, ...options, hooks }), restarts, accepted: () => accepted };
+  return { ...reflectPods(connection, { ...LONG_TIMEOUTS, ...options, hooks }), restarts, accepted: () => accepted };
 }
 
 describe('a watch whose connection ends', () => {
@@ -91,7 +91,10 @@ it.each([
   await eventually(() => store.view.synced, true);
   const lists = () => proxy.requests().filter(({ target }) => target.includes('sendInitialEvents')).length;
   const before = lists();
-  for (const [round, unconfirmedMs] of [2 * PATIENT.idleTimeoutMs, 2 * PATIENT.idleTimeoutMs + 1].entries()) {
+  for (const [round, unconfirmedMs] of [
+    2 * LONG_TIMEOUTS.idleTimeoutMs,
+    2 * LONG_TIMEOUTS.idleTimeoutMs + 1,
+  ].entries()) {
     later = unconfirmedMs;
     await proxy.set({ kind: 'cut', everyMs: 1, by }, { verb: 'watch' });
     await eventually(() => restarts.length, round + 1);

@@ -18,7 +18,7 @@ import { podKind } from '@kube-semaphore/kube-objects';
 import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Reflector, Store } from '../src/index.ts';
-import { connectTo, PATIENT, reflectPods, type Seen } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods, type Seen } from './reflect-pods.ts';
 
 /** Pods that exist during all tests, and whose addresses change. */
 const STAYING = ['stays-0', 'stays-1', 'stays-2'];
@@ -83,7 +83,7 @@ type Reflected = ReturnType<typeof reflectPods>;
 
 const isSynced = ({ store }: Reflected) => eventually(() => store.view.synced, true);
 
-/** What a store should hold, according to the cluster. */
+/** What a store should have, according to the cluster. */
 async function truth(): Promise<Map<string, Seen>> {
   const pods = await cluster.admin.list('/api/v1/pods');
   return new Map(
@@ -316,7 +316,7 @@ describe('a reflector that is stopped leaves no socket and no timer behind', () 
 
 it('lists by WatchList again after a server ended one normally', async () => {
   await proxy.set({ kind: 'truncate', after: 0, by: 'clean' }, { verb: 'watch', times: 1 });
-  const reflected = reflectPods(connection, PATIENT);
+  const reflected = reflectPods(connection, LONG_TIMEOUTS);
   await isSynced(reflected);
   await reflected.stop();
   expect(reflected.requests).toEqual(['watch', 'watch']);
@@ -328,7 +328,7 @@ it.each([
   // The version is of the future.
   { status: 504, as: 'event', reason: 'server_error' },
 ] as const)('lists again after one $status, as $as', async ({ status, as, reason }) => {
-  const reflected = reflectPods(connection, PATIENT);
+  const reflected = reflectPods(connection, LONG_TIMEOUTS);
   await isSynced(reflected);
   const continued: RequestFilter = { verb: 'watch', target: /[?&]resourceVersion=/, times: 1 };
   await proxy.set({ kind: 'answer', status, as }, continued);

@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type ScriptedAnswer as Answer, startScriptedServer } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { RemoteBudget } from '../src/index.ts';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from './reflect-pods.ts';
 
 /** A scripted server with a connection to it. */
 async function startServer(answers: readonly Answer[], then: Answer) {
@@ -142,7 +142,7 @@ it.each([
 ])('$name costs only a retry', async ({ answer, reason, isSilent = false }) => {
   // Twice, so that it also answers the pages that follow a refused WatchList.
   const server = await startServer([answer, answer], correct);
-  const { store, restarts, stop } = reflectPods(server.connection, isSilent ? {} : PATIENT);
+  const { store, restarts, stop } = reflectPods(server.connection, isSilent ? {} : LONG_TIMEOUTS);
   try {
     await eventually(() => store.view.synced, true);
     expect(store.view).toEqual({
@@ -159,7 +159,7 @@ it.each([
 it('keeps the known objects, and continues from there, when a good watch sends garbage', async () => {
   const good = event('ADDED', pod('good', '10.0.0.1')) + endOfInitialEvents;
   const server = await startServer([watch(`${good}${event('ADDED', pod('later', '10.0.0.2'))}rubbish\n`)], correct);
-  const { store, restarts, stop } = reflectPods(server.connection, PATIENT);
+  const { store, restarts, stop } = reflectPods(server.connection, LONG_TIMEOUTS);
   try {
     await eventually(
       () => server.requests.some(({ url }) => url.includes('watch=true') && url.includes('resourceVersion=7')),
@@ -184,7 +184,7 @@ it.each([
   },
 ])('requests smaller pages when a page $name', async ({ body }) => {
   const server = await startServer([status(200, body)], correct);
-  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never' });
+  const { store, restarts, stop } = reflectPods(server.connection, { ...LONG_TIMEOUTS, watchList: 'never' });
   try {
     await eventually(() => store.view.synced, true);
     expect(restarts).toEqual([]);
@@ -208,7 +208,11 @@ it.each([
   const server = await startServer([], (request, response) =>
     status(200, page(`token-${++asked}`, ...items))(request, response),
   );
-  const { store, restarts, stop } = reflectPods(server.connection, { ...PATIENT, watchList: 'never', sleep: forever });
+  const { store, restarts, stop } = reflectPods(server.connection, {
+    ...LONG_TIMEOUTS,
+    watchList: 'never',
+    sleep: forever,
+  });
   try {
     await eventually(() => restarts.length > 0, true);
     expect(restarts).toEqual(['garbage']);
@@ -227,7 +231,11 @@ it('treats a watch that begins an event and never ends it as silent', async () =
     response.once('close', () => clearInterval(timer));
   };
   const server = await startServer([trickle], correct);
-  const { restarts, stop } = reflectPods(server.connection, { ...PATIENT, initialEventsIdleMs: 1_500, sleep: forever });
+  const { restarts, stop } = reflectPods(server.connection, {
+    ...LONG_TIMEOUTS,
+    initialEventsIdleMs: 1_500,
+    sleep: forever,
+  });
   try {
     await eventually(() => server.requests.some(({ url }) => url.includes('limit=500')), true);
     expect(restarts).toEqual([]);
@@ -252,7 +260,7 @@ it.each([
   const server = await startServer([watch(`{"type":"ERROR","object":${body}}\n`)], correct);
   const pausesMs: number[] = [];
   const sleep = (ms: number, options: { signal: AbortSignal }) => (pausesMs.push(ms), forever(ms, options));
-  const { reflector, stop } = reflectPods(server.connection, { ...PATIENT, random: () => 0.999, sleep });
+  const { reflector, stop } = reflectPods(server.connection, { ...LONG_TIMEOUTS, random: () => 0.999, sleep });
   try {
     await eventually(() => pausesMs.length > 0, true);
     expect(pausesMs[0]).toBeGreaterThan(3_600_000);
@@ -283,7 +291,7 @@ describe('a remote that has more than its budget', () => {
     const onRestart = ({ error, delayMs }: { error: unknown; delayMs: number }) =>
       void stops.push({ error, delayMs, known: reflected.store.size });
     const reflected = reflectPods(server.connection, {
-      ...PATIENT,
+      ...LONG_TIMEOUTS,
       budget: new RemoteBudget(limits),
       sleep: () => Promise.resolve(),
       hooks: { onRestart },
@@ -307,7 +315,7 @@ describe('a remote that has more than its budget', () => {
     const budget = new RemoteBudget({ ...limits, objects: 3 });
     const sleep = (ms: number, options: { signal: AbortSignal }) =>
       restarts.length < 2 ? Promise.resolve() : forever(ms, options);
-    const { restarts, store, stop } = reflectPods(server.connection, { ...PATIENT, budget, sleep });
+    const { restarts, store, stop } = reflectPods(server.connection, { ...LONG_TIMEOUTS, budget, sleep });
     try {
       await eventually(() => restarts, ['expired', 'garbage']);
       expect(store.size).toBe(3);
@@ -338,7 +346,7 @@ it.each([
     ],
     correct,
   );
-  const { addresses, restarts, store, stop } = reflectPods(server.connection, PATIENT);
+  const { addresses, restarts, store, stop } = reflectPods(server.connection, LONG_TIMEOUTS);
   try {
     await eventually(() => store.view.synced, true);
     expect(addresses()).toEqual({ 'ns/a': ['10.0.0.1'], 'ns/z': ['10.0.0.3'] });

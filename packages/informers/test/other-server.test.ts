@@ -5,7 +5,7 @@ import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embe
 import { eventually } from '@kube-semaphore/eventually';
 import { createPod, pod } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from './reflect-pods.ts';
 
 let first: EmbeddedCluster;
 let second: EmbeddedCluster;
@@ -29,7 +29,7 @@ it.each(['auto', 'never'] as const)(
     const path = join(dir, 'kubeconfig');
     await copyFile(first.adminKubeconfig, path);
     const connection = await connectTo(path);
-    const { addresses, restarts, stop } = reflectPods(connection, { ...PATIENT, watchList });
+    const { addresses, restarts, stop } = reflectPods(connection, { ...LONG_TIMEOUTS, watchList });
     await eventually(addresses, { 'default/goes': ['10.0.0.2'], 'default/stays': ['10.0.0.1'] });
     second.clearRequests();
     await copyFile(second.adminKubeconfig, path);

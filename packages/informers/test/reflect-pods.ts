@@ -25,7 +25,7 @@ type Overrides = Partial<
 };
 
 /** For tests that count what a reflector does: a busy machine must not look like a silent server. */
-export const PATIENT = { requestIdleMs: 90_000, initialEventsIdleMs: 90_000, idleTimeoutMs: 90_000 } as const;
+export const LONG_TIMEOUTS = { requestIdleMs: 90_000, initialEventsIdleMs: 90_000, idleTimeoutMs: 90_000 } as const;
 
 /** Connects with a kubeconfig. The caller closes the connection. */
 export function connectTo(kubeconfig: string): Promise<Connection> {

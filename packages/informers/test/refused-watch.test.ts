@@ -4,7 +4,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { createPod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from './reflect-pods.ts';
 
 let cluster: TestCluster;
 let token: string;
@@ -32,7 +32,7 @@ afterEach(async () => {
 function reflect() {
   const pauses: number[] = [];
   const reflected = reflectPods(connection, {
-    ...PATIENT,
+    ...LONG_TIMEOUTS,
     pollIntervalMs: 60_000,
     sleep: (ms) => new Promise((resolve) => (pauses.push(ms), setImmediate(resolve))),
   });

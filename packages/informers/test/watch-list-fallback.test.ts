@@ -2,7 +2,7 @@ import { startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { pod } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from './reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from './reflect-pods.ts';
 
 const pods = (count: number) =>
   Array.from({ length: count }, (_, i) => pod({ name: `p${i}`, ips: [`10.0.${i >> 8}.${i & 255}`] }));
@@ -13,7 +13,7 @@ it('lists by pages from a server that never ends the initial events, and remembe
   const connection = await connectTo(cluster.adminKubeconfig);
   let later = 0;
   const reflected = reflectPods(connection, {
-    ...PATIENT,
+    ...LONG_TIMEOUTS,
     initialEventsIdleMs: 300,
     now: () => performance.now() + later,
   });

@@ -41,7 +41,7 @@ export class KubeApiError extends Error {
 export const isStatus = (error: unknown, ...statuses: readonly number[]): error is KubeApiError =>
   error instanceof KubeApiError && statuses.includes(error.status);
 
-/** Whether an object can't be created, as its name is in use. */
+/** Whether an object can't be created because its name is in use. */
 export const isTaken = (error: unknown): error is KubeApiError =>
   error instanceof KubeApiError && error.reason === 'AlreadyExists';
 

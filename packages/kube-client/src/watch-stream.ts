@@ -19,7 +19,7 @@ import { connectionErrorOf } from './transport.ts';
  */
 const MAX_FRAME_BYTES = { protobuf: 4 * 1024 * 1024, json: 10 * 1024 * 1024 };
 
-/** So many events are handled without a look at the clock. */
+/** So many events are handled before the clock is read again. */
 const BATCH = 4;
 /** How long events may hold up the event loop. A socket may have some megabytes of them, which Node.js reads in one turn. */
 const LONGEST_TURN_MS = 2;

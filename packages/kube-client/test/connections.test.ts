@@ -121,10 +121,10 @@ describe('a kept-alive connection that the server closed', () => {
 });
 
 it('replaces a kept-alive connection that is half open, on which a write fails with KUBE_IDLE', async () => {
-  const { client: patient, connection } = await openClient(await proxy.kubeconfig(token));
-  // Both share their connections.
+  const { client, connection } = await openClient(await proxy.kubeconfig(token));
+  // It shares the connections of `client`.
   const hasty = new KubeClient({ connection, userAgent: 'test', idleTimeoutMs: 300 });
-  await expect(patient.list(pods, { signal })).rejects.toMatchObject({ status: 403 });
+  await expect(client.list(pods, { signal })).rejects.toMatchObject({ status: 403 });
   const { agent } = await connection.authorize({ signal });
   const kept = () => Object.values(agent.freeSockets).flat();
   await eventually(() => kept().length, 1);
@@ -133,7 +133,7 @@ it('replaces a kept-alive connection that is half open, on which a write fails w
   await expect(hasty.create(pods, newPod, { signal })).rejects.toMatchObject({ code: 'KUBE_IDLE' });
   expect(socket?.destroyed).toBe(true);
   await proxy.clear();
-  await expect(patient.create(pods, newPod, { signal })).rejects.toMatchObject({ status: 403 });
+  await expect(client.create(pods, newPod, { signal })).rejects.toMatchObject({ status: 403 });
 });
 
 /** The methods of a connection, to override some. */

@@ -11,7 +11,7 @@ import type { KubeClient } from '../src/index.ts';
 import { openClient, signal } from './open-client.ts';
 
 const pods = new Codec(podKind);
-const patient = { timeoutSeconds: 60, idleTimeoutMs: 50_000, signal } as const;
+const longTimeouts = { timeoutSeconds: 60, idleTimeoutMs: 50_000, signal } as const;
 
 type Event = WatchEvent<{ readonly metadata: { readonly name: string } }>;
 type Stream = Awaited<ReturnType<KubeClient['watch']>>;
@@ -80,7 +80,7 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
 
     it('yields what changes after a version', async () => {
       await create('before');
-      const stream = await client.watch(pods, { ...patient, resourceVersion: await listed() });
+      const stream = await client.watch(pods, { ...longTimeouts, resourceVersion: await listed() });
       await create('a');
       await deletePod(cluster.admin, { name: 'before' });
       const { events } = await read(stream, 'DELETED before');
@@ -95,7 +95,7 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
     it('yields what exists, and then an end of the initial events, as a WatchList', async () => {
       await create('a');
       const { events } = await read(
-        await client.watch(pods, { ...patient, sendInitialEvents: true }),
+        await client.watch(pods, { ...longTimeouts, sendInitialEvents: true }),
         'initial events end',
       );
       expect(events).toEqual(['ADDED a', 'initial events end']);
@@ -103,14 +103,14 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
 
     it('yields bookmarks', async () => {
       const resourceVersion = await listed();
-      const stream = await client.watch(pods, { ...patient, resourceVersion });
+      const stream = await client.watch(pods, { ...longTimeouts, resourceVersion });
       const { events } = await read(stream, `bookmark ${resourceVersion}`);
       expect(events).toEqual([`bookmark ${resourceVersion}`]);
     });
 
     it('yields an ERROR event with its Status', async () => {
       await proxy.set({ kind: 'answer', status: 410, as: 'event' });
-      expect(await read(await client.watch(pods, patient))).toEqual({ events: ['error 410'] });
+      expect(await read(await client.watch(pods, longTimeouts))).toEqual({ events: ['error 410'] });
     });
 
     it('yields an ERROR event if its version is too old', async () => {
@@ -118,14 +118,14 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
       await create('a');
       cluster.compact();
       const outcome = await client
-        .watch(pods, { ...patient, resourceVersion })
+        .watch(pods, { ...longTimeouts, resourceVersion })
         .then(read, (error: unknown) => ({ error }));
       expect(outcome).toEqual({ events: ['error 410'] });
     });
 
     it('ends normally after timeoutSeconds', async () => {
       const { error } = await read(
-        await client.watch(pods, { ...patient, timeoutSeconds: 1, resourceVersion: await listed() }),
+        await client.watch(pods, { ...longTimeouts, timeoutSeconds: 1, resourceVersion: await listed() }),
       );
       expect(error).toBeUndefined();
     });
@@ -133,25 +133,25 @@ describe.each([{ jsonOnly: false }, { jsonOnly: true }])(
     it('fails when it ends within an event', async () => {
       await create('a');
       await proxy.set({ kind: 'truncate', after: 'mid-event', by: 'clean' });
-      const { error } = await read(await client.watch(pods, { ...patient, sendInitialEvents: true }));
+      const { error } = await read(await client.watch(pods, { ...longTimeouts, sendInitialEvents: true }));
       expect(error).toMatchObject({ code: 'KUBE_DECODE' });
     });
 
     it.each(['reset', 'close'] as const)('fails with KUBE_CONNECTION when its connection ends by %s', async (by) => {
-      const stream = await client.watch(pods, { ...patient, resourceVersion: await listed() });
+      const stream = await client.watch(pods, { ...longTimeouts, resourceVersion: await listed() });
       await proxy.set({ kind: 'cut', everyMs: 50, by });
       expect((await read(stream)).error).toMatchObject({ code: 'KUBE_CONNECTION' });
     });
 
     it('fails with KUBE_IDLE when it freezes', async () => {
-      const stream = await client.watch(pods, { ...patient, idleTimeoutMs: 500, resourceVersion: await listed() });
+      const stream = await client.watch(pods, { ...longTimeouts, idleTimeoutMs: 500, resourceVersion: await listed() });
       await proxy.set({ kind: 'stall' });
       const { error } = await read(stream);
       expect(error).toMatchObject({ code: 'KUBE_IDLE', message: 'the watch sent no event for 500 ms' });
     });
 
     it('closes its connection when the reader leaves', async () => {
-      const stream = await client.watch(pods, { ...patient, sendInitialEvents: true });
+      const stream = await client.watch(pods, { ...longTimeouts, sendInitialEvents: true });
       await read(stream, 'initial events end');
       const { agent } = await connection.authorize({ signal });
       await eventually(() => Object.keys(agent.sockets), []);
@@ -178,7 +178,7 @@ describe('a watch of a broken server', () => {
     const server = await startScriptedServer([], answer);
     onTestFinished(server.stop);
     const { client } = await openClient(server.kubeconfig);
-    return client.watch(pods, { ...patient, idleTimeoutMs });
+    return client.watch(pods, { ...longTimeouts, idleTimeoutMs });
   }
 
   const sends =

@@ -84,7 +84,7 @@ export const strings = (number: number, atMost: number = MOST_ELEMENTS) =>
   ({ type: 'strings', number, atMost }) as const;
 export const message = <const N extends Fields>(number: number, fields: N) =>
   ({ type: 'message', number, fields }) as const;
-/** A message whose absence means more than its emptiness, as that of a selector. */
+/** A message that may be missing, which isn't the same as empty: a selector, for example. */
 export const optionalMessage = <const N extends Fields>(number: number, fields: N) =>
   ({ type: 'optionalMessage', number, fields }) as const;
 /** @param atMost elements */

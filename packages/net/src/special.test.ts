@@ -6,16 +6,16 @@ import { type Cidr, contains, mustParseCidr } from './cidr.ts';
 import { parseIp } from './ip.ts';
 import { isLoopbackHost, specialUse } from './special.ts';
 
-type Verdict = 'never' | 'reserved' | 'ordinary';
+type Kind = 'never' | 'reserved' | 'ordinary';
 
-function verdictOf(ip: string): Verdict {
+function kindOf(ip: string): Kind {
   const use = specialUse(ip);
   if (use === undefined) return 'ordinary';
   return use.isReserved ? 'reserved' : 'never';
 }
 
 /** All rows of IANA's IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), except those that `parseIp` refuses. */
-const REGISTRY: readonly (readonly [block: string, verdict: Verdict, name: string])[] = [
+const REGISTRY: readonly (readonly [block: string, kind: Kind, name: string])[] = [
   ['0.0.0.0/8', 'never', 'this network'],
   ['0.0.0.0/32', 'never', 'this host on this network'],
   ['10.0.0.0/8', 'ordinary', 'private use'],
@@ -73,7 +73,7 @@ const lastOf = ({ text, family }: Cidr): string =>
 describe('specialUse', () => {
   it.each(REGISTRY)('%s is %s: %s', (text, want) => {
     const block = mustParseCidr(text);
-    expect([addressAt(block, 0)!, lastOf(block)].map(verdictOf)).toEqual([want, want]);
+    expect([addressAt(block, 0)!, lastOf(block)].map(kindOf)).toEqual([want, want]);
   });
 
   it.each([
@@ -102,7 +102,7 @@ describe('specialUse', () => {
     ].map((ip) => ({ ip, what: 'a cloud’s metadata service' })),
   ])('says that $ip is $what', ({ ip, what }) => {
     expect(specialUse(ip)?.what).toBe(what);
-    expect(verdictOf(ip)).toBe('never');
+    expect(kindOf(ip)).toBe('never');
   });
 
   it.each([
@@ -128,7 +128,7 @@ describe('specialUse', () => {
     '0:0:0:1::',
   ])('takes %s for ordinary', (raw) => {
     const ip = parseIp(raw);
-    expect(ip.ok && verdictOf(ip.value)).toBe('ordinary');
+    expect(ip.ok && kindOf(ip.value)).toBe('ordinary');
   });
 
   it('returns the block of the address', () => {
@@ -179,7 +179,7 @@ describe('specialUse', () => {
       ]);
     fc.assert(
       fc.property(spellings, (raws) => {
-        const passed = raws.map(parseIp).filter((ip) => ip.ok && verdictOf(ip.value) !== 'never');
+        const passed = raws.map(parseIp).filter((ip) => ip.ok && kindOf(ip.value) !== 'never');
         expect(passed).toEqual([]);
       }),
     );

@@ -85,7 +85,7 @@ export function specialUse(ip: string): SpecialUse | undefined {
   return rows.find(holdsAddress)?.use;
 }
 
-/** A block that no Pod or Node has, in a range or around it; undefined: there is none. */
+/** A block that no Pod or Node has, in a range or around it; undefined: there isn't one. */
 export function specialUseIn(range: Cidr): SpecialUse | undefined {
   const { text, family, prefixLength } = range;
   const byHead = family === 4 ? IPV4.get(Number.parseInt(text, 10)) : IPV6.get(Number.parseInt(text, 16) || 0);

@@ -3,7 +3,7 @@ import type { Program } from './program.ts';
 import { rowsOf, spellingOf, type AnySpec, type OptionTable } from './table.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
-/** The keys that a flag or a variable sets, for options whose absence means more than the default. */
+/** The keys that a flag or a variable sets. For some options, "not set" isn't the same as the default. */
 export type Given<C> = ReadonlySet<keyof C>;
 
 export type ResolveInput<C> = {
@@ -112,8 +112,8 @@ function readRows<C>(
     const parsed = spec.type.parse(source.raw);
     if (parsed.ok) config[key] = parsed.value;
     else problems.push(`${bothNames(source.label, spec)}: ${spec.secret ? 'the value is not valid' : parsed.reason}`);
-    const doubt = spec.type.doubt?.(source.raw);
-    if (doubt !== undefined) warnings.push(`${bothNames(source.label, spec)}: ${doubt}`);
+    const warning = spec.type.warning?.(source.raw);
+    if (warning !== undefined) warnings.push(`${bothNames(source.label, spec)}: ${warning}`);
   }
   return { config: config as Partial<C>, given, problems, warnings };
 }

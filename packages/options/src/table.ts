@@ -7,7 +7,7 @@ export type OptionType<T> = {
   /** The value, or a reason that quotes the text. */
   readonly parse: (raw: string) => Parsed<T>;
   /** A warning about a text that `parse` accepts, but that means less than it seems to. */
-  readonly doubt?: (raw: string) => string | undefined;
+  readonly warning?: (raw: string) => string | undefined;
   /** The inverse of `parse`, in the spelling that people are shown. */
   readonly format: (value: T) => string;
   /** `-flag` alone means `-flag=true`, and a value needs a `=`, as for Go's booleans. */

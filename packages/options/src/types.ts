@@ -74,7 +74,7 @@ export const logLevel: OptionType<LogLevel> = {
   label: LOG_LEVELS.join('|'),
   format: String,
   parse: (raw) => good(logLevelOf(raw) ?? 'info'),
-  doubt: (raw) =>
+  warning: (raw) =>
     logLevelOf(raw) === undefined
       ? `${quoted(raw)} is not one of ${LOG_LEVELS.join(', ')}, so info is used`
       : undefined,

@@ -28,5 +28,5 @@ export function unknownVariables(
   });
 }
 
-/** `SP_` of `SP_LOG_LEVEL`, with the underscore; empty if there is none. */
+/** `SP_` of `SP_LOG_LEVEL`, with the underscore; empty if there isn't one. */
 const prefixOf = (variable: string): string => variable.slice(0, variable.indexOf('_') + 1);

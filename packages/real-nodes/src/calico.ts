@@ -59,7 +59,7 @@ export const felixVariables = (name: string, kubeconfig: string): Readonly<Recor
   FELIX_VXLANENABLED: 'false',
   FELIX_IPINIPENABLED: 'false',
   FELIX_REMOVEEXTERNALROUTES: 'false',
-  // It is built without BPF. The last one, which is spelled so, keeps it from removing BPF programs, as that panics.
+  // It is built without BPF. The last one, which is spelled so, keeps it from removing BPF programs, which would panic.
   FELIX_BPFENABLED: 'false',
   FELIX_XDPENABLED: 'false',
   FELIX_DebugSkipCTLBCleanup: 'true',

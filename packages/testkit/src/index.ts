@@ -57,7 +57,7 @@ export { mountFiles } from './mount-files.ts';
 export { RandomChanges } from './fault-scenarios/changes.ts';
 export { remoteUp, watchRestarts } from './fault-scenarios/cluster-metrics.ts';
 export { failingWrites } from './fault-scenarios/failing-writes.ts';
-export { lapsesIn, ObjectHistory } from './fault-scenarios/history.ts';
+export { gapsIn, ObjectHistory } from './fault-scenarios/history.ts';
 export { type Lab, useUpVersions } from './fault-scenarios/lab.ts';
 export { meetFaults } from './fault-scenarios/meet-faults.ts';
 export { realCluster } from './fault-scenarios/restored-etcd.ts';

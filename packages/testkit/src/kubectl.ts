@@ -7,7 +7,7 @@ import { findBinaries } from './real/binaries.ts';
 
 const run = promisify(execFile);
 
-/** The folder of kubectl: the one built for the real cluster, or any other; undefined if there is none. */
+/** The folder of kubectl: the one built for the real cluster, or any other; undefined if there isn't one. */
 export const kubectlFolder = findKubectl();
 
 /** Whether tests with kubectl are skipped: a developer's machine may lack it. CI fails without it. */

@@ -30,7 +30,7 @@ export function packetIn(frame: Buffer): Packet | undefined {
   return { family: 6, protocol: packet.readUInt8(6), payload: packet.subarray(IPV6_HEADER, end) };
 }
 
-/** The WireGuard message in a packet; undefined if there is none. */
+/** The WireGuard message in a packet; undefined if there isn't one. */
 export function wireGuardMessage({
   protocol,
   payload,

@@ -36,7 +36,7 @@ export interface Ping {
  * Starts to ping an address from a place.
  *
  * @returns after the first reply
- * @throws {Error} if there is none
+ * @throws {Error} if there isn't one
  */
 export async function startPing(
   place: Place,

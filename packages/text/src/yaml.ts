@@ -1,6 +1,6 @@
 import { isAlias, isCollection, isPair, isScalar, LineCounter, parseDocument } from 'yaml';
 
-/** Why a text can't be read as YAML. `message` may quote the text, which may hold a token; `code` never does. */
+/** Why a text can't be read as YAML. `message` may quote the text, which may contain a token; `code` never does. */
 export type YamlProblem = {
   /** A code of the library, such as `DUPLICATE_KEY`, or `NESTING` or `ALIASES`, which have no place. */
   readonly code: string;

@@ -35,7 +35,7 @@ export class PrivateKey {
   }
 }
 
-/** Reads a private key of a key file: base64, perhaps with white space around it. An error contains none of the text. */
+/** Reads a private key of a key file: base64, perhaps with white space around it. An error never quotes the text. */
 export function parsePrivateKey(raw: string): Parsed<PrivateKey> {
   const parsed = parsePublicKey(raw.trim());
   return parsed.ok ? good(new PrivateKey(parsed.value)) : parsed;

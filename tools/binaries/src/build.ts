@@ -26,7 +26,7 @@ export async function build(
 ): Promise<void> {
   const folder = dirname(file);
   await mkdir(folder, { recursive: true });
-  await removeLeftovers(folder);
+  await removeUnfinished(folder);
   const unfinished = join(folder, `.${basename(file)}.${randomUUID()}`);
   try {
     if (files === undefined) await go(['build', '-o', unfinished, ...args], moduleDir, env);
@@ -72,7 +72,7 @@ async function go(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv):
 }
 
 /** Removes what builds left that were killed. A day is longer than any build that still runs. */
-async function removeLeftovers(folder: string): Promise<void> {
+async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('.')) continue;
     const file = join(folder, name);

@@ -40,7 +40,7 @@ describe('checkManifests', () => {
   });
 
   const tags =
-    'nx.tags must hold exactly one of type:pure, type:lib, type:test, type:e2e, type:app, type:cli, type:tool';
+    'nx.tags must have exactly one of type:pure, type:lib, type:test, type:e2e, type:app, type:cli, type:tool';
   it.each([
     {
       name: 'a project without a tag',

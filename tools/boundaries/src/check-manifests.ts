@@ -32,7 +32,7 @@ function isTag(candidate: string): candidate is Tag {
 
 function tagFaults(project: Project): string[] {
   if (tagOf(project) !== undefined) return [];
-  return [`${project.folder}: nx.tags must hold exactly one of ${Object.keys(allowedTags).join(', ')}`];
+  return [`${project.folder}: nx.tags must have exactly one of ${Object.keys(allowedTags).join(', ')}`];
 }
 
 function dependencyFaults(project: Project, byName: ReadonlyMap<string, Project>): string[] {

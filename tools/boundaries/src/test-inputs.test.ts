@@ -27,7 +27,7 @@ it.each([
   { name: 'takes a source of a dependency', path: 'packages/testkit/src/index.ts', expected: true },
   { name: 'takes a source of a dependency of a dependency', path: 'packages/net/src/cidr.ts', expected: true },
   { name: 'refuses a test of a dependency', path: 'packages/net/src/cidr.test.ts', expected: false },
-  { name: 'refuses what tests of a dependency need', path: 'packages/testkit/test/leftovers.ts', expected: false },
+  { name: 'refuses what tests of a dependency need', path: 'packages/testkit/test/remains.ts', expected: false },
   { name: 'refuses another project', path: 'apps/wireguard/src/main.ts', expected: false },
   { name: 'takes a page that the project names', path: 'docs/policy.md', expected: true },
   { name: 'refuses another page', path: 'docs/wireguard.md', expected: false },

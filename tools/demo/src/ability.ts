@@ -36,10 +36,10 @@ export function abilityOf(facts: Facts): Ability {
 }
 
 /** The facts about a machine. */
-export type Facts = Readonly<ReturnType<typeof lookAround>>;
+export type Facts = Readonly<ReturnType<typeof readFacts>>;
 
 /** Reads the facts of this machine. The kernel may load its WireGuard module when asked for it. */
-export function lookAround(env: Readonly<Record<string, string | undefined>>) {
+export function readFacts(env: Readonly<Record<string, string | undefined>>) {
   const path = env['PATH'] ?? '';
   const isRoot = process.getuid?.() === 0;
   const built = findBinaries(['wireguard-go'], env);

@@ -24,7 +24,7 @@ const isSlice = (object: KubeObject): boolean => 'addressType' in object;
 
 const nothing: KubeObject = { apiVersion: '', kind: '', metadata: { name: '' } };
 
-/** The set or the Service of a copy, without its EndpointSlices. An object without content if there is none. */
+/** The set or the Service of a copy, without its EndpointSlices. An object without content if there isn't one. */
 export const mainOf = (copy: Copy): KubeObject => copy.find((object) => !isSlice(object)) ?? nothing;
 
 /** The objects of a copy, from all objects of a cluster. */

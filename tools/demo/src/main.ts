@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect, styleText } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
-import { abilityOf, lookAround } from './ability.ts';
+import { abilityOf, readFacts } from './ability.ts';
 import { help, readCommandLine } from './command-line.ts';
 import { Printer } from './printer.ts';
 import { Started } from './started.ts';
@@ -51,7 +51,7 @@ const out = new Printer({
   signal: stop.signal,
 });
 try {
-  await Promise.race([run({ ...commandLine, out, started, ability: abilityOf(lookAround(process.env)) }), aborted]);
+  await Promise.race([run({ ...commandLine, out, started, ability: abilityOf(readFacts(process.env)) }), aborted]);
   process.exit(0);
 } catch (error) {
   const isFailure = !(error instanceof Interruption);

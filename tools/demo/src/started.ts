@@ -15,7 +15,7 @@ export class Started {
     this.#onDeath = onDeath;
   }
 
-  /** The first running app of this program and cluster. @throws {Error} if there is none */
+  /** The first running app of this program and cluster. @throws {Error} if there isn't one */
   running(program: AppOptions['program'], { name }: { readonly name: string }): App {
     const isWanted = ({ options, isRunning }: App) =>
       options.program === program && options.cluster.name === name && isRunning();

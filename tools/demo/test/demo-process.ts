@@ -66,13 +66,13 @@ export class DemoProcess {
   }
 
   /** Files and processes that there are of it. */
-  async leftovers(): Promise<string[]> {
+  async remains(): Promise<string[]> {
     return [...(await readdir(this.dir)), ...(await this.processes())];
   }
 
   /** Supervisors of real clusters clean up when the demo is gone already, if it was in a hurry. */
   leavesNothing(): Promise<void> {
-    return eventually(() => this.leftovers(), []);
+    return eventually(() => this.remains(), []);
   }
 
   /** Ends it however that goes, for tests that failed half-way. */

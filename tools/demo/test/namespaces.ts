@@ -36,5 +36,5 @@ export async function namespacesOf({ child }: DemoProcess): Promise<ReadonlySet<
 /** Waits until a demo has left no file, no process, and no process in its namespaces. */
 export async function leavesNothing(demo: DemoProcess, namespaces: ReadonlySet<string>): Promise<void> {
   const inside = async () => (await processes()).filter(({ namespace }) => namespaces.has(namespace));
-  await eventually(async () => [...(await demo.leftovers()), ...(await inside())], []);
+  await eventually(async () => [...(await demo.remains()), ...(await inside())], []);
 }

@@ -143,7 +143,7 @@ export async function fetchImage({ command }: Builder, name: string): Promise<vo
   if (!(await works([...command, 'inspect', '--type', 'image', name]))) await run([...command, 'pull', name]);
 }
 
-/** Removes the leftovers of builds from our own store, except images of running containers. */
+/** Removes what builds left in our own store, except images of running containers. */
 export async function tidyUp({ command, tidyUp: commands = [] }: Builder): Promise<void> {
   for (const words of commands) await works([...command, ...words]);
 }

@@ -26,7 +26,7 @@ export async function bundleBytes(folder: string): Promise<number> {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** A sentence for each size over its budget. The start time isn't checked, as it depends on the load of the machine. */
+/** A sentence for each size over its budget. The start time isn't checked: it depends on the load of the machine. */
 export function excesses(all: readonly Sizes[]): string[] {
   return all.flatMap(({ app, bundle, image, base }) => [
     ...(bundle > bundleBudget(app)

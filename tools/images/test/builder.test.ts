@@ -44,7 +44,7 @@ it('chooses the given one, or none', async () => {
   await expect(findBuilder('buildah')).rejects.toThrow("buildah doesn't work here");
 });
 
-it('says what to install if there is none', async () => {
+it('says what to install if there is no builder', async () => {
   await expect(findBuilder()).rejects.toThrow('install one of them');
 });
 

@@ -22,7 +22,7 @@ for (const [path, page] of Object.entries(files)) {
   }
 }
 
-/** The page, or undefined if there is none. */
+/** The page, or undefined if there isn't one. */
 async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');

@@ -455,7 +455,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/wireguard/test/real/own-node-policy.test.ts', "reads Calico's blocks, too, with their component"],
     ['packages/testkit/src/rights/manifests.test.ts', 'has exactly the deployed rights'],
   ],
-  'No log, error, help text or metric holds a credential': [
+  'No log, error, help text or metric contains a credential': [
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
     ['apps/policy/test/connections.test.ts', 'that the remote refuses is not repeated'],
     ['apps/policy/test/connections.test.ts', 'has no flag, and is not repeated if one was tried'],

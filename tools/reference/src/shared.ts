@@ -5,7 +5,7 @@ type Told<T> = { readonly app: string; readonly row: T; readonly says: string };
 export type Shared<T> = { readonly apps: readonly string[]; readonly rows: readonly (readonly T[])[] };
 
 /**
- * Groups rows by the apps that share them. Each app's row is kept, as it may have more fields.
+ * Groups rows by the apps that share them. Each app's row is kept: it may have more fields.
  *
  * @param told rows of all apps, in the order of the pages
  * @returns groups in the order of their first row

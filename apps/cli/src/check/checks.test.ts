@@ -133,7 +133,7 @@ const credentials = (daysLeft: number) => ({
 const expiring = (days: number) => ({ what: 'the certificate', untilMs: days * DAY_MS });
 const server = { major: 1, minor: 36, aheadMs: -900, readAtMs: 0, expiries: [expiring(90)] };
 
-/** A name of a remote, as an app tells it. */
+/** A name of a remote, as an app reports it. */
 const asked = (remote: string, zone = remote) => ({
   remote,
   name: `web.shop.svc.cluster.${zone}`,
@@ -194,7 +194,7 @@ const changed = <K extends keyof Facts>(fact: K, value: Facts[K]): readonly Read
   c1,
   { ...c2, facts: { ...c2.facts, [fact]: value } },
 ];
-/** Two clusters that are fine, after a change of the names that the first app tells, and of its Corefile. */
+/** Two clusters that are fine, after a change of the names that the first app reports, and of its Corefile. */
 const named = (names: AppStatus['names'], config = c1.facts.dnsConfig): readonly Reading[] => {
   const [before, other] = broken(MIRROR, {}, { names });
   return [{ ...before!, facts: { ...c1.facts, dnsConfig: config } }, other!];
@@ -207,7 +207,7 @@ describe('the checks', () => {
     expect(resultsOf(checks, [c1, c2]).filter(({ result }) => result !== 'ok')).toEqual([]);
   });
 
-  it('quote the words of an example of what is skipped, of an app that tells them, and cut them', () => {
+  it('quote the words of an example of what is skipped, of an app that reports them, and cut them', () => {
     const skipped = [
       { kind: 'problem', reason: 'bad-address', count: 2 },
       { kind: 'problem', reason: 'refused', count: 1, example: `set a: exceeded \u001b[2J quota ${'x'.repeat(400)}` },
@@ -543,7 +543,7 @@ describe('the checks', () => {
     const status = { ...mirror!.status, config, names: [{ ...asked('global'), error: 'ENOTFOUND' }] };
     const pods = c2.pods.with(MIRROR, { ...mirror!, status });
     expect(failing([c1, { ...c2, pods }])).toEqual(['warning dns-rules']);
-    // What keeps all names from resolving is told once, and not as less.
+    // What keeps all names from resolving is shown once, and as a problem.
     const hiding = ruled('c1', 'global').replace('kubernetes cluster.local', '$& {\nnamespaces shop\n}');
     const facts = { ...c2.facts, dnsConfig: stored(hiding) };
     expect(failing([c1, { ...c2, pods, facts }])).toEqual(['problem dns-rules']);

@@ -2,7 +2,7 @@ import { quotedWords } from '@kube-semaphore/text';
 import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
 import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
-import { notFresh, notListed, notReached, notTold } from '../clusters/causes.ts';
+import { notFresh, notListed, notReached, notReported } from '../clusters/causes.ts';
 import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
 import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofAppNeeds, ofClusters, podsComplete } from './clusters.ts';
@@ -36,7 +36,7 @@ const ofApps: readonly Check[] = [
   checkOfCauses('status-served', {
     hint: 'you need the right to get pods/proxy, and the API server must reach the Pod',
     subjects: podsOf,
-    troubleOf: ({ pod }) => notTold(pod),
+    troubleOf: ({ pod }) => notReported(pod),
   }),
   {
     name: 'same-version',

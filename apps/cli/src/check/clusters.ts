@@ -1,7 +1,7 @@
 import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
 import { pluginZones } from '../corefile/zones.ts';
-import { COREDNS, hasImports, importsFault } from '../corefile/verdict.ts';
+import { COREDNS, hasImports, importsFault } from '../corefile/faults.ts';
 import { serversOf } from '../dns/config.ts';
 import { some } from '../output/some.ts';
 import type { Check, Finding } from './check.ts';

@@ -1,7 +1,7 @@
 import { quotedWords } from '@kube-semaphore/text';
 import { type Corefile, parseCorefile } from '../corefile/parse.ts';
 import { GLOBAL, type Names, oursIn } from '../corefile/rules.ts';
-import { type DnsServer, type Fault, faultOf, foreignRules, sampleOf } from '../corefile/verdict.ts';
+import { type DnsServer, type Fault, faultOf, foreignRules, sampleOf } from '../corefile/faults.ts';
 import { type DnsConfig, serversOf } from '../dns/config.ts';
 import { MANAGER } from '../link/api.ts';
 import type { Finding } from './check.ts';
@@ -28,7 +28,7 @@ export function dnsRules(config: DnsConfig, reading: Reading): readonly (string 
   const faults = faultsOf(wanted, servers.value, facts).map(({ remote, fault }): Fault =>
     remote === GLOBAL.name ? { ...fault, severity: 'warning' } : fault,
   );
-  // An app that doesn't tell may read any cluster.
+  // An app that doesn't report its status may read any cluster.
   const known = [...wanted.flatMap(({ forms }) => forms), ...seenRemotes([reading]).map(({ remote }) => remote)];
   const isComplete = known.length > 0 && pods.every(({ app, status }) => app !== APP || !('failure' in status));
   const foreign = isComplete
@@ -93,7 +93,7 @@ function parsedOf(text: string): readonly Corefile[] {
 
 const warning = (detail: string): Finding => ({ severity: 'warning', detail });
 
-/** Several remotes can have the same fault, as one line hides all their mirrors. The severest comes first. */
+/** Several remotes can have the same fault: one line hides all their mirrors. The severest comes first. */
 const uniqueFaults = (faults: readonly Fault[]): readonly Fault[] =>
   faults.filter(({ sentence }, i) => faults.findIndex((fault) => fault.sentence === sentence) === i);
 

@@ -21,7 +21,7 @@ export const namesResolved = checkOfCauses('names-resolved', {
       );
     }),
   troubleOf: ({ pod, remote, names, isTold }) => {
-    // One thing is told once: `dns-rules` names the server that is wrong.
+    // One thing is shown once: `dns-rules` names the server that is wrong.
     if (isTold || names.some(isRight)) return undefined;
     const whose = remote === GLOBAL.name ? 'global Services' : remote;
     const said = names.map(({ name, ...answer }) => `${saidIn(answer)} for ${name}`).join(', ');

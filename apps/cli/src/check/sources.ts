@@ -19,7 +19,7 @@ type Destination = {
 /** Peers refuse packets from other addresses than those of Pods, and policies don't know them. */
 export const sourcesKept: Check = {
   name: 'sources-kept',
-  hint: 'let it leave out these addresses: docs/wireguard.md#what-replaces-the-address-of-a-pod',
+  hint: 'make it skip these addresses: docs/wireguard.md#what-replaces-the-address-of-a-pod',
   find: (readings) => {
     const reached = readings.filter(({ failure }) => failure === undefined);
     const found = reached.flatMap((reading) => {

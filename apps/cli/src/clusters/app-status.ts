@@ -26,7 +26,7 @@ const skipped = z.array(
     kind: z.enum(['expected', 'problem']),
     reason: z.string(),
     count,
-    /** Undefined: an older app doesn't tell. */
+    /** Undefined: an older app doesn't say. */
     example: z.optional(z.string()),
   }),
 );
@@ -34,7 +34,7 @@ const skipped = z.array(
 const remote = z.object({
   name: z.string(),
   ...connection,
-  /** Null or undefined: they don't end, the app renews them, or an older app doesn't tell. */
+  /** Null or undefined: they don't end, the app renews them, or an older app doesn't say. */
   credentials: z.nullish(z.object({ from: time, until: time })),
   objects: z.nullable(z.record(z.string(), count)),
   heldDeletions: count,

@@ -70,8 +70,8 @@ describe('problems are one sentence for each cause, the worst first', () => {
         ),
       ],
       want: [
-        "Pods don't tell their status: in c1 (policy, service-mirror): forbidden",
-        "Pods don't tell their status: in c1 (wireguard): away",
+        "Pods don't report their status: in c1 (policy, service-mirror): forbidden",
+        "Pods don't report their status: in c1 (wireguard): away",
       ],
     },
   ])('$name', ({ reports, want }) => {

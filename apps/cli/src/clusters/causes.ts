@@ -84,5 +84,5 @@ export const notFresh = ({ name, stale }: RemoteStatus): Trouble | undefined =>
   stale === true ? { lead: `${name} is stale in global Services: in` } : undefined;
 
 /** If a Pod can't be asked. */
-export const notTold = ({ status }: AppPod): Trouble | undefined =>
-  'failure' in status ? { lead: "Pods don't tell their status: in", why: status.failure, isByWhy: true } : undefined;
+export const notReported = ({ status }: AppPod): Trouble | undefined =>
+  'failure' in status ? { lead: "Pods don't report their status: in", why: status.failure, isByWhy: true } : undefined;

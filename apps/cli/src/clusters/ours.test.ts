@@ -78,24 +78,24 @@ describe('a Pod with the label of an app', () => {
     expect(ours(claim('elsewhere', 'account'), ...bindings)).toBe(false);
   });
 
-  it('is left out with a few others by name, in one line, whatever the names are', () => {
+  it('is skipped, as one line says, with a few others by name, in one line, whatever the names are', () => {
     const names = ['d', 'c', 'b\u001b[2J', 'a'.repeat(100)];
     const pods = names.map((name) => ({ ...claim('t'), metadata: { ...claim('t').metadata, name } }));
     expect(sortOut([claim('kube-system'), ...pods], { known: true, value: [] })).toEqual({
       ours: [claim('kube-system')],
-      leftOut:
+      skipped:
         `these Pods have the label of an app, but are not ours: "t/${'a'.repeat(62)}"…, "t/b\\u001b[2J", "t/c" and 1 more. ` +
-        'They are left out.',
+        'They are skipped.',
     });
   });
 
-  it('is left out elsewhere if bindings can not be read, and those of deploy/ are not', () => {
+  it('is skipped elsewhere if bindings can not be read, and those of deploy/ are not', () => {
     const found = [claim('kube-system'), claim('elsewhere', 'account')];
     expect(sortOut(found, { known: false, why: 'c1: the user "joe" lacks a right' })).toEqual({
       ours: [claim('kube-system')],
-      leftOut:
+      skipped:
         'these Pods have the label of an app, but nothing shows that they are ours: "elsewhere/x". ' +
-        'They are left out: c1: the user "joe" lacks a right',
+        'They are skipped: c1: the user "joe" lacks a right',
     });
   });
 });

@@ -18,7 +18,7 @@ export type Claimant = {
 export type Sorted<T> = {
   readonly ours: readonly T[];
   /** Why the others aren't among them, as a sentence; undefined: there are no others. */
-  readonly leftOut: string | undefined;
+  readonly skipped: string | undefined;
 };
 
 /** Where deploy/ has the apps: only administrators may run Pods there. */
@@ -47,12 +47,12 @@ export function sortOut<T extends Claimant>(
   const { ours = [], others = [] } = Object.groupBy(found, ({ metadata: { namespace, labels }, spec }) =>
     homes.has(namespace) || accounts.has(keyOf(labels[label], namespace, accountOf(spec))) ? 'ours' : 'others',
   );
-  if (others.length === 0) return { ours, leftOut: undefined };
+  if (others.length === 0) return { ours, skipped: undefined };
   const names = some(others.map(({ metadata: { namespace, name } }) => quoted(`${namespace}/${name}`)).toSorted());
-  const leftOut = bindings.known
-    ? `these Pods have the label of an app, but are not ours: ${names}. They are left out.`
-    : `these Pods have the label of an app, but nothing shows that they are ours: ${names}. They are left out: ${bindings.why}`;
-  return { ours, leftOut };
+  const skipped = bindings.known
+    ? `these Pods have the label of an app, but are not ours: ${names}. They are skipped.`
+    : `these Pods have the label of an app, but nothing shows that they are ours: ${names}. They are skipped: ${bindings.why}`;
+  return { ours, skipped };
 }
 
 /** The app, and the account that a binding says is its account. */

@@ -60,7 +60,7 @@ export async function readCluster(context: Context, run: Run): Promise<ClusterRe
   const { name: cluster } = context;
   const pods = await listOurPods(context, run);
   if (!pods.known) return { cluster, failure: pods.why, pods: [] };
-  const { ours, leftOut } = pods.value;
+  const { ours, skipped } = pods.value;
   const found: AppPod[] = [];
   const left = ours.values();
   const worker = async (): Promise<void> => {
@@ -69,12 +69,12 @@ export async function readCluster(context: Context, run: Run): Promise<ClusterRe
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return {
     cluster,
-    ...(leftOut !== undefined && { leftOut: `${cluster}: ${leftOut}` }),
+    ...(skipped !== undefined && { leftOut: `${cluster}: ${skipped}` }),
     pods: found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
   };
 }
 
-/** A Pod that tells its status, with its cluster. */
+/** A Pod that reports its status, with its cluster. */
 export type ReadPod = { readonly cluster: string; readonly pod: AppPod; readonly status: AppStatus };
 
 /** A remote, as a Pod sees it. */
@@ -84,7 +84,7 @@ export type SeenRemote = ReadPod & { readonly remote: RemoteStatus };
 export const podsOf = (reports: readonly ClusterReport[]) =>
   reports.flatMap(({ cluster, pods }) => pods.map((pod) => ({ cluster, pod })));
 
-/** Those that tell their status. */
+/** Those that report their status. */
 export const readPods = (reports: readonly ClusterReport[]): readonly ReadPod[] =>
   podsOf(reports).flatMap(({ cluster, pod }) =>
     'failure' in pod.status ? [] : [{ cluster, pod, status: pod.status }],
@@ -106,8 +106,8 @@ export async function listOurPods(context: Context, run: Run): Promise<Read<Sort
   return pods.known ? { known: true, value: await onlyOurs(context, pods.value, run) } : pods;
 }
 
-/** Says on stderr what is left out, in a line for each cluster. */
-export function warnOfLeftOut({ complain }: Pick<Terminal, 'complain'>, reports: readonly ClusterReport[]): void {
+/** Says on stderr which Pods are skipped, in a line for each cluster. */
+export function warnOfSkipped({ complain }: Pick<Terminal, 'complain'>, reports: readonly ClusterReport[]): void {
   for (const { leftOut } of reports) if (leftOut !== undefined) complain(`${printable(leftOut)}\n`);
 }
 

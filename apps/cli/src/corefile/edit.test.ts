@@ -160,7 +160,7 @@ function namesIn(corefile: string): readonly string[] {
 describe('our rules are known after', () => {
   const ours = Object.values(corefiles).map((corefile) => ({ corefile, edited: linked(corefile, ['c2'], true) }));
 
-  /** Programs that write the file again: none of them keeps our marks or our spaces. */
+  /** Programs that write the file again. They don't keep our marks or our spaces. */
   const formatters: Readonly<Record<string, (corefile: string) => string>> = {
     'a program that drops comments': (corefile) => corefile.replaceAll(/^[ \t]*#.*\n/gm, ''),
     'one that indents with tabs': (corefile) => corefile.replaceAll('    ', '\t'),

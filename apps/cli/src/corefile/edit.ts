@@ -19,7 +19,7 @@ import {
   zoneOf,
 } from './rules.ts';
 import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, linesOf, marksIn, meaningOf } from './text.ts';
-import { blockName, coreDnsOf, firstProblem } from './verdict.ts';
+import { blockName, coreDnsOf, firstProblem } from './faults.ts';
 import type { Importable, Span } from './words.ts';
 import { blockFor, dnsPort, fullName, isWithin, optionsOf, pluginZones, zonesOf } from './zones.ts';
 

@@ -2,7 +2,7 @@ import type { Parsed } from '@kube-semaphore/net';
 import { type Corefile, type Directive, parseCorefile, type ServerBlock } from './parse.ts';
 import { blockText, isGone, type Left, namesToSend, ownNamesOf, type Wanted, zoneOf } from './rules.ts';
 import { BEGIN, blockLinesOf, type Edit, edited, END, isIn, marksIn, meaningOf } from './text.ts';
-import { blockName } from './verdict.ts';
+import { blockName } from './faults.ts';
 import { blockFor, dnsPort } from './zones.ts';
 
 /**

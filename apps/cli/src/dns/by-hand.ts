@@ -1,4 +1,4 @@
-import { faultOf, sampleOf } from '../corefile/verdict.ts';
+import { faultOf, sampleOf } from '../corefile/faults.ts';
 import { namesToSend, type Wanted } from '../corefile/rules.ts';
 import { type DnsConfig, dnsKindOf, serversOf } from './config.ts';
 import { sentZones } from './edits.ts';

@@ -4,7 +4,7 @@ import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
 import { parseCorefile } from '../corefile/parse.ts';
 import type { Importable } from '../corefile/words.ts';
-import { COREDNS, type DnsServer, KUBE_DNS, NODE_CACHE } from '../corefile/verdict.ts';
+import { COREDNS, type DnsServer, KUBE_DNS, NODE_CACHE } from '../corefile/faults.ts';
 
 /** What CoreDNS is to use. */
 export type StoredCorefile = {

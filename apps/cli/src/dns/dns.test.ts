@@ -4,7 +4,7 @@ import { corefiles, k3s, nodeLocal, openShift } from '../../test/support/corefil
 import { dnsConfig } from '../../test/support/dns-config.ts';
 import { ownCorefile } from '../corefile/edit.ts';
 import type { Wanted } from '../corefile/rules.ts';
-import { faultOf, importsFault, sampleOf } from '../corefile/verdict.ts';
+import { faultOf, importsFault, sampleOf } from '../corefile/faults.ts';
 import { byHand } from './by-hand.ts';
 import { type DnsConfig, dnsKindOf, serversOf } from './config.ts';
 import { type DnsEdit, edited, editsWith, editsWithout, sentZones } from './edits.ts';

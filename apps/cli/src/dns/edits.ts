@@ -4,7 +4,7 @@ import { clusterDomain, corefileWith, corefileWithout, importedRules } from '../
 import { nodeCacheWith, nodeCacheWithout } from '../corefile/node-cache.ts';
 import { parseCorefile } from '../corefile/parse.ts';
 import { isGone, type Left, nameOf, namesOf, namesToSend, type Wanted, zoneOf } from '../corefile/rules.ts';
-import { type DnsServer, firstProblem, importsFault } from '../corefile/verdict.ts';
+import { type DnsServer, firstProblem, importsFault } from '../corefile/faults.ts';
 import { customFiles, type DnsConfig, dnsKindOf, serversOf, type StubDomains, stubDomainsIn } from './config.ts';
 
 /** A key of a ConfigMap of a DNS server, and the text that it gets; undefined: it goes. */

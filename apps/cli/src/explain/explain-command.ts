@@ -1,5 +1,5 @@
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
-import { warnOfLeftOut } from '../clusters/report.ts';
+import { warnOfSkipped } from '../clusters/report.ts';
 import { type Format, pageIn } from '../output/format.ts';
 import type { Invocation } from '../output/terminal.ts';
 import { imageOf } from '../packet-test/pods.ts';
@@ -32,7 +32,7 @@ export async function runExplain(options: ExplainOptions, invocation: Invocation
     throw new UsageError('--from and --to are in one cluster: name two contexts');
   const work = readFacts({ from, to, here: inTime(here), there: inTime(there) }, { signal });
   const read = await terminal.whileWaiting(`reading ${here.name}, ${there.name}`, work);
-  warnOfLeftOut(terminal, [read.here.report, read.there.report]);
+  warnOfSkipped(terminal, [read.here.report, read.there.report]);
   const pairs = pairsOf(read);
   if (options.probe === true && pairs.length > 1) throw new UsageError('--probe asks one Pod: name one at each end');
   const facts = options.probe === true ? [await withProbe(here, pairs[0]!, options, invocation)] : pairs;

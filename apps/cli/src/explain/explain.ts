@@ -2,7 +2,7 @@ import type { PodOnNode } from '@kube-semaphore/kube-objects';
 import { selects } from '@kube-semaphore/network-policies';
 import { dnsHop } from './hops/dns.ts';
 import type { Read } from '../clusters/objects.ts';
-import { type Facts, type Hop, kubectl, type SideFacts, skipped, type Verdict, wrong } from './facts.ts';
+import { type Facts, type Hop, kubectl, type SideFacts, skipped, type HopResult, wrong } from './facts.ts';
 import { podHop } from './hops/pods.ts';
 import { policyHop } from './hops/policies.ts';
 import { pathOf, serviceOf } from './path.ts';
@@ -45,7 +45,7 @@ export function explain(facts: Facts): Explanation {
   const direct = skipped('the Pod is called by its address');
   const out = { at: here, node: source.node, other: there, address: targetIp, otherNode: destination.node };
   const back = { at: there, node: destination.node, other: here, address: callerIp, otherNode: source.node };
-  const verdicts: Readonly<Record<(typeof hopNames)[number], Verdict>> = {
+  const results: Readonly<Record<(typeof hopNames)[number], HopResult>> = {
     caller: podHop(here, caller, { mustBeReady: false, missing: missingPod(here, from) }),
     dns: isPod ? direct : dnsHop(facts, via),
     service: isPod ? direct : addressHop(serviceHop(facts, via), facts),
@@ -56,7 +56,7 @@ export function explain(facts: Facts): Explanation {
     'ingress-policy': policyHop('ingress', { subject: destination, peer: source, port }),
     target: listenHop(podHop(there, target, { mustBeReady: true, missing: noTarget(facts) }), facts, { target, isPod }),
   };
-  const hops = hopNames.map((name) => ({ name, ...verdicts[name] }));
+  const hops = hopNames.map((name) => ({ name, ...results[name] }));
   const called = via.known && !isPod ? via.value?.dnsName : undefined;
   return {
     from: endText(from),
@@ -78,13 +78,13 @@ function nodeOf(pod: Read<PodOnNode | undefined>): Read<string> {
   return node ? { known: true, value: node } : { known: false, why: 'the node of the Pod is not known' };
 }
 
-function missingPod({ cluster }: SideFacts, { namespace, name, kind = 'pod' }: End): Verdict {
+function missingPod({ cluster }: SideFacts, { namespace, name, kind = 'pod' }: End): HopResult {
   const named = `${namespace}/${name}`;
   const what = kind === 'pod' ? named : kind === 'namespace' ? `in ${namespace}` : `of the ${kind} ${named}`;
   return wrong(`${cluster} has no Pod ${what}`, kubectl(cluster, '-n', namespace, 'get', 'pods'));
 }
 
-function noTarget({ to, there, source }: Facts): Verdict {
+function noTarget({ to, there, source }: Facts): HopResult {
   if (to.kind !== undefined) return missingPod(there, to);
   const selector = source.known ? source.value.service?.spec.selector : undefined;
   const why = selector === undefined ? '' : whyNone(selector, there.pods);

@@ -75,15 +75,15 @@ export type Hop = {
   readonly fix?: string;
 };
 
-export type Verdict = Omit<Hop, 'name'>;
+export type HopResult = Omit<Hop, 'name'>;
 
-export const ok = (detail: string): Verdict => ({ result: 'ok', detail });
-export const warning = (detail: string, fix: string): Verdict => ({ result: 'warning', detail, fix });
-export const wrong = (detail: string, fix: string): Verdict => ({ result: 'wrong', detail, fix });
-export const unknown = (detail: string): Verdict => ({ result: 'unknown', detail });
-export const skipped = (detail: string): Verdict => ({ result: 'skipped', detail });
+export const ok = (detail: string): HopResult => ({ result: 'ok', detail });
+export const warning = (detail: string, fix: string): HopResult => ({ result: 'warning', detail, fix });
+export const wrong = (detail: string, fix: string): HopResult => ({ result: 'wrong', detail, fix });
+export const unknown = (detail: string): HopResult => ({ result: 'unknown', detail });
+export const skipped = (detail: string): HopResult => ({ result: 'skipped', detail });
 
-/** The Pods of an app that tell their status. */
+/** The Pods of an app that report their status. */
 export function statusesOf({ report }: Pick<SideFacts, 'report'>, app: App): readonly AppStatus[] {
   return report.pods.flatMap(({ app: of, status }) => (of === app && !('failure' in status) ? [status] : []));
 }

@@ -33,7 +33,7 @@ export type Via = {
 
 type Asked = Pick<Facts, 'to' | 'here' | 'there' | 'services' | 'serviceImport'>;
 
-/** The mirror of the destination here, else its global Service, else its ServiceImport; undefined if it has none of them. */
+/** The mirror of the destination here, else its global Service, else its ServiceImport; undefined if all three are missing. */
 export function viaOf({ to, here, there, services, serviceImport }: Asked): Read<Via | undefined> {
   if (!services.known) return services;
   const names = [...new Set([...namesOf(there), there.cluster])];
@@ -82,7 +82,7 @@ function viaOfImport(
     ({ config }) => config.mirrorNamespace ?? [],
   );
   if (mirrorNamespace === undefined)
-    return { known: false, why: `${object}: no semaphore-service-mirror tells in which namespace its Service is` };
+    return { known: false, why: `${object}: no semaphore-service-mirror says in which namespace its Service is` };
   const names = derivedServiceNames({ namespace, name }, { isBeside: false });
   const [derived] = names;
   const slices = `${serviceNameLabel} in (${names.join(',')})`;

@@ -9,13 +9,13 @@ import {
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { listObjects, type Read, readObject, request, type Run } from '../clusters/objects.ts';
-import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
+import { readCluster, warnOfSkipped } from '../clusters/report.ts';
 import { type Format, pageIn } from '../output/format.ts';
 import type { Invocation } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { exportPage, exportText, importOf, isFine, leaveCommands, type Result } from './page.ts';
 import { applyExport, removeExport, type ServiceAt, type Writing, type Written } from './service-exports.ts';
-import { importVerdict, removalVerdict, type Seen, type Side } from './verdict.ts';
+import { importOutcome, removalOutcome, type Seen, type Side } from './outcome.ts';
 
 export type ExportOptions = ContextChoice & {
   readonly output: Format;
@@ -72,7 +72,7 @@ export async function runExport(
     })),
   );
   const places = await terminal.whileWaiting(`reading ${clusters.map(({ name }) => name).join(', ')}`, work);
-  warnOfLeftOut(
+  warnOfSkipped(
     terminal,
     places.map(({ report }) => report),
   );
@@ -211,14 +211,14 @@ async function outcomeOf(
 ) {
   const at = { namespace, name };
   for (;;) {
-    const seen = await look(place, at, { isExporter: exporters.includes(place) && !remove, signal });
-    const verdict = remove ? removalVerdict(seen, exporters) : importVerdict(seen, at, exporters);
-    if (verdict.isDone || performance.now() > untilMs) return { seen, ...verdict };
+    const seen = await observe(place, at, { isExporter: exporters.includes(place) && !remove, signal });
+    const outcome = remove ? removalOutcome(seen, exporters) : importOutcome(seen, at, exporters);
+    if (outcome.isDone || performance.now() > untilMs) return { seen, ...outcome };
     await delay(POLL_MS, undefined, { signal });
   }
 }
 
-async function look(
+async function observe(
   { context, cluster, report }: Place,
   at: ServiceAt,
   { isExporter, signal }: { readonly isExporter: boolean; readonly signal: AbortSignal },

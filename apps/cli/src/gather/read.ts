@@ -90,10 +90,10 @@ async function* filesOf(
   for (const { name, kind, ...selection } of groups)
     yield fileOf(name, await listObjects(context, kind, selection, run));
   if (!pods.known) return;
-  const { ours, leftOut } = pods.value;
-  if (leftOut !== undefined) {
-    const warning = `${context.name}: ${leftOut}`;
-    yield { path: `${folder}/left-out.txt`, content: clean(`${printable(warning)}\n`), warning };
+  const { ours, skipped } = pods.value;
+  if (skipped !== undefined) {
+    const warning = `${context.name}: ${skipped}`;
+    yield { path: `${folder}/skipped-pods.txt`, content: clean(`${printable(warning)}\n`), warning };
   }
   for (const [i, pod] of ours.entries()) {
     const { namespace, name, labels } = pod.metadata;
@@ -107,7 +107,7 @@ async function* filesOf(
         const { status = 0, message } = error as RequestError;
         // The API server passes on what the Pod or its node answers, if anything.
         if ([401, 403].includes(status)) return { failure: failureOf(context, error as RequestError) };
-        return { failure: `${context.name}: ${namespace}/${name} doesn't tell its ${what}: ${message}` };
+        return { failure: `${context.name}: ${namespace}/${name} doesn't report its ${what}: ${message}` };
       }
     };
     const port = httpPort(pod.spec);
@@ -132,7 +132,7 @@ const logPage = (log: string, clean: (text: string) => string): string =>
 /** A tar header has room for 100 bytes. */
 export const fileName = (text: string): string => text.replaceAll(/[^\w.-]/g, '_').slice(0, 30);
 
-/** Keys of our annotations. Those of others may hold anything, such as the whole object with its environment. */
+/** Keys of our annotations. Those of others may contain anything, such as the whole object with its environment. */
 const OURS = /semaphore\.uw|^mirror-svc-|^global-svc-|^multicluster\.kubernetes\.io\//;
 
 function withoutForeignAnnotations<T extends { readonly metadata: object }>(object: T): T {

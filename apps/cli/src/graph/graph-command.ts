@@ -1,6 +1,6 @@
 import { type Context, type ContextChoice, contextsOf, inTime } from '../clusters/contexts.ts';
 import type { Run } from '../clusters/objects.ts';
-import { readCluster, warnOfLeftOut } from '../clusters/report.ts';
+import { readCluster, warnOfSkipped } from '../clusters/report.ts';
 import { readImports, readServices } from '../clusters/services.ts';
 import { pages } from '../output/format.ts';
 import { complainOf, type Invocation } from '../output/terminal.ts';
@@ -38,7 +38,7 @@ export async function runGraph(options: GraphOptions, invocation: Invocation): P
   }
   const failures = new Set([...unreadIn(reports), ...all.flatMap((each) => each.failures)]);
   for (const failure of failures) complainOf(invocation, failure);
-  warnOfLeftOut(terminal, reports);
+  warnOfSkipped(terminal, reports);
   return failures.size === 0 ? 0 : 1;
 }
 

@@ -31,7 +31,7 @@ it('names what did not come through, in foreign words that steer no terminal', (
     '✗ c1 to c2, http://[fd00:4::1]:8080/: aborted \\u001b[2J',
     '✗ c1 to c2, http://[fd00:4::1]:8080/: arrives from 192.0.2.1',
     '✗ c1 to c2, http://[fd00:4::1]:8080/: no byte',
-    expect.stringMatching(/^! c1 to c2: meanwhile, WireGuard on the node m1\\u001b\[2J refused 18 packets, /),
+    expect.stringMatching(/^! c1 to c2: meanwhile, WireGuard on the node m1\\u001b\[2J refused 18 packets: /),
     '',
   ]);
 });

@@ -58,7 +58,7 @@ async function probe(port: number): Promise<void> {
   const TIMEOUT_MS = 5_000;
   const LIMIT_MS = 40_000;
   // A mirror and its name may follow a few seconds later.
-  const PATIENCE_MS = 30_000;
+  const RETRY_MS = 30_000;
   const call = (url: string, bytes: number): Promise<{ readonly ms: number; readonly source: string | null }> =>
     new Promise((resolve, reject) => {
       const start = performance.now();
@@ -79,7 +79,7 @@ async function probe(port: number): Promise<void> {
       request.end(Buffer.alloc(bytes));
     });
   const attempt = async <T extends object>(work: () => Promise<T>): Promise<T | string> => {
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + RETRY_MS;
     for (;;) {
       try {
         return await work();

@@ -4,7 +4,7 @@ import type { Run } from '../clusters/objects.ts';
 import { type AppPod, readStatus } from '../clusters/report.ts';
 import { ADVICE } from './source.ts';
 
-/** Packets that WireGuard refused on the node of a Pod while a cluster called that Pod in vain. */
+/** Packets that WireGuard refused on the node of a Pod while a cluster called that Pod and got no answer. */
 export type Refused = {
   readonly from: string;
   readonly to: string;
@@ -24,7 +24,7 @@ export function refusedSince(before: RefusedByRemote, after: RefusedByRemote, re
 /** It names no cause for certain: packets of other programs may be among them. */
 export const refusedLine = ({ from, to, node, packets }: Refused): string =>
   printable(
-    `! ${from} to ${to}: meanwhile, WireGuard on the node ${node} refused ${packets} packets, as it knows no Pod of the ` +
+    `! ${from} to ${to}: meanwhile, WireGuard on the node ${node} refused ${packets} packets: it knows no Pod of the ` +
       `sending node with their source address. If they are of these calls, something in ${from} replaces the ` +
       `address of Pods, or ${to} doesn't know that address (${ADVICE})`,
   );

@@ -1,7 +1,7 @@
 import { serviceKind } from '@kube-semaphore/kube-objects';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { readObject, type Run, valueOf } from '../clusters/objects.ts';
-import { type AppPod, readCluster, warnOfLeftOut } from '../clusters/report.ts';
+import { type AppPod, readCluster, warnOfSkipped } from '../clusters/report.ts';
 import { type Format, pageIn } from '../output/format.ts';
 import { complainOf, type Invocation } from '../output/terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -33,7 +33,7 @@ export async function runTest(options: TestOptions, invocation: Invocation): Pro
   nameContexts(contexts, terminal);
   const named = newNames(options.namespace);
   const reports = await Promise.all(contexts.map((context) => readCluster(inTime(context), { signal })));
-  warnOfLeftOut(terminal, reports);
+  warnOfSkipped(terminal, reports);
   const places = contexts.flatMap((context, i) => {
     const { failure, pods } = reports[i]!;
     return failure === undefined ? [{ context, pods, image: imageOf(context, pods, options.image) }] : [];
@@ -147,12 +147,12 @@ async function callServices(
   return { calls: calls.flat(), refused: [] };
 }
 
-/** What the nodes of called Pods refused of clusters that called them in vain. */
+/** What the nodes of called Pods refused of clusters that got no answer from them. */
 async function refusedOf(sites: readonly Called[], calls: readonly Call[], run: Run): Promise<readonly Refused[]> {
   const found = sites.map(async ({ context, cluster: to, node, agent, before }): Promise<readonly Refused[]> => {
     // A name that isn't known was not even called.
-    const inVain = calls.filter((call) => call.to === to && call.small !== null && call.by !== 'name');
-    const unanswered = new Set(inVain.map((call) => call.from));
+    const failed = calls.filter((call) => call.to === to && call.small !== null && call.by !== 'name');
+    const unanswered = new Set(failed.map((call) => call.from));
     const after = unanswered.size === 0 ? before : await readRefused(context, agent, run);
     return sites.flatMap((site) => {
       const { cluster: from } = site;

@@ -1,5 +1,5 @@
 import { printable } from '@kube-semaphore/text';
-import { causesOf, notFresh, notListed, notReached, notTold, seenBy } from '../clusters/causes.ts';
+import { causesOf, notFresh, notListed, notReached, notReported, seenBy } from '../clusters/causes.ts';
 import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -37,7 +37,7 @@ export const unreadIn = (reports: readonly ClusterReport[]): readonly string[] =
   ...reports.flatMap(({ failure }) => failure ?? []),
   ...reports.flatMap((report) => withoutApps(report) ?? []),
   ...causesOf(
-    seenBy(podsOf(reports), ({ pod }) => notTold(pod)),
+    seenBy(podsOf(reports), ({ pod }) => notReported(pod)),
     reports,
   ),
 ];

@@ -43,7 +43,7 @@ describe('a pair', () => {
     });
   });
 
-  it('has an app as unknown if none of its Pods tells anything, and lacks apps without this remote', () => {
+  it('has an app as unknown if no Pod of it reports anything, and lacks apps without this remote', () => {
     const unread: AppPod = { ...appPod({ app: 'semaphore-policy' }), status: { failure: 'away' } };
     const other = appPod({ app: 'semaphore-service-mirror', remotes: [remoteStatus({ name: 'c3' })] });
     expect(pairs(unread, other, agent('a')).map((pair) => [pair.to, Object.keys(pair.apps)])).toEqual([

@@ -89,8 +89,8 @@ export async function awaitApps(leaver: Leaver, run: Run): Promise<void> {
   const { context, report } = leaver;
   const until = performance.now() + TIMEOUT_MS;
   for (let isFirst = true; ; isFirst = false) {
-    const { ours: pods, leftOut } = await readPods(context, run);
-    if (isFirst && leftOut !== undefined) report(leftOut);
+    const { ours: pods, skipped } = await readPods(context, run);
+    if (isFirst && skipped !== undefined) report(skipped);
     const agents = valueOf(await readAs(context, AGENTS, daemonSet, run))?.status.desiredNumberScheduled ?? 0;
     const busy = pods
       .filter((pod) => isBusy(pod, leaver))

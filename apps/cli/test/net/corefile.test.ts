@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { isCurrent } from '../../src/check/facts/dns.ts';
 import { corefileWith, corefileWithout } from '../../src/corefile/edit.ts';
 import { parseCorefile } from '../../src/corefile/parse.ts';
-import { coreDnsOf, faultOf, sampleOf } from '../../src/corefile/verdict.ts';
+import { coreDnsOf, faultOf, sampleOf } from '../../src/corefile/faults.ts';
 import { corefiles } from '../support/corefiles.ts';
 import { answersOf, LONGEST, NAMESPACE, startMirrors } from '../support/mirrors.ts';
 

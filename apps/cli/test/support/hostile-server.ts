@@ -6,7 +6,7 @@ import { policyPage } from './pages.ts';
  * - `pages`: the first list always has one more page
  * - `bytes`: it has 33 MiB
  * - `slow`: it comes by a byte a second
- * - `crowd`: hundreds of Pods are ours, and none tells its status
+ * - `crowd`: hundreds of Pods are ours, and don't report their status
  * - `lies`: whatever is asked for exists, with texts that steer a terminal, and with Pods of a tenant
  * - `refusals`: it refuses each request, in such words
  */

@@ -283,7 +283,7 @@ describe.skipIf(goesWithoutEngines).each(['cilium', 'calico'] as const)('-networ
     await sink.start({ 'local-kube-config': await proxy.kubeconfig(accounts.local) });
     const refused = () => proxy.requests().filter(({ faults }) => faults.length > 0).length;
     await eventually(() => refused() >= 2, true);
-    // A policy whose group is gone would let nobody in.
+    // A policy whose group is gone would let no client in.
     expect((await sink.groups()).map(({ metadata }) => metadata.name)).toContain(group!.metadata.name);
     await proxy.clear();
     await eventually(sink.all, others);

@@ -71,7 +71,7 @@ export class GoProgram {
     };
   }
 
-  /** GET, then PUT, or POST if there is none; DELETE of a set that it doesn't know. A refusal changes nothing. */
+  /** GET, then PUT, or POST if there isn't one; DELETE of a set that it doesn't know. A refusal changes nothing. */
   async #sync(name: string): Promise<void> {
     const { release, local } = this.#options;
     const path = setsPath(release.group);

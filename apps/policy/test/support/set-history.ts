@@ -1,6 +1,6 @@
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { calicoMetadataAnnotation, labelDomains } from '@kube-semaphore/network-policies';
-import { type CalicoGroup, lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
+import { type CalicoGroup, gapsIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { setsPath, type SetView, viewOf } from './sets.ts';
 
 /** All sets after one write. */
@@ -52,7 +52,7 @@ export class SetHistory {
   /** The nets that were in no set of their workload at some moment after they first were in one: policies denied them. */
   gaps(app: string, nets: readonly string[], namespace = 'default'): readonly string[] {
     const { moments } = this.#history;
-    return lapsesIn(
+    return gapsIn(
       moments.map((moment) => netsOf(moment.filter((set) => isOf(set, app, namespace)))),
       nets,
     );
@@ -60,7 +60,7 @@ export class SetHistory {
 
   /** The nets that were in no set of any workload at some moment after they first were in one. */
   gapsInAll(nets: readonly string[]): readonly string[] {
-    return lapsesIn(this.#history.moments.map(netsOf), nets);
+    return gapsIn(this.#history.moments.map(netsOf), nets);
   }
 }
 

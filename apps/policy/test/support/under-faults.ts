@@ -21,7 +21,7 @@ export const it = itBehindProxies
           changes: podChanges({ remote, pods, seed: 1 }),
           wanted: () => wantedSets(remote),
           observed: () => sortedSets(sets),
-          lapses: () => gapsOf(history),
+          gaps: () => gapsOf(history),
           tamper: () => sets.patch('c2-default-cart', { spec: { nets: ['10.4.0.3/32', '192.0.2.1/32'] } }),
           served: () => sets.served(),
         });

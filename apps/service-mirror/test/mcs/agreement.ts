@@ -219,7 +219,7 @@ const trafficOf = ({ endpoints }: Slice) => ({
   addresses: (endpoints ?? []).flatMap(({ addresses }) => addresses).toSorted(),
 });
 
-/** The keys without a domain: we add none of these. */
+/** The keys without a domain: we add no such key. */
 const exportedOf = (map: Texts = {}): Texts =>
   Object.fromEntries(Object.entries(map).filter(([key]) => ['a', 'b'].includes(key)));
 

@@ -73,7 +73,7 @@ class ServiceSet {
     return writes;
   }
 
-  /** The import in each cluster; undefined if there is none. */
+  /** The import in each cluster; undefined if there isn't one. */
   async imports(): Promise<readonly (Import | undefined)[]> {
     const answers = await Promise.all(
       this.#members.map(({ cluster }) => cluster.admin.request('GET', `${GROUP}/serviceimports/${this.#name}`)),

@@ -1,5 +1,5 @@
 import { mirrorServiceName } from '../../src/names.ts';
-import type { Change, Labels, Parameters, Version } from './verdict.ts';
+import type { Change, Labels, Parameters, Version } from './refusals.ts';
 
 /** A named change. */
 export type Case = Change & { readonly name: string };

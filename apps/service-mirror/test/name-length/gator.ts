@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
 import type { Case, Group } from './cases.ts';
 import { serviceOf } from './service.ts';
-import { verdict, type Parameters } from './verdict.ts';
+import { refusals, type Parameters } from './refusals.ts';
 
 /** The files to deploy. */
 export const gatekeeper = fileURLToPath(
@@ -26,7 +26,7 @@ export async function gatorVerify(folder: string): Promise<string> {
   return stdout;
 }
 
-/** The same for suites that expect exactly the messages of `verdict`. */
+/** The same for suites that expect exactly the messages of `refusals`. */
 export async function verifyGroup({ name, parameters, cases }: Group): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'gator-'));
   try {
@@ -85,7 +85,7 @@ function reviewOf(change: Case): object {
 
 /** Exactly these messages, each once. They have no special characters of regular expressions. */
 function caseOf(each: Case, parameters: Parameters, object: string): object {
-  const messages = verdict(parameters, each);
+  const messages = refusals(parameters, each);
   const assertions = messages.map((message) => ({ violations: 1, message: `^${message}$` }));
   return { name: each.name, object, assertions: [{ violations: messages.length }, ...assertions] };
 }

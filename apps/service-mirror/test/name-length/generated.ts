@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { everyLabel, global, type Group, mirror } from './cases.ts';
-import type { Labels, Version } from './verdict.ts';
+import type { Labels, Version } from './refusals.ts';
 
 const labels = fc.subarray(Object.entries(everyLabel)).map((entries): Labels => Object.fromEntries(entries));
 const version: fc.Arbitrary<Version> = fc.record({

@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { type Case, everyLabel, type Group } from './cases.ts';
 import { serviceOf } from './service.ts';
-import type { Change, Parameters, Version } from './verdict.ts';
+import type { Change, Parameters, Version } from './refusals.ts';
 
 const POLICY = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/semaphore-mirror-name-length';
 const PARAMETERS = '/apis/mirror.semaphore.uw.io/v1/mirrornamelengths';

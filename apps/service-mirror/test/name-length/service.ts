@@ -1,4 +1,4 @@
-import type { Change, Version } from './verdict.ts';
+import type { Change, Version } from './refusals.ts';
 
 /** A Service without an address, which any API server accepts. */
 export function serviceOf(

@@ -68,7 +68,7 @@ describe('the address of a mirror', () => {
     await runPod({ ...there, name: 'web-3', ips: ['10.4.0.3', 'fd04::3'], labels });
     await becomesServedBy(client, mirror, ['web-1', 'web-3']);
     await sources.remove('services', { name: 'web' });
-    await becomesServedBy(client, mirror, ['nobody']);
+    await becomesServedBy(client, mirror, ['no answer']);
   });
 });
 

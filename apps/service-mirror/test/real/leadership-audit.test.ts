@@ -80,7 +80,7 @@ describe.concurrent('two replicas, in the audit log', () => {
     const wokenMs = Date.now();
     roles.leader.program.signal('SIGCONT');
     await roles.leader.program.logged('stopped leading');
-    await replicas.hasLooked(roles.leader, wokenMs);
+    await replicas.hasReadLease(roles.leader, wokenMs);
     await replicas.hasWritten(roles.standby, Date.now());
     expect(await replicas.succession(roles)).toEqual(inPeace(roles));
     expect(await pair.mirrorNames()).toEqual(wanted);

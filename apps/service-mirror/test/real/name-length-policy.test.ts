@@ -8,7 +8,7 @@ import { NameLengthCluster } from '../name-length/name-length-cluster.ts';
 import { applyConstraint } from '../name-length/constraint.ts';
 import { gatekeeper, gatorVerify, verifyGroup } from '../name-length/gator.ts';
 import { generated } from '../name-length/generated.ts';
-import { verdict } from '../name-length/verdict.ts';
+import { refusals } from '../name-length/refusals.ts';
 
 /** A Kubernetes message has at most 5 KiB. */
 const cut = (text: string): string => (text.length > 5000 ? `${text.slice(0, 5000)}…` : text);
@@ -20,7 +20,7 @@ const rows = table.flatMap(({ name, parameters, cases }) =>
 
 describe('naming, of', () => {
   it.each(rows)('$name', ({ parameters, wrong, ...change }) => {
-    const names = verdict(parameters, change).map((message) => / would be called (\S+), /.exec(message)?.[1]);
+    const names = refusals(parameters, change).map((message) => / would be called (\S+), /.exec(message)?.[1]);
     expect(names).toEqual(wrong.map((prefix) => mirrorServiceName(prefix, change.namespace, change.service)));
   });
 });
@@ -69,7 +69,7 @@ describe('the ValidatingAdmissionPolicy', () => {
   });
 
   it.each(groups)('says what naming says of $name', async (group) => {
-    const expected = group.cases.map((each) => [each.name, cut(verdict(group.parameters, each).join('; '))]);
+    const expected = group.cases.map((each) => [each.name, cut(refusals(group.parameters, each).join('; '))]);
     expect(await world.judge(group)).toEqual(Object.fromEntries(expected));
   });
 

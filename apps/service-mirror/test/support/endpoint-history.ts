@@ -1,9 +1,9 @@
 import type { KubeObject, TestAccount, TestCluster } from '@kube-semaphore/embedded-apiserver';
-import { lapsesIn, ObjectHistory } from '@kube-semaphore/testkit';
+import { gapsIn, ObjectHistory } from '@kube-semaphore/testkit';
 import { MIRRORS } from './mirror-process.ts';
 import { readyAddresses, type Slice } from './slices.ts';
 
-/** The ready addresses of each Service after one write, whoever made the slices. */
+/** The ready addresses of each Service after one write, in slices of any program. */
 type Moment = Readonly<Record<string, readonly string[]>>;
 
 const PATHS = {
@@ -49,13 +49,13 @@ export class EndpointHistory {
 
   /** The Services that had a ready endpoint at one moment, and none at a later one: their clients failed. */
   get gaps(): readonly string[] {
-    return lapsesIn(
+    return gapsIn(
       this.#slices.moments.map((moment) => new Set(Object.keys(moment).filter((name) => moment[name]!.length > 0))),
     );
   }
 
   /** The addresses that were ready in a Service at one moment, and not at a later one. */
   addressGaps(name: string): readonly string[] {
-    return lapsesIn(this.#slices.moments.map((moment) => new Set(moment[name])));
+    return gapsIn(this.#slices.moments.map((moment) => new Set(moment[name])));
   }
 }

@@ -50,7 +50,7 @@ export const it = itBehindProxy
           changes: serviceChanges(all, seed),
           wanted: () => wantedView(clusters),
           observed: () => observedView(clusters.local),
-          lapses: () => gapsOf(history),
+          gaps: () => gapsOf(history),
           tamper: () => addForeignEndpoint(mirrors),
         });
         await scenario.settled();

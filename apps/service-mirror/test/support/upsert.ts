@@ -1,7 +1,7 @@
 import type { KubeObject, TestClient } from '@kube-semaphore/embedded-apiserver';
 
 /**
- * Creates an object, or puts `update` of the one that is there in its place, without a look at its version: the Go program
+ * Creates an object, or puts `update` of the one that is there in its place, without a check of its version: the Go program
  * writes everything so.
  */
 export async function upsert(

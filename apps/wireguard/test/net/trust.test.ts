@@ -31,7 +31,7 @@ const cases = ({ key, ourKey, ourIp }: Prey): readonly ClaimCase[] => [
   { what: 'everything', claims: { podCIDRs: ['0.0.0.0/0', '::/0'] }, reason: 'outside-pod-subnet' },
   { what: 'the key of another', claims: { publicKey: key }, reason: 'key-taken' },
   { what: 'our key', claims: { publicKey: ourKey }, reason: 'own-key' },
-  { what: 'a key that is none', claims: { publicKey: `${key.slice(0, -2)}!=` }, reason: 'bad-key' },
+  { what: 'a key that is not valid', claims: { publicKey: `${key.slice(0, -2)}!=` }, reason: 'bad-key' },
   { what: 'a key of 200 kB', claims: { publicKey: 'A'.repeat(LONG) }, reason: 'bad-key' },
   { what: 'a host name', claims: { endpoint: 'node.example.org:51820' }, reason: 'bad-endpoint' },
   { what: 'port 70000', claims: { endpoint: '198.51.100.1:70000' }, reason: 'bad-endpoint' },

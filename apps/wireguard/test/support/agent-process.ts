@@ -20,7 +20,7 @@ export type AgentStart = {
   readonly place?: Place;
 };
 
-/** Starts it with these flags and variables, and none of the variables that the tests run with. */
+/** Starts it with these flags and variables, and without those of the tests. */
 export function spawnAgent(flags: AgentFlags, { word, env = {}, place }: AgentStart = {}): Agent {
   const given = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [`-${flag}=${value}`]));
   return spawnProgram(launcher, word === undefined ? given : [word, ...given], env, { place });

@@ -24,7 +24,7 @@ type ShownDevice = {
 
 /**
  * A node with fake programs `wg` and `ip`, for tests without tunnels: without root, and without installed tools. It has no link,
- * and can't create any, until a test shows a device. From then on every change succeeds, and none is remembered.
+ * and can't create any, until a test shows a device. From then on every change succeeds, and has no effect.
  */
 export class BareNode {
   /** The PATH of programs on it. */

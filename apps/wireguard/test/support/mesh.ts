@@ -150,7 +150,7 @@ export class Mesh {
     return file;
   }
 
-  /** The last agent of a node. @throws {Error} if there is none */
+  /** The last agent of a node. @throws {Error} if there isn't one */
   agent(node: MeshNode): Agent {
     const agent = this.#agents.get(node)?.at(-1);
     if (agent === undefined) throw new Error(`no agent was started on ${node.cluster.name}-${node.name}`);

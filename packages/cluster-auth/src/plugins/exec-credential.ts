@@ -65,7 +65,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The error isn't used: it quotes the text, which may hold a token.
+    // The error isn't used: it quotes the text, which may contain a token.
     return undefined;
   }
 }

@@ -86,7 +86,7 @@ async function runPlugin(plugin: ExecPlugin, { env, lifetime }: Dependencies): P
     ({ stdout } = await running);
   } catch (error) {
     lifetime.throwIfAborted();
-    // No cause: that error holds the output, with credentials.
+    // No cause: that error contains the output, with credentials.
     throw new ClusterAuthError('CLUSTER_PLUGIN', `${where} ${failureOf(error as ExecFailure, plugin)}`);
   }
   return readExecCredential(stdout, apiVersion, where);

@@ -85,7 +85,7 @@ function readJson<T>(text: string, schema: z.ZodMiniType<T>): T {
   try {
     return schema.parse(JSON.parse(text));
   } catch {
-    // No cause: it would quote the JSON, which may hold tokens.
+    // No cause: it would quote the JSON, which may contain tokens.
     throw new Refusal('its answer is not valid in OpenID Connect');
   }
 }

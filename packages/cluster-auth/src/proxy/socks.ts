@@ -48,7 +48,7 @@ export async function connectThroughSocks(
     return socket;
   } catch (error) {
     socket.destroy();
-    // The socket's own error has a code. The library's error isn't the cause, as it holds the password.
+    // The socket's own error has a code. The library's error isn't the cause: it contains the password.
     if (error instanceof Refusal) throw error;
     throw socket.errored ?? refusal(error, username);
   } finally {
@@ -58,7 +58,7 @@ export async function connectThroughSocks(
 
 function refusal(error: unknown, username: string): Refusal {
   const message = error instanceof Error ? error.message : String(error);
-  // If the proxy requires a password and there is none, the library sends an empty one.
+  // If the proxy requires a password that we don't have, the library sends an empty one.
   const isWithoutLogin = message === 'Socks5 Authentication failed' && username === '';
   return new Refusal(isWithoutLogin ? 'it requires another authentication' : (WORDS[message] ?? message));
 }

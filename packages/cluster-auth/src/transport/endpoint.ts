@@ -32,7 +32,7 @@ export function parseServer(raw: string, where: string): URL {
 /**
  * Parses the URL of a proxy.
  *
- * @throws {ClusterAuthError} for an unsupported scheme; the error doesn't repeat the URL, which may hold a password
+ * @throws {ClusterAuthError} for an unsupported scheme; the error doesn't repeat the URL, which may contain a password
  */
 export function parseProxy(raw: string, where: string): URL {
   const url = URL.parse(raw.includes('://') ? raw : `http://${raw}`);

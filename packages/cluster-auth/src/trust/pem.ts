@@ -10,7 +10,7 @@ export type PemSource = { readonly path: string } | Pem;
 /** A PEM text, and its file or field, for errors. */
 export type Pem = { readonly text: string; readonly where: string };
 
-/** An error names at most this many keys: a bundle may hold hundreds of certificates. */
+/** An error names at most this many keys: a bundle may have hundreds of certificates. */
 const MAX_NAMED = 3;
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;

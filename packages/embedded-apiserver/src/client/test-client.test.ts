@@ -65,10 +65,10 @@ it.each([
 it('presents its certificate, and shares no connection with others', async () => {
   const certificate = await authority.issue({ usage: 'client', commonName: 'ada' });
   const ada = createTestClient({ url, agent, certificate });
-  const nobody = createTestClient({ url, agent });
-  expect(await nobody.get('/')).not.toHaveProperty('user');
+  const anonymous = createTestClient({ url, agent });
+  expect(await anonymous.get('/')).not.toHaveProperty('user');
   expect(await ada.get('/')).toHaveProperty('user', 'ada');
-  expect(await nobody.get('/')).not.toHaveProperty('user');
+  expect(await anonymous.get('/')).not.toHaveProperty('user');
 });
 
 it('reuses a connection', async () => {

@@ -22,8 +22,8 @@ const defaults: Readonly<Record<string, Default>> = {
 type DefaultInputs = { readonly previous?: KubeObject; readonly clusterIps: ClusterIps };
 
 /**
- * What becomes of an object before it is looked at: fields that the client left out are filled in, for the kinds in
- * which our programs would take the difference for somebody else's change, and unknown ones of custom resources go.
+ * Completes an object before it is checked. It adds defaults for kinds in which our programs would otherwise see a change
+ * by another client, and removes unknown fields of custom resources.
  *
  * @throws {ApiError} 422 if they can't be, because what the client did say contradicts itself
  */

@@ -18,8 +18,8 @@ export function writeMessage(out: Writer, fields: Message, value: unknown): void
   for (const [name, field] of fields) field(out, values[name]);
 }
 
-// Go writes a plain field even when it is empty, so that "" and 0 are on the wire; only what it holds by pointer,
-// and empty lists and maps, are left out. Decoders should meet both.
+// Go writes a plain field even when it is empty, so that "" and 0 are on the wire. It skips only nil pointers, and
+// empty lists and maps. Decoders should meet both.
 
 export const string =
   (number: number): Field =>

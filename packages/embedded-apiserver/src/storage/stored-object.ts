@@ -9,7 +9,7 @@ const utf8 = new TextDecoder();
 
 /**
  * One version of one object; it never changes. Objects are kept as bytes, since 20,000 pods don't fit in the memory of
- * a test as trees: packed, in both encodings, and as values only what selectors and preconditions look at.
+ * a test as trees: packed, in both encodings, and as values only what selectors and preconditions read.
  */
 export class StoredObject {
   /** Unique within the resource, and the order of lists. */

@@ -89,7 +89,7 @@ export const fullObjects: readonly FullObject[] = [
         ports: [
           { name: 'http', port: 8080, appProtocol: 'http' },
           { name: 'any', protocol: 'UDP' },
-          // The API server takes it, and so must whoever reads it.
+          // The API server accepts it, so every reader must, too.
           { name: 'odd', port: -5 },
         ],
       },

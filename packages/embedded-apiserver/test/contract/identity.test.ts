@@ -70,10 +70,10 @@ onEachServer('who a request is from', (server) => {
   });
 
   it('is named in a 403 for a path, even if it is anonymous', async () => {
-    const nobody = 'User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope';
+    const refused = 'User "system:anonymous" cannot list resource "pods" in API group "" at the cluster scope';
     expect([await said(nosy, '/metrics'), await said(null, '/api/v1/pods'), await said('x', '/api/v1/pods')]).toEqual([
       { status: 403, message: 'forbidden: User "system:serviceaccount:kube-system:nosy" cannot get path "/metrics"' },
-      { status: 403, message: `pods is forbidden: ${nobody}` },
+      { status: 403, message: `pods is forbidden: ${refused}` },
       { status: 401, message: 'Unauthorized' },
     ]);
   });

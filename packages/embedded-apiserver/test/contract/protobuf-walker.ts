@@ -5,8 +5,8 @@ export type Node = readonly [field: number, value: number | bigint | string | re
 const MADE_UP_FROM = 1000;
 
 /**
- * Reads protobuf without knowing what it means: whatever isn't printable and can be read as a message is one, and the
- * rest is text. It shares no code with the writer that it is held against. Made-up fields are left out.
+ * Reads protobuf without knowing what it means: what isn't printable and can be read as a message is one, and the rest
+ * is text. It shares no code with the writer that it checks. Made-up fields are skipped.
  */
 export function walk(bytes: Uint8Array): readonly Node[] {
   const nodes = message(Buffer.from(bytes));

@@ -5,7 +5,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { Codec, podKind } from '@kube-semaphore/kube-objects';
 import { createPod, deletePod, pod, startCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connectTo, PATIENT, reflectPods } from '../reflect-pods.ts';
+import { connectTo, LONG_TIMEOUTS, reflectPods } from '../reflect-pods.ts';
 
 let cluster: TestCluster;
 let connection: Connection;
@@ -28,8 +28,8 @@ afterEach(async () => {
 const create = (name: string, ...ips: string[]) => createPod(cluster.admin, pod({ name, ips }));
 const remove = (name: string) => deletePod(cluster.admin, { name });
 
-/** Waits until the store is synced and holds just these addresses. */
-async function holds(
+/** Waits until the store is synced and has just these addresses. */
+async function becomes(
   { addresses, store }: ReturnType<typeof reflectPods>,
   want: Record<string, string[]>,
 ): Promise<void> {
@@ -51,12 +51,12 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
 
     it('lists what exists, and follows what is added, changed and deleted', async () => {
       await create('a', '10.0.0.1');
-      const reflected = reflectPods(connection, { ...PATIENT, watchList });
-      await holds(reflected, { 'default/a': ['10.0.0.1'] });
+      const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, watchList });
+      await becomes(reflected, { 'default/a': ['10.0.0.1'] });
       await create('b', '10.0.0.2', 'fd00::2');
-      await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2', 'fd00::2'] });
+      await becomes(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2', 'fd00::2'] });
       await remove('a');
-      await holds(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
+      await becomes(reflected, { 'default/b': ['10.0.0.2', 'fd00::2'] });
       await reflected.stop();
       expect(reflected.requests).toEqual(first);
       expect(reflected.restarts).toEqual([]);
@@ -90,8 +90,8 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
 
     it('lists again on request', async () => {
       await create('a', '10.0.0.1');
-      const reflected = reflectPods(connection, { ...PATIENT, watchList });
-      await holds(reflected, { 'default/a': ['10.0.0.1'] });
+      const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, watchList });
+      await becomes(reflected, { 'default/a': ['10.0.0.1'] });
       await eventually(() => [...reflected.requests], first);
       reflected.reflector.relist();
       // What a server lacks isn't asked for again.
@@ -104,10 +104,10 @@ describe.each([{ watchList: 'auto' }, { watchList: 'never' }] as const)(
 
 it('opens a silent watch again, from where it was', async () => {
   await create('a', '10.0.0.1');
-  const reflected = reflectPods(connection, { ...PATIENT, idleTimeoutMs: 300 });
+  const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, idleTimeoutMs: 300 });
   await eventually(() => reflected.restarts.filter((reason) => reason === 'idle').length >= 2, true);
   await create('b', '10.0.0.2');
-  await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
+  await becomes(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
   await reflected.stop();
   // One WatchList; after that, a check of the history and a watch each time.
   expect(reflected.requests.slice(0, 5)).toEqual(['watch', 'list', 'watch', 'list', 'watch']);
@@ -116,8 +116,8 @@ it('opens a silent watch again, from where it was', async () => {
 
 it('continues without a field selector that the server does not know', async () => {
   await create('a', '10.0.0.1');
-  const reflected = reflectPods(connection, { ...PATIENT, fieldSelector: 'spec.noSuchField=x' });
-  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, fieldSelector: 'spec.noSuchField=x' });
+  await becomes(reflected, { 'default/a': ['10.0.0.1'] });
   await reflected.stop();
   expect(reflected.restarts[0]).toBe('rejected');
 });
@@ -128,12 +128,12 @@ it('lists again and again where watching is forbidden', async () => {
   ]);
   const limited = await connectTo(account.kubeconfig);
   await create('a', '10.0.0.1');
-  const reflected = reflectPods(limited, PATIENT);
-  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  const reflected = reflectPods(limited, LONG_TIMEOUTS);
+  await becomes(reflected, { 'default/a': ['10.0.0.1'] });
   await create('b', '10.0.0.2');
-  await holds(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
+  await becomes(reflected, { 'default/a': ['10.0.0.1'], 'default/b': ['10.0.0.2'] });
   await remove('a');
-  await holds(reflected, { 'default/b': ['10.0.0.2'] });
+  await becomes(reflected, { 'default/b': ['10.0.0.2'] });
   await reflected.stop();
   limited.close();
   expect(new Set(reflected.restarts)).toEqual(new Set(['poll']));
@@ -141,10 +141,10 @@ it('lists again and again where watching is forbidden', async () => {
 
 it('does not store the answer to a write of ours that the watch has overtaken', async () => {
   const answer = await create('a', '10.0.0.1');
-  const reflected = reflectPods(connection, PATIENT);
-  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  const reflected = reflectPods(connection, LONG_TIMEOUTS);
+  await becomes(reflected, { 'default/a': ['10.0.0.1'] });
   await remove('a');
-  await holds(reflected, {});
+  await becomes(reflected, {});
   reflected.reflector.wrote(new Codec(podKind).objectFromJson(answer));
   expect(reflected.store.size).toBe(0);
   await reflected.stop();
@@ -152,7 +152,7 @@ it('does not store the answer to a write of ours that the watch has overtaken', 
 
 it('rechecks at most once every few seconds, however often it is asked', async () => {
   let later = 0;
-  const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
+  const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, watchList: 'never', now: () => later });
   const count = (verb: string) => reflected.requests.filter((each) => each === verb).length;
   const watched = (times: number) => eventually(() => count('watch') === times, true, { what: `watch ${times}` });
   await watched(1);
@@ -161,7 +161,7 @@ it('rechecks at most once every few seconds, however often it is asked', async (
   reflected.reflector.recheck();
   // If that had ended the watch, another list would bring this Pod.
   await create('a', '10.0.0.1');
-  await holds(reflected, { 'default/a': ['10.0.0.1'] });
+  await becomes(reflected, { 'default/a': ['10.0.0.1'] });
   expect(count('list')).toBe(2);
   later = 5_000;
   reflected.reflector.recheck();
@@ -172,7 +172,7 @@ it('rechecks at most once every few seconds, however often it is asked', async (
 
 it('rechecks later if it is asked again too soon', async () => {
   let later = 0;
-  const reflected = reflectPods(connection, { ...PATIENT, watchList: 'never', now: () => later });
+  const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, watchList: 'never', now: () => later });
   const listed = (times: number) =>
     eventually(() => reflected.requests.filter((verb) => verb === 'list').length === times, true, {
       what: `list ${times}`,
@@ -187,7 +187,7 @@ it('rechecks later if it is asked again too soon', async () => {
 });
 
 it('ends at once when aborted, whatever it waits for', async () => {
-  const reflected = reflectPods(connection, { ...PATIENT, idleTimeoutMs: 3_600_000 });
+  const reflected = reflectPods(connection, { ...LONG_TIMEOUTS, idleTimeoutMs: 3_600_000 });
   await eventually(() => reflected.store.view.synced, true);
   // Its watch is silent: the timeout of that would come long after the end of this test.
   await reflected.stop();

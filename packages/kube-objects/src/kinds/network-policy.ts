@@ -73,7 +73,7 @@ export type NetworkPolicyPort = Projected<typeof port>;
 
 export type NetworkPolicyPeer = Projected<typeof peer>;
 
-/** A selector to write. A field without a value is left out. */
+/** A selector to write. A field without a value is not written. */
 type WrittenSelector = {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {

@@ -76,7 +76,7 @@ async function goLeads(): Promise<Spec> {
 }
 
 /** Waits until client-go has seen the Lease of another holder. */
-async function goLooks(): Promise<void> {
+async function goReads(): Promise<void> {
   const { length } = await cluster.auditLog();
   await until('a read by client-go', async () =>
     (await cluster.auditLog())
@@ -104,7 +104,7 @@ it('makes client-go wait, until it stops', async () => {
   const ours = await startOurs();
   await until('ours to lead', () => ours.elector.isLeader);
   startGo();
-  await goLooks();
+  await goReads();
   await renewedFor(LONG_MS);
   expect([await spec(), ours.events]).toMatchObject([{ holderIdentity: 'ours', leaseTransitions: 0 }, ['started']]);
   await ours.stop();

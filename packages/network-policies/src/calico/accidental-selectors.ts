@@ -38,7 +38,7 @@ export function selectingPolicy({ metadata: { namespace, name }, spec }: CalicoP
 }
 
 /**
- * Finds rules that select remote Pods by accident. A set has no namespace and none of the labels of Pods, so `!has(app)` or
+ * Finds rules that select remote Pods by accident. A set has no namespace and no label of a Pod, so `!has(app)` or
  * `app != 'x'` select it, as does `all()` in a GlobalNetworkPolicy. A rule that names a label of the set, or `global()`, means it.
  * What a rule selects: GetEntityRuleSelector in libcalico-go/lib/backend/syncersv1/updateprocessors/rules.go.
  *

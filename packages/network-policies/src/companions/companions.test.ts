@@ -168,7 +168,7 @@ describe('desiredCompanions', () => {
       ]);
     });
 
-    it('leaves out a Pod that has none of the ports, and says so if no Pod has the name', () => {
+    it('skips a Pod that has no such port, and says so if no Pod has the name', () => {
       const onlyNamed = { egress: [{ ports: [tcp('http')], peers: [peer('c2')] }] };
       expect(opened(desired({ policy: onlyNamed, views: [remote('c2', pods)] }).companions)).toHaveLength(2);
       const { companions, diagnostics } = desired({ policy: onlyNamed, views: [remote('c2', [pods[2]!])] });

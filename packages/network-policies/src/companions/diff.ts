@@ -91,7 +91,7 @@ export const isOutdated = (change: CompanionChange, { generation }: Pick<Source,
 
 /**
  * Tells which changes of a source may be written even if others of it can't: what an earlier spec allowed goes, and so does an
- * address that no other change adds for the same peers, as it doesn't move. A policy waits for the groups that it refers to.
+ * address that no other change adds for the same peers: it doesn't move. A policy waits for the groups that it refers to.
  */
 export function independentOf(phases: readonly CompanionPhase[], source: Source): (change: CompanionChange) => boolean {
   let added: ReadonlyMap<string, ReadonlySet<string>> | undefined;

@@ -213,7 +213,7 @@ describe('checkOf', () => {
     expect(checkOf({ ...input, remotes }).rules[0]?.remotes).toEqual([{ cluster: 'c2', pods: ['beta/web'] }]);
   });
 
-  it('leaves companions out', () => {
+  it('skips companions', () => {
     const ours = { name: 'ours', labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy' } };
     const input = { ...inputOf({}), policies: [policy(from(names('In', 'c2')), ours)] };
     expect(checkOf(input).rules).toEqual([]);

@@ -92,7 +92,7 @@ function excludedAsUs(peer: RemotePeer, { key, remotes, local }: ClusterIds): st
   return excludedClusters(peer, key).find((id) => (local === undefined ? !remotes.has(id) : id === local));
 }
 
-/** Local Namespaces have none of the labels that our config gives to remotes. */
+/** The labels that our config gives to remotes aren't on local Namespaces. */
 const allowsValue = (peer: RemotePeer, key: ClusterKey, value: string | undefined): boolean =>
   selectsByConfig(peer, key, value === undefined ? {} : { [key]: value });
 
@@ -108,7 +108,7 @@ const unlabelledToo = (key: ClusterKey, us: string, isGuess: boolean): PolicyDia
 const noLocalPod = (key: ClusterKey, us = 'of this cluster'): PolicyDiagnostic => ({
   kind: 'expected',
   reason: 'local-namespaces-unlabelled',
-  detail: `it selects no local Pod, as no local namespace has the label ${key} with the value ${us}`,
+  detail: `it selects no local Pod: no local namespace has the label ${key} with the value ${us}`,
 });
 
 /**

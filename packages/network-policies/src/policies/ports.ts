@@ -25,7 +25,7 @@ export const hasNamedPort = (ports: readonly NetworkPolicyPort[]): boolean =>
 
 /**
  * Puts numbers in the place of named ports, for a rule of egress: there a name means a port of the destination, and an
- * address has no names. Pods with the same numbers form one group. A Pod that has none of the ports is in no group: a rule
+ * address has no names. Pods with the same numbers form one group. A Pod without these ports is in no group: a rule
  * without ports would open all of them.
  *
  * @returns the names that no Pod has, too, if there are Pods

@@ -131,7 +131,7 @@ const readyIps = (slices: string): readonly string[] =>
   );
 
 /** What exists of systems with these folders: the folders, control groups, and processes with a folder in their arguments. */
-async function leftoversOf(dirs: readonly string[]): Promise<readonly string[]> {
+async function remainsOf(dirs: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args=']);
   const processes = stdout.split('\n').filter((line) => dirs.some((dir) => line.includes(dir)));
   const cgroups = dirs.flatMap((dir) => globSync(`/sys/fs/cgroup/**/${basename(dirname(dir))}-*`));
@@ -141,9 +141,9 @@ async function leftoversOf(dirs: readonly string[]): Promise<readonly string[]> 
 it('leaves nothing of a second system when the process that started it is killed', async () => {
   const child = fork(owner, { execPath: process.execPath, execArgv: [] });
   const [dirs] = (await once(child, 'message')) as [readonly string[]];
-  expect((await leftoversOf(dirs)).length).toBeGreaterThan(dirs.length);
+  expect((await remainsOf(dirs)).length).toBeGreaterThan(dirs.length);
   child.kill('SIGKILL');
-  await eventually(() => leftoversOf(dirs), []);
+  await eventually(() => remainsOf(dirs), []);
   const [pod, other] = [await onlyPodOn(n1), await onlyPodOn(n2)];
   await eventually(() => answersTo(pod), namesOf(pod, other));
 });
@@ -151,8 +151,8 @@ it('leaves nothing of a second system when the process that started it is killed
 it('leaves nothing after stop, which may be called twice', async () => {
   const { cluster, nodes } = system.nodes;
   const dirs = [cluster.dir, ...nodes.map(({ dir }) => dir)];
-  expect((await leftoversOf(dirs)).length).toBeGreaterThan(dirs.length);
+  expect((await remainsOf(dirs)).length).toBeGreaterThan(dirs.length);
   await system.stop();
   await system.stop();
-  expect(await leftoversOf(dirs)).toEqual([]);
+  expect(await remainsOf(dirs)).toEqual([]);
 });

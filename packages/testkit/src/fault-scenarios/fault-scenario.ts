@@ -19,10 +19,10 @@ export type FaultScenarioOptions = {
   readonly wanted: () => Promise<unknown>;
   readonly observed: () => Promise<unknown>;
   /** Everything that should have been there all the time, and wasn't; nothing, if all is well. */
-  readonly lapses: () => Promise<readonly string[]>;
+  readonly gaps: () => Promise<readonly string[]>;
   /** Somebody edits what the program wrote, and does no harm by it. */
   readonly tamper: () => Promise<void>;
-  /** Resolves when what `observed` looks at can be listed: an API server that starts again serves custom resources last. */
+  /** Resolves when what `observed` reads can be listed: an API server that starts again serves custom resources last. */
   readonly served?: () => Promise<void>;
 };
 
@@ -117,13 +117,13 @@ export class FaultScenario {
    * @throws {Error} when one of these takes too long
    */
   async outcome(): Promise<FaultOutcome> {
-    const { program, changes, lapses } = this.#options;
+    const { program, changes, gaps } = this.#options;
     await this.settled();
     await changes.make({ least: CHANGES.after, isOver: () => true });
     await this.settled();
     await this.bothUp();
     return {
-      gaps: await lapses(),
+      gaps: await gaps(),
       errors: program.log().filter(({ level }) => level === 'error'),
       healthz: (await program.get('/healthz')).status,
     };

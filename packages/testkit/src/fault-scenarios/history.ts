@@ -14,7 +14,7 @@ export type ObjectHistoryOptions<T> = {
   readonly path: string;
   /** Its holder may watch that. */
   readonly token: string;
-  /** What is remembered of all objects, as they were after one write. */
+  /** What the history keeps of all objects, as they were after one write. */
   readonly momentOf: (objects: readonly KubeObject[]) => T;
 };
 
@@ -131,9 +131,9 @@ export class ObjectHistory<T> {
  * What was missing at some moment after it first was there.
  *
  * @param moments what was there, oldest first
- * @param among what is looked for. Default: all that ever was there
+ * @param among what to search. Default: all that ever was there
  */
-export function lapsesIn(
+export function gapsIn(
   moments: readonly ReadonlySet<string>[],
   among: readonly string[] = [...new Set(moments.flatMap((moment) => [...moment]))],
 ): readonly string[] {

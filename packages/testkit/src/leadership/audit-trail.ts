@@ -56,7 +56,7 @@ export function tenuresOf(leaseWrites: readonly AuditedWrite[]): Tenure[] {
 }
 
 /** When an account read a Lease. */
-export function looksAtLease(events: readonly AuditEvent[], account: string): number[] {
+export function leaseReads(events: readonly AuditEvent[], account: string): number[] {
   return events
     .filter((event) => event.verb === 'get' && event.objectRef?.resource === 'leases' && accountOf(event) === account)
     .map(({ stageTimestamp }) => Date.parse(stageTimestamp));

@@ -5,7 +5,7 @@ import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import type { Program } from '../program/program.ts';
 import type { AuditEvent } from '../real/audit.ts';
 import type { RealCluster } from '../real/real-cluster.ts';
-import { type AuditedWrite, hasSucceeded, looksAtLease, tenuresOf, writesOf } from './audit-trail.ts';
+import { type AuditedWrite, hasSucceeded, leaseReads, tenuresOf, writesOf } from './audit-trail.ts';
 import { LEASE_NAMESPACE } from './lease.ts';
 
 /** One replica, and its account in the API server. */
@@ -118,7 +118,7 @@ export class ReplicaPair {
 
   /**
    * Stops the leader (SIGSTOP) when as many of its requests as it sends at a time were carried out, and it knows of no
-   * answer: those are there when it wakes, and make it go on, maybe before it looks at any clock. None is on its way.
+   * answer: those are there when it wakes, and make it go on, maybe before it reads any clock. None is on its way.
    *
    * @param work gives it far more to create than that
    */
@@ -150,9 +150,9 @@ export class ReplicaPair {
   }
 
   /** Waits until a replica has read the Lease after some time, in ms since the epoch. */
-  async hasLooked({ account }: Replica, afterMs: number): Promise<void> {
-    const hasNow = async () => looksAtLease(await this.#events(), account).some((ms) => ms > afterMs);
-    await eventually(hasNow, true, { what: `${account} to look at the Lease`, ...TAKEOVER });
+  async hasReadLease({ account }: Replica, afterMs: number): Promise<void> {
+    const hasNow = async () => leaseReads(await this.#events(), account).some((ms) => ms > afterMs);
+    await eventually(hasNow, true, { what: `${account} to read the Lease`, ...TAKEOVER });
   }
 
   /** Ends the leader once it has written. @returns the succession, once the other one has written */

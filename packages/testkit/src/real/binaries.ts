@@ -58,8 +58,8 @@ const calico = (program: string): Source => ({
 });
 
 /**
- * The programs of a real cluster, the client that people look around with, what packets and names go through, what
- * enforces NetworkPolicies, and what checks admission policies, alert rules and workflows.
+ * The programs of a real cluster, its client, what packets and names go through, what enforces NetworkPolicies, and what
+ * checks admission policies, alert rules and workflows.
  */
 const sources: Readonly<Record<Tool, Source>> = {
   // First: the tests of `npm test` need no other, so CI runs them while the others are built.
@@ -103,7 +103,7 @@ const sources: Readonly<Record<Tool, Source>> = {
     folder: 'promtool',
     module: 'github.com/prometheus/prometheus',
     target: 'github.com/prometheus/prometheus/cmd/promtool',
-    // Rules need none of the clouds that Prometheus can discover targets in, which are most of what there is to compile.
+    // Rules need no discovery of targets in clouds, which is most of what there is to compile.
     tags: 'remove_all_sd',
   },
   actionlint: {

@@ -79,8 +79,8 @@ export function kubeApiserver(
     // It would refuse pods until a controller has made their namespace's default account.
     'disable-admission-plugins': 'ServiceAccount',
     'service-cluster-ip-range': '10.96.0.0/16,fd00:10:96::/112',
-    // Nobody reaches the server through the Service "kubernetes". An address (of those that are reserved for
-    // documentation) is given nevertheless: without it the server looks for a default route and may find none.
+    // No client reaches the server through the Service "kubernetes". Still, it gets an address that is reserved for
+    // documentation: without one, the server looks for a default route, which may not exist.
     'endpoint-reconciler-type': 'none',
     'advertise-address': '192.0.2.1',
     // By default open watches keep a server alive for a minute after SIGTERM.

@@ -10,7 +10,7 @@ type PolicySpec = {
 };
 
 /**
- * What Kubernetes' own type check finds in the expressions of a ValidatingAdmissionPolicy. It looks at validations only, and
+ * What Kubernetes' own type check finds in the expressions of a ValidatingAdmissionPolicy. It checks validations only, and
  * takes a variable that is no expression, or parameters that it has no schema of, for anything: so it is asked of a copy,
  * which nothing binds, that has each variable for a validation, too, and that comes when the schema is there.
  *
@@ -41,6 +41,6 @@ export async function expressionWarnings(admin: TestClient, policy: string): Pro
       return observedGeneration === metadata['generation'] ? (typeChecking?.expressionWarnings ?? 'none') : undefined;
     },
     isDefined,
-    { what: 'a look at the expressions' },
+    { what: 'a check of the expressions' },
   );
 }

@@ -47,7 +47,7 @@ export async function writeIdentity(files: Files, authority: Authority, ips: rea
     writeFile(files.ca, authority.caPem),
     // SEC 1: the server takes this form, and not PKCS #8, for the public half as well.
     writeFile(files.serviceAccountKey, privateKey.export({ type: 'sec1', format: 'pem' }), secret),
-    // token, user, uid, groups: this group may do everything, without a look at RBAC's rules
+    // token, user, uid, groups: this group may do everything, without a check of RBAC's rules
     writeFile(files.tokens, `${adminToken},admin,admin,"system:masters"\n`, secret),
   ]);
   return adminToken;

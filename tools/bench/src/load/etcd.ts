@@ -48,7 +48,7 @@ export class Etcd {
   }
 }
 
-/** The bodies of the transactions for `entries`, in order. JSON is built by hand, as it has 800 MB. */
+/** The bodies of the transactions for `entries`, in order. JSON is built by hand: it has 800 MB. */
 export function* transactions(entries: Iterable<Entry>): Generator<string> {
   let operations: string[] = [];
   let bytes = 0;

@@ -13,7 +13,7 @@ const DEVICE = deviceName(clusterName(0));
 export const METRICS_PORT = 7773;
 
 /** A router that doesn't exist. */
-const NOBODY = '172.31.0.254';
+const NO_ROUTER = '172.31.0.254';
 
 /** A shell script that sends a GET request to the agent from its network. */
 const ASK = 'exec 3<>/dev/tcp/127.0.0.1/$0 && printf "GET $1 HTTP/1.0\\r\\n\\r\\n" >&3 && cat <&3';
@@ -42,7 +42,7 @@ export class Station {
       for (const { api } of [local, ...remotes]) await machine.forward(Number(new URL(api.url).port));
       // Packets to peers are lost. One router for all, as the kernel limits neighbours.
       await machine.run('ip', ['-batch', '-'], {
-        input: `neighbour add ${NOBODY} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NOBODY}\n`,
+        input: `neighbour add ${NO_ROUTER} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${NO_ROUTER}\n`,
       });
       await local.api.admin.create(
         '/api/v1/nodes',

@@ -53,7 +53,7 @@ const rollsOut: Step = async ({ out, c1, checkout }) => {
   const seen = await observe(c1, setOf(checkout), () => checkout.rollOut());
   const fewest = Math.min(...seen.versions.map(({ copy }) => contentOf(copy)?.ready.length ?? 0));
   const detail = `: never fewer than ${fewest} addresses, ${costOf(seen, 'the update')}`;
-  out.result('all 20 new pods are in the set, and none of the old ones', seen.rightMs, detail);
+  out.result('all 20 new pods are in the set, and no old one', seen.rightMs, detail);
 };
 
 const shrinks: Step = async ({ out, c1, checkout }) => {

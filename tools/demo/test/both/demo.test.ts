@@ -13,7 +13,7 @@ const withoutMeasures = (text: string): string =>
 it('runs to its end, in plain text, and cleans up', async () => {
   const demo = await DemoProcess.start();
   expect(await demo.ended).toMatchObject({ code: 0, signal: null });
-  expect(await demo.leftovers()).toEqual([]);
+  expect(await demo.remains()).toEqual([]);
   expect(demo.output).not.toContain('\u001B');
 
   const results = demo.output.split('\n').filter((line) => line.includes('✓'));
@@ -23,7 +23,7 @@ it('runs to its end, in plain text, and cleans up', async () => {
     expect.stringMatching(/^c1 has a set c2-shop-checkout, with [246] addresses$/),
     'all 3 pods are in it',
     expect.stringMatching(/^all 20 pods are in the set: 40 addresses, in \d+ writes? /),
-    expect.stringMatching(/^all 20 new pods are in the set, and none of the old ones: never fewer than \d+/),
+    expect.stringMatching(/^all 20 new pods are in the set, and no old one: never fewer than \d+/),
     'only the last pod is in the set: 10.2.0.21/32 and fd00:10:2::15/128',
     'c2 has a set c1-payments-ledger',
     expect.stringMatching(/^the set is restored: 203\.0\.113\.66\/32 was in it for /),

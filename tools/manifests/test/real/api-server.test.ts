@@ -76,7 +76,7 @@ it('is accepted by the API server, without a warning', async () => {
 
 describe('a restricted namespace', () => {
   /** The answer for a Pod of a choice's only workload. */
-  const verdict = async (folder: string): Promise<string> => {
+  const answerTo = async (folder: string): Promise<string> => {
     const [workload] = workloadsIn(await render({ folder }));
     if (workload === undefined) throw new Error(`${folder} has no workload`);
     const { metadata, spec } = specOf(workload).template;
@@ -90,11 +90,11 @@ describe('a restricted namespace', () => {
   };
 
   it.each(['policy/base', 'service-mirror/base'])('admits Pods of %s', async (folder) => {
-    expect(await verdict(folder)).toBe('201 undefined');
+    expect(await answerTo(folder)).toBe('201 undefined');
   });
 
   it('refuses the agent of wireguard only for rights that it needs', async () => {
-    const words = await verdict('wireguard/base');
+    const words = await answerTo('wireguard/base');
     expect(words).toMatch(/^403 .* violates PodSecurity "restricted:latest": /);
     expect(words.slice(words.indexOf('latest": ') + 9).split(/, (?=\w+[^"]* \(|\w+[=!])/)).toEqual(VIOLATIONS);
   });

@@ -48,7 +48,7 @@ export type WorkloadSpec = {
   readonly template: Template;
 };
 
-/** The only object of a kind. @throws {Error} if there is none, or more than one */
+/** The only object of a kind. @throws {Error} if there isn't one, or more than one */
 export function only(objects: readonly KubeObject[], kind: string): KubeObject {
   const [object, ...others] = objects.filter((each) => each.kind === kind);
   if (object === undefined || others.length > 0)

@@ -50,7 +50,7 @@ it.each([
   { name: 'it started after the last change', metrics: started(1_000), changedMs: 1_000_000, want: true },
   { name: 'it started before the last change', metrics: started(1_000), changedMs: 1_001_000, want: false },
   { name: 'the last change is unknown', metrics: started(1_000), changedMs: -Infinity, want: undefined },
-  { name: 'it tells neither', metrics: '', changedMs: 0, want: undefined },
+  { name: 'it says neither', metrics: '', changedMs: 0, want: undefined },
 ])('says whether CoreDNS uses a Corefile: $name', ({ metrics, corefile: text = COREFILE, changedMs = 0, want }) => {
   expect(isCurrent(metrics, { text, changedMs })).toBe(want);
 });

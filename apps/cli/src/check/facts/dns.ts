@@ -5,7 +5,7 @@ import { isReady, portOf } from '../../clusters/report.ts';
 import { get } from '../../clusters/request.ts';
 import { corefileHashes } from '../../corefile/hash.ts';
 import { parseCorefile } from '../../corefile/parse.ts';
-import { namespaceSelectors } from '../../corefile/verdict.ts';
+import { namespaceSelectors } from '../../corefile/faults.ts';
 import { customFiles, type DnsConfig, type StoredCorefile } from '../../dns/config.ts';
 
 /** A Pod of the cluster's DNS server. */
@@ -13,7 +13,7 @@ export type DnsPod = {
   /** `kube-system/coredns-0`. */
   readonly name: string;
   readonly ready: boolean;
-  /** Whether CoreDNS uses the Corefile of the ConfigMap; undefined: it doesn't tell. */
+  /** Whether CoreDNS uses the Corefile of the ConfigMap; undefined: it doesn't say. */
   readonly isCurrent: Read<boolean | undefined>;
 };
 
@@ -46,7 +46,7 @@ export async function readDns(
       return { name, ready, isCurrent: { known: true, value: isCurrent(metrics, corefile) } };
     } catch (error) {
       run.signal.throwIfAborted();
-      const why = `${context.name}: ${name} doesn't tell its metrics: ${(error as Error).message}`;
+      const why = `${context.name}: ${name} doesn't report its metrics: ${(error as Error).message}`;
       return { name, ready, isCurrent: { known: false, why } };
     }
   });

@@ -95,7 +95,7 @@ export type Reading = ClusterReport & { readonly facts: Facts };
 
 const TIMEOUT_MS = 10_000;
 
-/** Reads what the apps don't tell. Rejects only when the signal is aborted. */
+/** Reads what the apps don't report. Rejects only when the signal is aborted. */
 export async function readFacts(context: Context, report: ClusterReport, run: Run): Promise<Facts> {
   const { pods, failure } = report;
   if (failure !== undefined) return unknown({ known: false, why: failure });

@@ -78,13 +78,13 @@ type Config = {
   readonly maxAddressesPerSource: number;
 };
 
-/** As its Pods tell: there may be a process for each remote. Without any, all given clusters are remotes. */
+/** As its Pods report: there may be a process for each remote. Without any, all given clusters are remotes. */
 function configOf(report: ClusterReport, all: readonly ClusterReport[]): Read<Config> {
   if (report.failure !== undefined) return { known: false, why: report.failure };
   const pods = report.pods.filter(({ app }) => app === 'semaphore-policy');
   const statuses = readPods([{ ...report, pods }]).map(({ status }) => status);
   if (pods.length > 0 && statuses.length === 0)
-    return { known: false, why: `${report.cluster}: semaphore-policy does not tell its config` };
+    return { known: false, why: `${report.cluster}: semaphore-policy does not report its config` };
   const others = all.filter((each) => each !== report);
   const remotes = statuses.length === 0 ? others.map(expectedRemote) : remotesIn(statuses, others);
   const config: AppStatus['config'] = statuses[0]?.config ?? {};

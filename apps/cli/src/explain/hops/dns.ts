@@ -1,11 +1,11 @@
-import { answerOf, COREDNS, faultOf, hasImports } from '../../corefile/verdict.ts';
+import { answerOf, COREDNS, faultOf, hasImports } from '../../corefile/faults.ts';
 import { configMapOf, serversOf } from '../../dns/config.ts';
 import type { Read } from '../../clusters/objects.ts';
-import { type Facts, kubectl, ok, skipped, unknown, type Verdict, wrong } from '../facts.ts';
+import { type Facts, kubectl, ok, skipped, unknown, type HopResult, wrong } from '../facts.ts';
 import type { Via } from '../via.ts';
 
 /** Whether the DNS servers here answer the name with the address of the object. */
-export function dnsHop({ dnsConfig, here }: Facts, via: Read<Via | undefined>): Verdict {
+export function dnsHop({ dnsConfig, here }: Facts, via: Read<Via | undefined>): HopResult {
   if (!via.known) return unknown(via.why);
   if (via.value === undefined) return skipped('there is nothing to resolve');
   const { dnsName, zone, hasRule, name, namespace } = via.value;

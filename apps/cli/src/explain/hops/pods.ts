@@ -1,13 +1,13 @@
 import type { PodOnNode } from '@kube-semaphore/kube-objects';
 import { addressedPod, overdueText } from '@kube-semaphore/network-policies';
 import type { Read } from '../../clusters/objects.ts';
-import { kubectl, ok, type SideFacts, unknown, type Verdict, wrong } from '../facts.ts';
+import { kubectl, ok, type SideFacts, unknown, type HopResult, wrong } from '../facts.ts';
 
 type Expected = {
   /** A Pod that is not ready may call others. */
   readonly mustBeReady: boolean;
   /** If there is no such Pod. */
-  readonly missing: Verdict;
+  readonly missing: HopResult;
 };
 
 /** Whether a Pod runs and has an address. */
@@ -15,7 +15,7 @@ export function podHop(
   { cluster, late }: SideFacts,
   pod: Read<PodOnNode | undefined>,
   { mustBeReady, missing }: Expected,
-): Verdict {
+): HopResult {
   if (!pod.known) return unknown(pod.why);
   if (pod.value === undefined) return missing;
   const { metadata, spec, status } = pod.value;

@@ -31,7 +31,7 @@ import {
   type SideFacts,
   statusesOf,
   unknown,
-  type Verdict,
+  type HopResult,
   wrong,
 } from '../facts.ts';
 import { tieredVerdict } from '../policies/tiered-verdict.ts';
@@ -44,7 +44,7 @@ type Flow = { readonly subject: PolicyEnd; readonly peer: PolicyEnd; readonly po
  * What the NetworkPolicies of the subject's cluster say, Calico's own policies, and those for the whole cluster. The config
  * of semaphore-policy there says how the other cluster is called.
  */
-export function policyHop(direction: 'egress' | 'ingress', flow: Flow): Verdict {
+export function policyHop(direction: 'egress' | 'ingress', flow: Flow): HopResult {
   const read = readFlow(direction, flow);
   if (!read.known) return unknown(read.why);
   const { value: known } = read;
@@ -198,7 +198,7 @@ function byText(by: AllowedBy): string {
 }
 
 /** Why NetworkPolicies deny, with what mends it. */
-function deniedHop(denied: string, known: KnownFlow, { isolatedBy, misses }: SideVerdict): Verdict {
+function deniedHop(denied: string, known: KnownFlow, { isolatedBy, misses }: SideVerdict): HopResult {
   const { at, peerAt, peer, subject, excludedBy, config } = known;
   const [meant] = meaningIn(sideInput(known, { isLimited: false }));
   if (meant !== undefined && config.off !== undefined)

@@ -9,7 +9,7 @@ import {
   ok,
   semaphoreTest,
   unknown,
-  type Verdict,
+  type HopResult,
   warning,
   wrong,
 } from '../facts.ts';
@@ -55,7 +55,7 @@ export const portsIn = ({ spec: { containers, initContainers } }: Pick<PodWithPo
   );
 
 /** Whether a Pod that is fine listens on the port: what its containers say is only a hint, and a probe decides. */
-export function listenHop(at: Verdict, facts: Facts, called: Called): Verdict {
+export function listenHop(at: HopResult, facts: Facts, called: Called): HopResult {
   const { to, there, probed } = facts;
   const { target, isPod } = called;
   if (at.result !== 'ok' || !target.known || target.value === undefined) return at;
@@ -86,7 +86,7 @@ export function listenHop(at: Verdict, facts: Facts, called: Called): Verdict {
 }
 
 /** Whether the address that a Service of another cluster has here leads to the Pod, which itself answers. */
-export function addressHop(at: Verdict, { probed, here }: Facts): Verdict {
+export function addressHop(at: HopResult, { probed, here }: Facts): HopResult {
   if (at.result !== 'ok' || probed?.known !== true || probed.value.service === undefined) return at;
   const { pod, service } = probed.value;
   const { url, failure } = service;

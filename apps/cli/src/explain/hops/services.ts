@@ -12,13 +12,13 @@ import {
   skipped,
   statusesOf,
   unknown,
-  type Verdict,
+  type HopResult,
   wrong,
 } from '../facts.ts';
 import { isSliceOf, type Via } from '../via.ts';
 
 /** Whether there is something here that stands for the Service there, with the port. */
-export function serviceHop(facts: Facts, via: Read<Via | undefined>): Verdict {
+export function serviceHop(facts: Facts, via: Read<Via | undefined>): HopResult {
   const { to } = facts;
   if (!via.known) return unknown(via.why);
   if (via.value === undefined) return missing(facts);
@@ -34,7 +34,7 @@ export function serviceHop(facts: Facts, via: Read<Via | undefined>): Verdict {
 }
 
 /** Why there is no mirror, global Service or ServiceImport. */
-function missing({ to, here, there, source }: Facts): Verdict {
+function missing({ to, here, there, source }: Facts): HopResult {
   const what = `${here.cluster} has no mirror, global Service or ServiceImport of ${to.namespace}/${to.name} of ${there.cluster}`;
   const inNamespace = (...words: readonly string[]): string => kubectl(there.cluster, '-n', to.namespace, ...words);
   if (source.known && source.value.service === undefined)
@@ -42,7 +42,7 @@ function missing({ to, here, there, source }: Facts): Verdict {
   if (here.report.failure !== undefined) return wrong(what, here.report.failure);
   const check = semaphoreCheck(here.cluster, there.cluster);
   const statuses = statusesOf(here, 'semaphore-service-mirror');
-  if (statuses.length === 0) return wrong(`${what}: no semaphore-service-mirror tells its status`, check);
+  if (statuses.length === 0) return wrong(`${what}: no semaphore-service-mirror reports its status`, check);
   const status = statuses.find((each) => remoteOf(each, there) !== undefined);
   const remote = status && remoteOf(status, there);
   if (remote === undefined)
@@ -74,7 +74,7 @@ function missingLabel(selector = '', labels: Readonly<Record<string, string>>): 
 }
 
 /** Whether the slices here have ready endpoints of the cluster, and the same as there. */
-export function slicesHop(facts: Facts, via: Read<Via | undefined>): Verdict {
+export function slicesHop(facts: Facts, via: Read<Via | undefined>): HopResult {
   const { here, there, source, slices, to } = facts;
   if (!via.known) return unknown(via.why);
   if (via.value === undefined) return skipped('there is nothing that has slices');
@@ -88,7 +88,7 @@ export function slicesHop(facts: Facts, via: Read<Via | undefined>): Verdict {
   if (copied.length > 0) return ok(`${copied.length}${of} ready endpoints of ${there.cluster}: ${copied.join(', ')}`);
   if (own === undefined)
     return unknown(`no ready endpoint of ${there.cluster}; its own slices: ${source.known ? '' : source.why}`);
-  if (own.length > 0) return wrong(`none of the ready endpoints of ${there.cluster} is here: plan says why`, plan);
+  if (own.length > 0) return wrong(`no ready endpoint of ${there.cluster} is here: plan says why`, plan);
   return ok(`no ready endpoint, as in ${there.cluster} (${to.namespace}/${to.name})`);
 }
 

@@ -13,7 +13,7 @@ import {
   skipped,
   statusesOf,
   unknown,
-  type Verdict,
+  type HopResult,
   wrong,
 } from '../facts.ts';
 
@@ -32,7 +32,7 @@ export type TunnelEnd = {
  * Whether the agent on a node would encrypt a packet to an address for the right peer, which answers. The same table says
  * from which addresses that peer may send.
  */
-export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): Verdict {
+export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): HopResult {
   const { report, cluster } = at;
   if (report.failure !== undefined) return unknown(report.failure);
   const agents = report.pods.filter(({ app }) => app === 'semaphore-wireguard');
@@ -52,7 +52,7 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
       kubectl(cluster, 'describe', 'node', node.value),
     );
   const place = `${agent.namespace}/${agent.name}`;
-  if ('failure' in agent.status) return unknown(`${place} does not tell its status: ${agent.status.failure}`);
+  if ('failure' in agent.status) return unknown(`${place} does not report its status: ${agent.status.failure}`);
   const logs = kubectl(cluster, '-n', agent.namespace, 'logs', agent.name);
   const remote = remoteOf(agent.status, other);
   if (remote === undefined) return wrong(`the config of ${place} does not have ${namesOf(other).join(' or ')}`, logs);
@@ -84,7 +84,7 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): V
 }
 
 /** As {@link tunnelHop}, for packets of a caller, whose address another program may replace before they leave the node. */
-export function outHop(end: TunnelEnd, caller: Read<string>, byService: boolean): Verdict {
+export function outHop(end: TunnelEnd, caller: Read<string>, byService: boolean): HopResult {
   const tunnel = tunnelHop(end);
   const { at, address, other } = end;
   const hasTunnel = tunnel.result === 'ok';

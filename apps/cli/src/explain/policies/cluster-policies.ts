@@ -75,11 +75,17 @@ function decisionsOf({ action: name, number, peers, ports, protocols }: Rule, en
   if (action === undefined) return [];
   const matches = peers.map((peer) => isPeer(peer, ends));
   const unknown = matches.indexOf(undefined);
-  const doubt = unknown < 0 ? undefined : `its peer ${unknown + 1}`;
+  const unknownPeer = unknown < 0 ? undefined : `its peer ${unknown + 1}`;
   const wanted = [...ports.map(portOf), ...protocols.map(protocolOf)];
   const isForPort = wanted.length === 0 || some(wanted.map((each) => isPort(each, ends.flow)));
-  const own = { action, number, match: every([doubt ?? some(matches.map((match) => match ?? false)), isForPort]) };
-  return doubt === undefined || action === 'Allow' ? [own] : [{ action: 'Deny', number, match: doubt }, own];
+  const own = {
+    action,
+    number,
+    match: every([unknownPeer ?? some(matches.map((match) => match ?? false)), isForPort]),
+  };
+  return unknownPeer === undefined || action === 'Allow'
+    ? [own]
+    : [{ action: 'Deny', number, match: unknownPeer }, own];
 }
 
 /**

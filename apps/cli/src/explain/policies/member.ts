@@ -37,7 +37,7 @@ export type Member = {
   /** All that are possible, with the number of the rule. */
   readonly outcomes: ReadonlyMap<Outcome, number>;
   /** Parts that aren't evaluated. */
-  readonly doubts: readonly string[];
+  readonly unknowns: readonly string[];
 };
 
 /** A rule with its number. */
@@ -48,22 +48,22 @@ export type MemberRule = { readonly action: 'Allow' | 'Deny' | 'Pass'; readonly 
  * @param rules in their order
  */
 export function memberOf(
-  of: Omit<Member, 'outcomes' | 'doubts'>,
+  of: Omit<Member, 'outcomes' | 'unknowns'>,
   applies: Match,
   rules: () => Iterable<MemberRule>,
 ): Member {
   const { subject } = of;
   const outcomes = new Map<Outcome, number>();
-  const doubts: string[] = [];
-  const member = { ...of, outcomes, doubts };
-  if (typeof applies === 'string') doubts.push(`${subject}: ${applies} is not evaluated`);
+  const unknowns: string[] = [];
+  const member = { ...of, outcomes, unknowns };
+  if (typeof applies === 'string') unknowns.push(`${subject}: ${applies} is not evaluated`);
   if (applies !== true) outcomes.set('absent', 0);
   if (applies === false) return member;
   for (const { action, number, match } of rules()) {
     if (match === false) continue;
     if (!outcomes.has(action)) outcomes.set(action, number);
     if (match === true) return member;
-    doubts.push(`${subject}, rule ${number}: ${match} is not evaluated`);
+    unknowns.push(`${subject}, rule ${number}: ${match} is not evaluated`);
   }
   outcomes.set('none', 0);
   return member;

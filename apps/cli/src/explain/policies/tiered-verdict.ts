@@ -9,7 +9,7 @@ export type TieredVerdict =
   | { readonly result: 'allowed' | 'denied'; readonly by: Member['policy']; readonly detail: string }
   | { readonly result: 'unknown'; readonly detail: string };
 
-type Found = { readonly endings: TieredVerdict[]; readonly doubts: string[] };
+type Found = { readonly endings: TieredVerdict[]; readonly unknowns: string[] };
 
 /**
  * What all policies of a cluster decide about a packet, by tiers and orders. Where a part isn't evaluated, each of its
@@ -31,23 +31,23 @@ export function tieredVerdict(flow: PolicyFlow, kubernetes: SideVerdict): Tiered
   const tiers = tiersOf(objects);
   const unsure = members.filter((member) => member.tier === undefined && decisionsOf(member).length > 0);
   const lost = members.filter(({ tier }) => tier !== undefined && tiers.every(({ name }) => name !== tier));
-  const doubts = [
+  const unknowns = [
     ...ofHosts.map((policy) => `${calicoSubject(policy)}: host endpoints are not evaluated`),
     ...lost.map(({ subject: of, tier }) => `${of}: its tier ${tier} is not known`),
     ...unsure.map(({ subject: of }) => `${of}: whether the network enforces it is not known`),
-    ...members.flatMap((member) => member.doubts),
+    ...members.flatMap((member) => member.unknowns),
   ];
   const endings: TieredVerdict[] = ofHosts.map((by) => ({
     result: 'denied',
     by,
     detail: `by ${calicoSubject(by)}`,
   }));
-  if (tiers.every((tier) => mayPass(tier, members, { endings, doubts })))
+  if (tiers.every((tier) => mayPass(tier, members, { endings, unknowns })))
     endings.push({ result: 'allowed', by: undefined, detail: 'by no policy' });
   const first = endings[ofHosts.length]!;
   endings.push(...unsure.flatMap(decisionsOf).flatMap(({ ending }) => ending ?? []));
   if (lost.length === 0 && endings.every(({ result }) => result === first.result)) return first;
-  return { result: 'unknown', detail: [...new Set(doubts)].join('; ') };
+  return { result: 'unknown', detail: [...new Set(unknowns)].join('; ') };
 }
 
 /** With the tier that Calico creates at its first start. */
@@ -61,7 +61,7 @@ function tiersOf({ tiers }: CalicoObjects): CalicoObjects['tiers'] {
 function mayPass(
   { name, defaultAction }: CalicoObjects['tiers'][number],
   all: readonly Member[],
-  { endings, doubts }: Found,
+  { endings, unknowns }: Found,
 ): boolean {
   const members = all.filter(({ tier }) => tier === name).toSorted((a, b) => a.order - b.order);
   const silent: Member[] = [];
@@ -73,7 +73,7 @@ function mayPass(
     const subjects = new Set(ends.map(({ subject }) => subject));
     // Releases of Calico don't agree on which of them is first.
     if (subjects.size > 1 && new Set(ends.map(({ action }) => action)).size > 1)
-      doubts.push(`${[...subjects].join(' and ')} have the same order`);
+      unknowns.push(`${[...subjects].join(' and ')} have the same order`);
     if (group.some(({ outcomes }) => !outcomes.has('none') && !outcomes.has('absent'))) return passes;
     silent.push(...group.filter(({ outcomes }) => outcomes.has('none')));
   }
@@ -106,5 +106,5 @@ const ofKubernetes = ({ allowed, by }: SideVerdict): Member => ({
   tier: DEFAULT_TIER,
   order: 1000,
   outcomes: new Map([[by !== undefined ? 'Allow' : allowed ? 'absent' : 'none', 0]]),
-  doubts: [],
+  unknowns: [],
 });

@@ -14,7 +14,7 @@ export const goSelectors = {
   mirrorSvcLabelSelector: 'mirror.semaphore.uw.io/mirror-service=true',
 } as const;
 
-/** Fields of the file; undefined leaves a field out. */
+/** Fields of the file; an undefined one isn't written. */
 type GoFile = {
   readonly global?: object | undefined;
   readonly localCluster?: object | undefined;

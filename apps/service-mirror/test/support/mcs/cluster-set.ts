@@ -125,7 +125,7 @@ export class SetMember {
     return conditions.map(({ type, status: is, reason }) => `${type}=${is} ${reason}`);
   }
 
-  /** Undefined if there is none. */
+  /** Undefined if there isn't one. */
   async import(name: string): Promise<ServiceImport | undefined> {
     const { status, body } = await this.cluster.admin.request('GET', `${pathOf('serviceimports')}/${name}`);
     return status === 200 ? (body as unknown as ServiceImport) : undefined;

@@ -9,7 +9,7 @@ const send = (): void => socket.send(Buffer.from(process.argv[2] ?? '', 'hex'), 
 send();
 // Like resolvers, as no error reports a lost query.
 const timer = setInterval(send, AGAIN_MS);
-// Its caller ends it if there is none.
+// Its caller ends it if there isn't one.
 const [answer] = (await once(socket, 'message')) as [Buffer];
 clearInterval(timer);
 socket.close();

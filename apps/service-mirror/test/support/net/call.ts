@@ -1,6 +1,6 @@
 /**
- * A program for the net tests: connects to an address and port again and again, and prints, as JSON, who answered: what
- * servers said, and `nobody` for those calls that weren't answered, each once and sorted.
+ * A program for the net tests: connects to an address and port many times, and prints as JSON what servers answered, and
+ * `no answer` for calls without one, each once and sorted.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -17,7 +17,7 @@ async function call(): Promise<string> {
     await once(socket, 'connect', { signal: AbortSignal.timeout(5_000) });
     return await text(socket);
   } catch {
-    return 'nobody'; // how that is told depends on the routes of the machine
+    return 'no answer'; // the error depends on the routes of the machine
   } finally {
     socket.destroy();
   }

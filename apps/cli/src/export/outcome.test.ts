@@ -2,7 +2,7 @@ import { Codec, serviceExportKind, serviceImportKind } from '@kube-semaphore/kub
 import { describe, expect, it } from 'vitest';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import type { Read } from '../clusters/objects.ts';
-import { importVerdict, removalVerdict, type Seen, type Side } from './verdict.ts';
+import { importOutcome, removalOutcome, type Seen, type Side } from './outcome.ts';
 
 const at = { namespace: 'shop', name: 'web' };
 const known = <T>(value: T): Read<T> => ({ known: true, value });
@@ -91,7 +91,7 @@ describe('what a cluster made of an export', () => {
     {
       name: 'no conditions yet',
       seen: seenBy(c1, { serviceImport: known(importOf(['c1'])), serviceExport: exportOf() }),
-      want: ['no semaphore-service-mirror has looked at the export'],
+      want: ['no semaphore-service-mirror has checked the export'],
     },
     {
       name: 'an import of another cluster only',
@@ -124,7 +124,7 @@ describe('what a cluster made of an export', () => {
     {
       name: 'no namespace',
       seen: seenBy(side('c2'), { namespace: known(undefined) }),
-      want: ['no import, as there is no namespace shop: create it'],
+      want: ['no import: there is no namespace shop: create it'],
     },
     {
       name: 'a cluster whose Pods are unknown',
@@ -134,17 +134,17 @@ describe('what a cluster made of an export', () => {
     {
       name: 'a cluster without service-mirror',
       seen: seenBy({ cluster: 'c2', report: { cluster: 'c2', pods: [] } }),
-      want: ['no import, as no semaphore-service-mirror tells its status'],
+      want: ['no import: no semaphore-service-mirror reports its status'],
     },
     {
       name: 'a config without mcs',
       seen: seenBy(side('c2', null)),
-      want: ['no import, as the config of semaphore-service-mirror has no section mcs'],
+      want: ['no import: the config of semaphore-service-mirror has no section mcs'],
     },
     {
       name: 'a namespace that the config lacks',
       seen: seenBy(side('c2', { namespaces: ['other'] })),
-      want: ["no import, as mcs.namespaces of semaphore-service-mirror doesn't allow the namespace shop"],
+      want: ["no import: mcs.namespaces of semaphore-service-mirror doesn't allow the namespace shop"],
     },
     {
       name: 'a config without the exporter',
@@ -158,7 +158,7 @@ describe('what a cluster made of an export', () => {
     },
     { name: 'another reason', seen: seenBy(side('c2')), want: [`no import: plan says why: ${plan('c2')}`] },
   ])('is $name', ({ seen, exporters = [c1], isDone = false, want }) => {
-    expect(importVerdict(seen, at, exporters)).toEqual({ isDone, problems: want });
+    expect(importOutcome(seen, at, exporters)).toEqual({ isDone, problems: want });
   });
 });
 
@@ -184,6 +184,6 @@ describe('what a cluster has after an export', () => {
       want: ['no right'],
     },
   ])('is $name', ({ seen, isDone, want }) => {
-    expect(removalVerdict(seen, [c1])).toEqual({ isDone, problems: want });
+    expect(removalOutcome(seen, [c1])).toEqual({ isDone, problems: want });
   });
 });

@@ -15,7 +15,7 @@ export type Side = {
 
 /** What a cluster has of an exported Service. */
 export type Seen = Side & {
-  /** Its own export; undefined: none was to be looked at. */
+  /** Its own export; undefined: it wasn't to be read. */
   readonly serviceExport: Read<ServiceExport | undefined> | undefined;
   readonly serviceImport: Read<ServiceImport | undefined>;
   readonly namespace: Read<Namespace | undefined>;
@@ -24,7 +24,7 @@ export type Seen = Side & {
 };
 
 /** What a cluster made of an export. */
-export type Verdict = {
+export type Outcome = {
   /** Nothing will change any more. */
   readonly isDone: boolean;
   /** A sentence each. */
@@ -32,7 +32,7 @@ export type Verdict = {
 };
 
 /** Whether a cluster has imported a Service from these exporters. */
-export function importVerdict(seen: Seen, at: ServiceAt, exporters: readonly Side[]): Verdict {
+export function importOutcome(seen: Seen, at: ServiceAt, exporters: readonly Side[]): Outcome {
   const { serviceImport } = seen;
   const ofExport = seen.serviceExport === undefined ? [] : exportProblems(seen.serviceExport, at);
   const found = serviceImport.known ? serviceImport.value : undefined;
@@ -55,7 +55,7 @@ export function importVerdict(seen: Seen, at: ServiceAt, exporters: readonly Sid
 }
 
 /** Whether a cluster has nothing any more of those that no longer export a Service. */
-export function removalVerdict({ cluster, serviceImport }: Seen, removed: readonly Side[]): Verdict {
+export function removalOutcome({ cluster, serviceImport }: Seen, removed: readonly Side[]): Outcome {
   if (!serviceImport.known) return { isDone: false, problems: [serviceImport.why] };
   const left = removed.filter((each) => serviceImport.value && hasPart(serviceImport.value, namesOf(each)));
   return {
@@ -64,7 +64,7 @@ export function removalVerdict({ cluster, serviceImport }: Seen, removed: readon
   };
 }
 
-/** Whether one of these names is in the status of an import. True without a name: the cluster tells none. */
+/** Whether one of these names is in the status of an import. True without a name: the cluster has none. */
 const hasPart = ({ status }: ServiceImport, names: readonly string[]): boolean =>
   names.length === 0 || status.clusters.some(({ cluster }) => names.includes(cluster));
 
@@ -75,7 +75,7 @@ function exportProblems(own: Read<ServiceExport | undefined>, { namespace, name 
   if (!own.known) return [own.why];
   if (own.value === undefined) return [`the ServiceExport ${namespace}/${name} was removed`];
   const conditions = conditionsOf(own);
-  if (conditions.length === 0) return ['no semaphore-service-mirror has looked at the export'];
+  if (conditions.length === 0) return ['no semaphore-service-mirror has checked the export'];
   const isWrong = ({ type, status }: (typeof conditions)[number]): boolean =>
     type === 'Conflict' ? status === 'True' : status === 'False' && ['Valid', 'Ready'].includes(type);
   return conditions.filter(isWrong).map(({ type, reason, message }) => `${type}: ${message || reason}`);
@@ -87,16 +87,16 @@ function whyMissing(seen: Seen, { namespace }: ServiceAt, exporters: readonly Si
   if (!serviceImport.known) return serviceImport.why;
   if (hasKinds.known && !hasKinds.value) return `the cluster has no ServiceImports: ${APPLY_KINDS}`;
   if (seen.namespace.known && seen.namespace.value === undefined)
-    return `no import, as there is no namespace ${namespace}: create it`;
+    return `no import: there is no namespace ${namespace}: create it`;
   if (report.failure !== undefined)
     return `no import, and its semaphore-service-mirror can't be asked: ${report.failure}`;
   const statuses = statusesOf(seen, 'semaphore-service-mirror');
   const [status] = statuses;
-  if (status === undefined) return 'no import, as no semaphore-service-mirror tells its status';
+  if (status === undefined) return 'no import: no semaphore-service-mirror reports its status';
   const { mcs } = status.config;
-  if (mcs === null) return 'no import, as the config of semaphore-service-mirror has no section mcs';
+  if (mcs === null) return 'no import: the config of semaphore-service-mirror has no section mcs';
   if (mcs !== undefined && !isAllowedNamespace(mcs, namespace))
-    return `no import, as mcs.namespaces of semaphore-service-mirror doesn't allow the namespace ${namespace}`;
+    return `no import: mcs.namespaces of semaphore-service-mirror doesn't allow the namespace ${namespace}`;
   const losses = exporters.flatMap((each) => {
     if (each.cluster === cluster) return [];
     const remote = remoteOf(status, each);

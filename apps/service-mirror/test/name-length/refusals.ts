@@ -23,7 +23,7 @@ export type Change = {
 };
 
 /** The messages that both policies must give for a change, in order; empty if they must allow it. */
-export function verdict(
+export function refusals(
   { prefixes, matchLabels = {}, globalMatchLabels }: Parameters,
   { namespace, service, before, after }: Change,
 ): readonly string[] {
