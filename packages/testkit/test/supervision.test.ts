@@ -7,7 +7,7 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import type { Component } from '../src/real/protocol.ts';
 import { Supervision } from '../src/real/supervision.ts';
-import { remains } from './remains.ts';
+import { remainsOf } from './remains.ts';
 import { sleeper } from './sleeper.ts';
 
 const owner = fileURLToPath(new URL('./supervision-owner.ts', import.meta.url));
@@ -53,7 +53,7 @@ it('leaves nothing after stop, even if stopped twice', async () => {
   supervision.spawn(sleeper(supervision.dir));
   await Promise.all([supervision.stop(), supervision.stop()]);
   await supervision.stop();
-  expect(await remains(supervision.dir)).toEqual([]);
+  expect(await remainsOf(supervision.dir)).toEqual([]);
 });
 
 it('leaves nothing when the supervisor itself is killed', async () => {
@@ -62,7 +62,7 @@ it('leaves nothing when the supervisor itself is killed', async () => {
   const { exited } = supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGKILL');
   expect(await exited).toBe('the supervisor is gone');
-  await eventually(() => remains(supervision.dir), []);
+  await eventually(() => remainsOf(supervision.dir), []);
 });
 
 it('cleans up when the supervisor gets SIGTERM', async () => {
@@ -70,7 +70,7 @@ it('cleans up when the supervisor gets SIGTERM', async () => {
   const component = sleeper(supervision.dir);
   supervision.spawn(component);
   process.kill(await parentOf(component), 'SIGTERM');
-  await eventually(() => remains(supervision.dir), []);
+  await eventually(() => remainsOf(supervision.dir), []);
   await supervision.stop();
 });
 
@@ -84,5 +84,5 @@ it.each([
   await parentOf(sleeper(dir));
   process.kill(group ? -Number(child.pid) : Number(child.pid), signal);
   await once(child, 'exit');
-  await eventually(() => remains(dir), []);
+  await eventually(() => remainsOf(dir), []);
 });

@@ -124,7 +124,7 @@ describe('what a cluster made of an export', () => {
     {
       name: 'no namespace',
       seen: seenBy(side('c2'), { namespace: known(undefined) }),
-      want: ['no import: there is no namespace shop: create it'],
+      want: ['no import: there is no namespace shop; create it'],
     },
     {
       name: 'a cluster whose Pods are unknown',

@@ -15,7 +15,7 @@ export type Side = {
 
 /** What a cluster has of an exported Service. */
 export type Seen = Side & {
-  /** Its own export; undefined: it wasn't to be read. */
+  /** Its own export; undefined: it wasn't read. */
   readonly serviceExport: Read<ServiceExport | undefined> | undefined;
   readonly serviceImport: Read<ServiceImport | undefined>;
   readonly namespace: Read<Namespace | undefined>;
@@ -87,7 +87,7 @@ function whyMissing(seen: Seen, { namespace }: ServiceAt, exporters: readonly Si
   if (!serviceImport.known) return serviceImport.why;
   if (hasKinds.known && !hasKinds.value) return `the cluster has no ServiceImports: ${APPLY_KINDS}`;
   if (seen.namespace.known && seen.namespace.value === undefined)
-    return `no import: there is no namespace ${namespace}: create it`;
+    return `no import: there is no namespace ${namespace}; create it`;
   if (report.failure !== undefined)
     return `no import, and its semaphore-service-mirror can't be asked: ${report.failure}`;
   const statuses = statusesOf(seen, 'semaphore-service-mirror');

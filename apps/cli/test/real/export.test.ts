@@ -164,7 +164,7 @@ it('says what the conflict is, and why a cluster has no import', async ({ run, a
     const { code, stdout } = await run(...words);
     return [code, ...texts.filter((text) => !stdout.includes(text))];
   };
-  await eventually(() => says('only-c1', '✗ c2: only-c1/x: no import: there is no namespace only-c1: create it'), [1]);
+  await eventually(() => says('only-c1', '✗ c2: only-c1/x: no import: there is no namespace only-c1; create it'), [1]);
   const forbidden = [
     "✗ c1: elsewhere/x: Ready: the Service is not exported: mcs.namespaces doesn't allow the namespace elsewhere",
     "✗ c2: elsewhere/x: no import: mcs.namespaces of semaphore-service-mirror doesn't allow the namespace elsewhere",

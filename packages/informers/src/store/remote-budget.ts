@@ -30,7 +30,7 @@ export class BudgetShare {
     this.#store = store;
   }
 
-  /** A list begins: until it ends, only what it brings counts: it may delete the rest of the store. */
+  /** A list begins. Until it ends, only what it brings counts: it may delete the rest of the store. */
   beginList(): void {
     this.#listed = { objects: 0, bytes: 0 };
   }

@@ -14,7 +14,7 @@ export type RemoteView =
       readonly known: true;
       /** Its Pods that the peers of a rule select. */
       readonly podsOf: (rule: CrossClusterRule) => readonly SelectedPod[];
-      /** Whether an address that it was granted before stays: it isn't known yet which Pod has it. Default: it doesn't stay. */
+      /** Whether an address that it was granted before stays while it isn't known which Pod has it. Default: it doesn't. */
       readonly isHeld?: (cidr: string) => boolean;
     }
   | {

@@ -103,7 +103,7 @@ export function sideVerdict(input: SideInput): SideVerdict {
   const selecting = selectingIn(input);
   const own = selecting.filter((policy) => !isCompanion(policy));
   const isolatedBy = own.map(nameOf);
-  // What NetworkPolicies mean for a Pod on its node's network is not defined, and most CNIs ignore it.
+  // What NetworkPolicies do to a Pod on its node's network is not defined. Most CNIs ignore them.
   if (selecting.length === 0 || subject.hostNetwork) return { allowed: true, isolatedBy, by: undefined, misses: [] };
   const allowing = selecting.flatMap((policy) => allowedBy(policy, input) ?? []);
   const by = allowing.find(({ rule }) => rule !== undefined) ?? allowing[0];

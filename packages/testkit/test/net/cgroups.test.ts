@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { expect, it, onTestFinished } from 'vitest';
 import { Supervision } from '../../src/real/supervision.ts';
-import { remains } from '../remains.ts';
+import { remainsOf } from '../remains.ts';
 
 it('runs a component in control groups of its own, and kills what it started with it; they are not shared', async () => {
   const supervision = await Supervision.start();
@@ -19,12 +19,12 @@ it('runs a component in control groups of its own, and kills what it started wit
     log: join(dir, 'two.log'),
     cgroup,
   });
-  await eventually(async () => (await remains(dir)).length, 3);
+  await eventually(async () => (await remainsOf(dir)).length, 3);
   const another = supervision.spawn({ name: 'another', file: '/bin/true', args: [], log: join(dir, 'log'), cgroup });
   expect(await another.exited).toContain('EEXIST');
   expect(folders().length).toBeGreaterThan(0);
   await two.kill();
   expect(await two.exited).toBe('SIGKILL');
-  expect(await remains(dir)).toEqual([dir]);
+  expect(await remainsOf(dir)).toEqual([dir]);
   expect(folders()).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { startNetwork } from '@kube-semaphore/testnet';
 import { expect, it, onTestFinished } from 'vitest';
 import { startCoreDns } from '../../src/index.ts';
 import { ComponentError } from '../../src/real/start-component.ts';
-import { remains } from '../remains.ts';
+import { remainsOf } from '../remains.ts';
 import { startComponents } from './start-components.ts';
 
 const owner = fileURLToPath(new URL('./components-owner.ts', import.meta.url));
@@ -16,7 +16,7 @@ const owner = fileURLToPath(new URL('./components-owner.ts', import.meta.url));
 const PARTS = 2;
 
 /** One that starts a program is there twice, until its child is that program. */
-const partsIn = async (dir: string): Promise<number> => (await remains(dir)).length;
+const partsIn = async (dir: string): Promise<number> => (await remainsOf(dir)).length;
 
 it('leaves nothing of CoreDNS and kube-proxy after stop, which may be called twice', async () => {
   const { coreDns, kubeProxy, stop } = await startComponents();
@@ -25,7 +25,7 @@ it('leaves nothing of CoreDNS and kube-proxy after stop, which may be called twi
     await eventually(() => partsIn(component.dir), PARTS);
     await component.stop();
     await component.stop();
-    expect(await remains(component.dir)).toEqual([]);
+    expect(await remainsOf(component.dir)).toEqual([]);
   }
 });
 
@@ -34,7 +34,7 @@ it('leaves nothing of them when the process that started them is killed', async 
   const [dirs] = (await once(child, 'message')) as [readonly string[]];
   for (const dir of dirs) await eventually(() => partsIn(dir), PARTS);
   child.kill('SIGKILL');
-  for (const dir of dirs) await eventually(() => remains(dir), []);
+  for (const dir of dirs) await eventually(() => remainsOf(dir), []);
 });
 
 it('says what CoreDNS does not like, and starts another one there', async () => {

@@ -9,7 +9,7 @@ import { writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { globalNetworkSetCrd, type RealCluster, startRealCluster } from '../../src/index.ts';
-import { remains } from '../remains.ts';
+import { remainsOf } from '../remains.ts';
 
 const owner = fileURLToPath(new URL('./owner.ts', import.meta.url));
 
@@ -180,19 +180,19 @@ describe('the end of a cluster', () => {
 
   it('leaves nothing after stop, which may be called twice', async () => {
     const cluster = await startRealCluster({ name: 'c3' });
-    expect(await remains(cluster.dir)).toHaveLength(parts);
+    expect(await remainsOf(cluster.dir)).toHaveLength(parts);
     await cluster.stop();
     await cluster.stop();
-    expect(await remains(cluster.dir)).toEqual([]);
+    expect(await remainsOf(cluster.dir)).toEqual([]);
     await expect(cluster.admin.get('/api')).rejects.toThrow('ECONNREFUSED');
   });
 
   it('leaves nothing when the process that started it is killed', async () => {
     const child = fork(owner, { execPath: process.execPath, execArgv: [] });
     const [dir] = (await once(child, 'message')) as [string];
-    expect(await remains(dir)).toHaveLength(parts);
+    expect(await remainsOf(dir)).toHaveLength(parts);
     child.kill('SIGKILL');
-    await eventually(() => remains(dir), []);
+    await eventually(() => remainsOf(dir), []);
   });
 
   it('leaves nothing of a start that fails, and quotes the log', async () => {
