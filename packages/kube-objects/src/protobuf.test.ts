@@ -17,7 +17,7 @@ import {
   time,
 } from './fields.ts';
 import { projectJson } from './json.ts';
-import { MessageDecoder } from './protobuf.ts';
+import { bytesOf, MessageDecoder } from './protobuf.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 
 const fields = {
@@ -64,6 +64,19 @@ const unknown = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((bytes) => lengthDelimited(300, Buffer.from(bytes))),
   fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => Buffer.concat([varint((22n << 3n) | 5n), bytes])),
 );
+
+// Measured with `process.memoryUsage()`, on copies of a frozen object.
+it.each([
+  { fields: 1, bytes: 32 },
+  { fields: 4, bytes: 56 },
+  { fields: 5, bytes: 96 },
+  { fields: 7, bytes: 96 },
+  { fields: 8, bytes: 120 },
+  { fields: 14, bytes: 168 },
+])('an object of $fields fields counts $bytes bytes, as in V8', ({ fields: count, bytes }) => {
+  const table = Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, bool(i + 1)]));
+  expect(bytesOf(table)).toBe(bytes);
+});
 
 describe('MessageDecoder', () => {
   it('returns the same object as from JSON, with unknown fields in between', () => {
