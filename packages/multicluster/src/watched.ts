@@ -48,7 +48,7 @@ export class Watched<K extends Kind, V extends Stored> {
     return this.#reflector.silentMs;
   }
 
-  /** An object; undefined if there is none, or before the first list. */
+  /** An object; undefined if it doesn't exist, or before the first list. */
   get(key: string): V | undefined {
     return this.objects?.get(key);
   }

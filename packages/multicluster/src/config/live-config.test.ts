@@ -1,25 +1,22 @@
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { ConfigError } from '@kube-semaphore/runtime';
+import { mountFiles } from '@kube-semaphore/testkit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { changedFields, LiveConfig } from './live-config.ts';
 
-/** A config file of a ConfigMap as kubelet mounts it, and what is said of it. `bad` in it is a problem, `fixed` needs a restart. */
+/**
+ * A config file of a ConfigMap as kubelet mounts it, and what is said of it. `bad` in it is a problem; `fixed` needs a restart, and
+ * so does `only`, which changes no remote.
+ */
 async function mounted(content: string) {
   const folder = await mkdtemp(join(tmpdir(), 'live-'));
   const path = join(folder, 'config.yaml');
-  let version = 0;
-  const place = async (text: string): Promise<void> => {
-    const data = `..version-${version++}`;
-    await mkdir(join(folder, data));
-    await writeFile(join(folder, data, 'config.yaml'), text);
-    await symlink(data, join(folder, '..data_tmp'));
-    await rename(join(folder, '..data_tmp'), join(folder, '..data'));
-  };
+  const place = (text: string) => mountFiles(folder, { 'config.yaml': text });
   await place(content);
-  await symlink(join('..data', 'config.yaml'), path);
   const lines: string[] = [];
   const say = (_: object, message: string): void => void lines.push(message);
   const applied: string[] = [];
@@ -28,8 +25,9 @@ async function mounted(content: string) {
     apply: (file) => {
       if (file.content.includes('bad')) throw new ConfigError(`${file.path}: it is bad`);
       applied.push(file.content);
-      const needRestart = file.content.includes('fixed') ? ['local.name'] : [];
-      return Promise.resolve({ changes: { added: ['c3'], removed: [], changed: [] }, needRestart });
+      const needRestart = /fixed|only/.test(file.content) ? ['local.name'] : [];
+      const added = file.content.includes('only') ? [] : ['c3'];
+      return Promise.resolve({ changes: { added, removed: [], changed: [] }, needRestart });
     },
     log: { trace: say, debug: say, info: say, warn: say, error: say },
     intervalMs: 1,
@@ -75,6 +73,25 @@ describe('a config file', () => {
     await eventually(() => live.isStale, false);
     expect(applied).toEqual([]);
     expect(lines.at(-1)).toBe('config file is as before');
+  });
+
+  it('that is gone for a moment is no change, also after an invalid one', async () => {
+    const { live, place, lines, path } = await mounted('a');
+    await place('bad');
+    await eventually(() => live.isStale, true);
+    await rm(path);
+    await delay(20); // it may be read some times more
+    expect([live.isStale, lines]).toEqual([
+      true,
+      ['config file changed and is invalid; the last valid one stays in force'],
+    ]);
+  });
+
+  it('is not said to be in force if all of it waits for a restart', async () => {
+    const { live, place, lines } = await mounted('a');
+    await place('only');
+    await eventually(() => live.isStale, true);
+    expect(lines).toEqual(['restart to apply these fields']);
   });
 
   it('names the fields that need a restart', async () => {

@@ -45,10 +45,9 @@ export class LiveConfig {
   readonly #options: LiveConfigOptions;
   #inForce: string;
   #since = new Date();
-  #problems: readonly string[] = [];
   #needRestart: readonly string[] = [];
-  /** The content with problems, and when it was last tried. */
-  #failed: { readonly content: string; readonly atMs: number } | undefined;
+  /** The present content, if it has problems, and when it was last tried. */
+  #failed: { readonly content: string; readonly problems: readonly string[]; readonly atMs: number } | undefined;
 
   constructor(options: LiveConfigOptions) {
     this.#options = options;
@@ -57,12 +56,13 @@ export class LiveConfig {
 
   /** Whether what the file says isn't in force as a whole. */
   get isStale(): boolean {
-    return this.#problems.length + this.#needRestart.length > 0;
+    return this.#failed !== undefined || this.#needRestart.length > 0;
   }
 
   status(): ConfigFileStatus {
     const { path } = this.#options.file;
-    return { path, since: this.#since.toISOString(), problems: this.#problems, needRestart: this.#needRestart };
+    const { problems = [] } = this.#failed ?? {};
+    return { path, since: this.#since.toISOString(), problems, needRestart: this.#needRestart };
   }
 
   /** Reads the file each second until `signal` is aborted. One that can't be read is no change: kubelet replaces a link. */
@@ -71,8 +71,8 @@ export class LiveConfig {
     for (;;) {
       await delay(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
-      const content = await readFile(file.path, 'utf8').catch(() => this.#inForce);
-      if (this.#isDue(content)) await this.#apply(content, { signal });
+      const content = await readFile(file.path, 'utf8').catch(() => undefined);
+      if (content !== undefined && this.#isDue(content)) await this.#apply(content, { signal });
     }
   }
 
@@ -91,22 +91,19 @@ export class LiveConfig {
         this.#inForce = content;
         this.#since = new Date();
         this.#needRestart = needRestart;
-        log.info({ path, ...changes }, 'config file changed, and is in force');
-        if (needRestart.length > 0) log.warn({ path, fields: needRestart }, 'restart to apply these fields');
+        const isWaiting = needRestart.length > 0;
+        const hasChanges = Object.values(changes).some(({ length }) => length > 0);
+        if (hasChanges || !isWaiting) log.info({ path, ...changes }, 'config file changed, and is in force');
+        if (isWaiting) log.warn({ path, fields: needRestart }, 'restart to apply these fields');
       }
-      this.#problems = [];
       this.#failed = undefined;
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ConfigError)) throw error;
-      const isNews = !isDeepStrictEqual(error.problems, this.#problems);
-      this.#problems = error.problems;
-      this.#failed = { content, atMs: performance.now() };
-      if (isNews)
-        log.warn(
-          { path, problems: error.problems },
-          'config file changed and is invalid; the last valid one stays in force',
-        );
+      const { problems } = error;
+      const isNews = !isDeepStrictEqual(problems, this.#failed?.problems);
+      this.#failed = { content, problems, atMs: performance.now() };
+      if (isNews) log.warn({ path, problems }, 'config file changed and is invalid; the last valid one stays in force');
     }
   }
 }
