@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { type Command, ConfigError, createMetrics, type Logger, serve } from '@kube-semaphore/runtime';
+import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import {
   changedFields,
   cleanUp,
@@ -12,6 +12,7 @@ import {
   type NamedReference,
   readConfigSource,
   remoteOfFlags,
+  Remotes,
   remotesOfFile,
   statusPage,
   withClusters,
@@ -22,27 +23,28 @@ import { SoleLeader } from '@kube-semaphore/leader-election';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { spellingOf } from '@kube-semaphore/options';
 import { importRemovalsOf, removalsOf } from './cleanup.ts';
-import { parseMirrorFile } from './config/file.ts';
-import { settingsOfFile } from './config/file-settings.ts';
+import { type ConfigFile, parseMirrorFile } from './config/file.ts';
+import { settingsOfFile, type Surroundings } from './config/file-settings.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
+import { labelsOfRemotes } from './metrics/series.ts';
 import { type MirrorOptions, options as table } from './config/options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror, type ServiceMirrorInput } from './service-mirror.ts';
-import { type Settings, settingsOfOptions } from './config/settings.ts';
+import { type AllSettings, type RemoteSettings, settingsOfOptions } from './config/settings.ts';
 
 type MirrorCommand = Command<MirrorOptions>;
 
 /** Mirrors the Services of all remotes until `signal` is aborted. */
 export async function runMirror(command: MirrorCommand, run: RunOptions): Promise<number> {
   const { options, log, version } = command;
-  const { file, settings } = readSettings(command);
-  const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? settings.local.name}`;
-  return withClients(command, { settings, run }, async ({ registry, clusters, ...input }) => {
+  const config = readConfig(command);
+  const leaseName = `semaphore-service-mirror-${options.svcPrefix ?? config.settings.local.name}`;
+  return withClients(command, { config, run }, async ({ registry, clusters, ...input }) => {
     const { local: client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
-    const live = file && liveConfigOf(command, file);
+    const live = config.file && liveConfigOf(command, config.file, mirror);
     const status = async (): Promise<string> =>
       statusPage(command, { ...(await mirror.status()), ...(live && { configFile: live.status() }) });
     const { listenAddress } = options;
@@ -53,19 +55,27 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
   });
 }
 
-/** Says which fields of a changed file take effect at the next start: all of them. */
-function liveConfigOf({ options, log, warningLog }: MirrorCommand, file: ConfigSource): LiveConfig {
-  const documentOf = ({ content }: ConfigSource): object => {
-    const parsed = parseMirrorFile(content);
-    return parsed.ok ? parsed.value : {};
-  };
-  const start = documentOf(file);
+/** Puts the remotes of a changed file in force, beside what the file said of all else at the start. */
+function liveConfigOf(
+  { options, log, warningLog }: MirrorCommand,
+  { source, content }: MirrorFile,
+  mirror: Pick<ServiceMirror, 'replaceRemotes'>,
+): LiveConfig {
+  const { remoteClusters: _, ...fixed } = content;
   return new LiveConfig({
-    file,
-    apply: (source) => {
-      settingsOf(source, options, warningLog);
-      const needRestart = changedFields(start, documentOf(source));
-      return Promise.resolve({ changes: { added: [], removed: [], changed: [] }, needRestart });
+    file: source,
+    apply: async (changed) => {
+      const { warnings, file } = configOf(changed, options);
+      const { remoteClusters, ...others } = file.content;
+      const settings = settingsOfFile({ ...fixed, remoteClusters }, surroundingsOf(options));
+      if (!settings.ok)
+        throw configError(
+          changed.path,
+          settings.problems.map((problem) => `${problem} until a restart`),
+        );
+      const changes = await mirror.replaceRemotes(settings.value.remotes);
+      for (const warning of warnings) warningLog.warn({ path: changed.path }, warning);
+      return { changes, needRestart: changedFields(fixed, others) };
     },
     log,
   });
@@ -74,7 +84,7 @@ function liveConfigOf({ options, log, warningLog }: MirrorCommand, file: ConfigS
 /** Prints what `runMirror` would write, and writes nothing. */
 export async function runPlan(command: MirrorCommand, run: RunOptions): Promise<number> {
   const { options, print } = command;
-  return withClients(command, { ...readSettings(command), run }, async (input) => {
+  return withClients(command, { config: readConfig(command), run }, async (input) => {
     const mirror = new ServiceMirror({ ...input, leadership: new SoleLeader() });
     const plan = await mirror.plan({ ...run, timeoutMs: options.timeoutMs });
     print(options.output === 'json' ? planJson(plan) : planText(plan));
@@ -136,7 +146,7 @@ function cleanupPlace(command: MirrorCommand): CleanupPlace {
     const served = options.svcPrefix === undefined ? [] : [options.svcPrefix];
     return { local, namespace: options.mirrorNs!, served, hasMcs: false };
   }
-  const { local, mirrorNamespace, remotes, mcs } = readSettings(command).settings;
+  const { local, mirrorNamespace, remotes, mcs } = readConfig(command).settings;
   const served = [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])];
   return { local: localOf(local.reference, options), namespace: mirrorNamespace, served, hasMcs: mcs !== undefined };
 }
@@ -147,57 +157,88 @@ type Parts = Omit<ServiceMirrorInput, 'leadership'> &
 /** Connects to all clusters, with requests counted, for as long as `use` runs. */
 function withClients(
   command: MirrorCommand,
-  { settings, run }: { readonly settings: Settings; readonly run: RunOptions },
+  { config, run }: { readonly config: Config; readonly run: RunOptions },
   use: (parts: Parts) => Promise<number>,
 ): Promise<number> {
   const { options, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, clusters }) => {
-    const { metrics, registry } = createMetrics(metricTable, {
-      remote: ['local', ...settings.remotes.map(({ name }) => name)],
-    });
+  const { remotes: settingsOfRemotes, ...settings } = config.settings;
+  const local = localOf(settings.local.reference, options);
+  const references = { local, remotes: referencesOf(settingsOfRemotes, options) };
+  return withClusters(references, command, run, ({ local: connection, remotes: connections, clusters }) => {
+    const { metrics, registry, series } = createMetrics(
+      metricTable,
+      labelsOfRemotes(settingsOfRemotes.map(({ name }) => name)),
+    );
+    series.begin({ remote: ['local'] });
     const onRequest = ({ host, method, code, seconds }: RequestReport): void => {
       metrics.kubeRequests.inc({ host, method, code: code === '' ? '<error>' : code });
       metrics.kubeRequestDuration.observe({ host, method }, seconds);
     };
-    const clientOf = (connection: Connection): KubeClient =>
-      new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
-    const clients = { local: clientOf(local), remotes: remotes.map(clientOf) };
-    return use({ options, settings, log, metrics, registry, clusters, ...clients });
+    const clientOf = (each: Connection): KubeClient =>
+      new KubeClient({ connection: each, userAgent, encoding: options.encoding, onRequest });
+    const remotes = new Remotes({
+      settings: settingsOfRemotes,
+      connections,
+      clusters,
+      references: (next) => referencesOf(next, options),
+      clientOf,
+      series: {
+        begin: ({ name }) => series.begin(labelsOfRemotes([name])),
+        end: ({ name }) => series.end(labelsOfRemotes([name])),
+      },
+      metrics,
+      log,
+      holdMs: options.deletionGuardHoldMs,
+    });
+    return use({ options, settings, log, metrics, registry, clusters, local: clientOf(connection), remotes });
   });
 }
 
-/** The local cluster and the remotes, each with the flag or field that names it. */
-function clustersOf({ local, remotes }: Settings, options: MirrorOptions) {
-  const { config } = options;
-  const others =
-    config === undefined
-      ? remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))
-      : remotesOfFile(remotes, `${config}: remoteClusters`);
-  return { local: localOf(local.reference, options), remotes: others };
-}
+/** The remotes, each with the flag or field that names it. */
+const referencesOf = (remotes: readonly RemoteSettings[], { config }: MirrorOptions): readonly NamedReference[] =>
+  config === undefined
+    ? remotes.map((remote) => remoteOfFlags(remote, spellingOf(table.targetKubeConfig)))
+    : remotesOfFile(remotes, `${config}: remoteClusters`);
 
 function localOf(reference: NamedReference['reference'], { config, kubeConfig }: MirrorOptions): NamedReference {
   const isFlag = config === undefined || kubeConfig !== undefined;
   return { at: isFlag ? spellingOf(table.kubeConfig) : `${config}: localCluster.kubeConfigPath`, reference };
 }
 
-type ConfigSource = ReturnType<typeof readConfigSource>;
+/** A config file as it was read, and what is in it. */
+type MirrorFile = { readonly source: ConfigSource; readonly content: ConfigFile };
 
-/** The settings, and the config file as it was read, if there is one. */
-function readSettings({ options, warningLog }: MirrorCommand): { settings: Settings; file: ConfigSource | undefined } {
-  if (options.config === undefined) return { settings: settingsOfOptions(options), file: undefined };
-  const file = readConfigSource(options.config);
-  return { settings: settingsOf(file, options, warningLog), file };
+/** What flags, or a file, say at one time. */
+type Config = { readonly settings: AllSettings; readonly file?: MirrorFile };
+
+/** @throws {ConfigError} with all problems in the file */
+function readConfig({ options, warningLog }: MirrorCommand): Config {
+  if (options.config === undefined) return { settings: settingsOfOptions(options) };
+  const { warnings, ...config } = configOf(readConfigSource(options.config), options);
+  for (const warning of warnings) warningLog.warn({ path: options.config }, warning);
+  return config;
 }
 
-function settingsOf({ path, content }: ConfigSource, options: MirrorOptions, warningLog: Logger): Settings {
-  const file = parseMirrorFile(content);
-  const isPod = process.env['KUBERNETES_SERVICE_HOST'] !== undefined;
-  const settings = file.ok ? settingsOfFile(file.value, { options, isPod, canRead }) : file;
-  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of [...(file.ok ? file.warnings : []), ...settings.warnings]) warningLog.warn({ path }, warning);
-  return settings.value;
+function configOf(
+  source: ConfigSource,
+  options: MirrorOptions,
+): Required<Config> & { readonly warnings: readonly string[] } {
+  const parsed = parseMirrorFile(source.content);
+  if (!parsed.ok) throw configError(source.path, parsed.problems);
+  const settings = settingsOfFile(parsed.value, surroundingsOf(options));
+  if (!settings.ok) throw configError(source.path, settings.problems);
+  const warnings = [...parsed.warnings, ...settings.warnings];
+  return { settings: settings.value, file: { source, content: parsed.value }, warnings };
 }
+
+const configError = (path: string, problems: readonly string[]): ConfigError =>
+  new ConfigError(problems.map((problem) => `${path}: ${problem}`));
+
+const surroundingsOf = (options: MirrorOptions): Surroundings => ({
+  options,
+  isPod: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
+  canRead,
+});
 
 function canRead(path: string): boolean {
   try {

@@ -39,7 +39,7 @@ function writesOf(target: Target): readonly Change[] {
     targets: { target: () => target },
     keys: { claimants: () => [], sourcesOf: () => [] },
     write,
-    onDiagnostics: () => {},
+    clusters: { diagnose: () => {} },
   }).plan('c2/default/x');
 }
 

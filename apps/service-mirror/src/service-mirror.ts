@@ -4,13 +4,16 @@ import {
   foreseeRefusals,
   LeaderController,
   LocalWrites,
+  type Remote,
+  type RemoteChanges,
+  type Remotes,
   Runner,
 } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { type Health, type Logger, shared } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
-import { prefixesOf, type Settings } from './config/settings.ts';
+import { prefixesOf, type RemoteSettings, type Settings } from './config/settings.ts';
 import { askedNames } from './services/desired/asked-names.ts';
 import { ChangeWriter } from './services/local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './services/local/mirror-namespace.ts';
@@ -35,8 +38,7 @@ export type ServiceMirrorInput = {
   readonly options: MirrorOptions;
   readonly settings: Settings;
   readonly local: KubeClient;
-  /** In the order of `settings.remotes`. */
-  readonly remotes: readonly KubeClient[];
+  readonly remotes: Remotes<RemoteSettings>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   /** Whether this replica may write. */
@@ -62,6 +64,7 @@ export class ServiceMirror {
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
   readonly #writer: ObjectWriter;
+  readonly #writes: LocalWrites;
   readonly #namespace: NamespaceCheck;
   readonly #reconciler: ServiceReconciler;
   readonly #controller: LeaderController;
@@ -69,44 +72,42 @@ export class ServiceMirror {
   readonly #resolvedNames: () => Promise<readonly ResolvedName[]>;
 
   constructor(input: ServiceMirrorInput) {
-    const { options, settings, local: client, log, metrics, leadership } = input;
+    const { options, settings, remotes, local: client, log, metrics, leadership } = input;
     this.#input = input;
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
-    this.#queueMetrics = new QueueMetrics({ metrics, local: settings.local.name });
+    const queue: Pick<LeaderController, 'enqueue'> = { enqueue: (...event) => this.#controller.enqueue(...event) };
+    this.#queueMetrics = new QueueMetrics({ metrics, remotes, local: settings.local.name });
     this.#counts = countsOf(input);
     const local = new LocalObjects({
       ...input,
       client,
-      // No `since`: a repair counts in `repairs_total`, not in `propagation_seconds`.
-      onChange: (service) => this.#enqueue(keys.ofName(service)),
+      onChange: (service) => {
+        // Before, nothing can be decided, and each cluster enqueues all keys once it is listed. No `since`: a repair counts in
+        // `repairs_total`, not in `propagation_seconds`.
+        if (local.isSynced()) queue.enqueue(keys.ofName(service));
+      },
       observers: [this.#counts, gaps],
     });
     this.#local = local;
     this.#writer = writer;
     this.#namespace = { writer, local, log };
-    const keys = new ServiceKeys({ settings, options, local, metrics });
-    const onKeys = (changed: Iterable<string>, since?: number): void => this.#enqueue(changed, since);
-    const onStale = (cluster: string): void => this.#controller.enqueue(this.#mcs?.keysOf(cluster) ?? []);
-    const clusters = new SourceClusters({ ...input, client, local, keys, onKeys, onStale });
+    const keys = new ServiceKeys({ remotes, options, local, metrics });
+    const onStale = (cluster: string): void => queue.enqueue(this.#mcs?.keysOf(cluster) ?? []);
+    const clusters = new SourceClusters({ ...input, client, local, keys, queue, onStale });
     this.#clusters = clusters;
-    const zones = new LocalZones({ ...input, client, onChange: () => this.#enqueue(clusters.allKeys()) });
-    const writes = new LocalWrites({
-      ...input,
-      concurrency: options.writeConcurrency,
-      what: 'service',
-      remotes: [...settings.remotes.map(({ name }) => name), GLOBAL],
-      // A Service and its slice, and for an export the ServiceImport besides.
-      objectsOf: (remote) => 2 * keys.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0),
-      perSecond: options.maxRemoteWrites,
-    });
+    const zones = new LocalZones({ ...input, client, clusters, queue });
+    // A Service and its slice, and for an export the ServiceImport besides.
+    const objectsOf = (remote: string) => 2 * keys.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0);
+    const writes = writesOf(input, objectsOf);
+    this.#writes = writes;
     const changes = new ChangeWriter({ ...input, writes, writer, local, gaps, clusters });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
-      targets: new Targets({ settings, local, clusters, keys, zones }),
+      clusters,
+      targets: new Targets({ settings, remotes, local, clusters, keys, zones }),
       write: (change, context) => changes.write(change, context),
-      onDiagnostics: (key, diagnostics) => clusters.diagnose(key, diagnostics),
     });
     if (settings.mcs !== undefined)
       this.#mcs = new MultiClusterServices({
@@ -115,7 +116,7 @@ export class ServiceMirror {
         sources: clusters,
         writes,
         counts: this.#counts,
-        onKeys: (...event) => this.#controller.enqueue(...event),
+        queue,
       });
     this.#controller = new LeaderController({
       leadership,
@@ -128,8 +129,7 @@ export class ServiceMirror {
       observer: this.#queueMetrics,
       onFailure: (failure) => writes.failed(failure, parseImportKey(failure.key) && 'import'),
       onStartedLeading: (running) => {
-        this.#enqueue(clusters.allKeys(), performance.now());
-        this.#controller.enqueue(this.#mcs?.keys() ?? [], performance.now());
+        this.#enqueueAll(performance.now());
         void warnOfMissingNamespace(this.#namespace, running);
       },
     });
@@ -137,6 +137,7 @@ export class ServiceMirror {
       local,
       prepare: (running) => clusters.readServiceRanges(running),
       watch: async (running) => [
+        remotes.run((remote, run) => this.#follow(remote, run), running),
         clusters.run(running),
         zones.run(running),
         ...(this.#mcs ? [this.#mcs.run(running)] : []),
@@ -146,8 +147,9 @@ export class ServiceMirror {
       longestReconcileMs: () => this.#controller.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
-    const asked = { prefixes: prefixesOf(settings), hasGlobals: settings.global !== undefined };
-    this.#resolvedNames = shared(() => resolveNames(askedNames(local, asked)), { forMs: ASK_DNS_MS });
+    const hasGlobals = settings.global !== undefined;
+    const asked = () => askedNames(local, { prefixes: prefixesOf(remotes), hasGlobals });
+    this.#resolvedNames = shared(() => resolveNames(asked()), { forMs: ASK_DNS_MS });
   }
 
   readonly isLive = (): Health => this.#runner.isLive();
@@ -183,6 +185,24 @@ export class ServiceMirror {
   }
 
   /**
+   * Takes over the remotes of a changed config. What is here of one that left stays, as that of any cluster that isn't in the
+   * config.
+   *
+   * @throws {ConfigError} if there is no way to connect to one; then all stays as it was
+   */
+  async replaceRemotes(next: readonly RemoteSettings[]): Promise<RemoteChanges> {
+    const changes = await this.#input.remotes.replace(next);
+    for (const name of [...changes.removed, ...changes.changed]) {
+      this.#queueMetrics.forget(name);
+      this.#writes.forget(name);
+    }
+    for (const name of [...changes.added, ...changes.changed]) this.#writes.begin(name);
+    this.#counts.recount(this.#local.all(), this.#mcs?.parts() ?? []);
+    this.#enqueueAll();
+    return changes;
+  }
+
+  /**
    * What `run` would write now, by the same informers and the same reconcile.
    *
    * @throws Error if the local objects can't be listed in time
@@ -207,14 +227,27 @@ export class ServiceMirror {
     this.#mcs?.sample();
   }
 
-  #enqueue(keys: Iterable<string>, since?: number): void {
-    // Without the local objects nothing can be decided. Each cluster enqueues all keys once it is listed.
-    if (this.#local.isSynced()) this.#controller.enqueue(keys, since);
+  async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
+    await Promise.all([this.#clusters.follow(remote, running), this.#mcs?.follow(remote, running)]);
+  }
+
+  #enqueueAll(since?: number): void {
+    if (this.#local.isSynced()) this.#controller.enqueue(this.#clusters.allKeys(), since);
+    this.#controller.enqueue(this.#mcs?.keys() ?? [], since);
   }
 }
 
-function countsOf({ settings, metrics }: ServiceMirrorInput): LocalCounts {
+const writesOf = (input: ServiceMirrorInput, objectsOf: (remote: string) => number): LocalWrites =>
+  new LocalWrites({
+    ...input,
+    concurrency: input.options.writeConcurrency,
+    what: 'service',
+    remotes: [...input.remotes.byName.keys(), GLOBAL],
+    objectsOf,
+    perSecond: input.options.maxRemoteWrites,
+  });
+
+function countsOf({ settings, remotes, metrics }: ServiceMirrorInput): LocalCounts {
   const { local, global } = settings;
-  const hasGlobals = global !== undefined;
-  return new LocalCounts({ metrics, prefixes: prefixesOf(settings), local: local.name, hasGlobals });
+  return new LocalCounts({ metrics, remotes, local: local.name, hasGlobals: global !== undefined });
 }

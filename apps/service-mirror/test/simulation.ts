@@ -160,7 +160,7 @@ export class Simulation {
       targets: { target: (key) => this.#target(key) },
       keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
       write: (change) => Promise.resolve(this.#write(change)),
-      onDiagnostics: () => {},
+      clusters: { diagnose: () => {} },
     });
   }
 

@@ -7,7 +7,7 @@ import { Findings, type Place } from './problems.ts';
 import { clusterName, namespace, selector } from './option-types.ts';
 import { options as table, type MirrorOptions } from './options.ts';
 import { remotesOf } from './remote-entries.ts';
-import { type GlobalSettings, type Settings, UNNAMED } from './settings.ts';
+import { type AllSettings, type GlobalSettings, UNNAMED } from './settings.ts';
 import { zonesOf } from './zones.ts';
 
 /** What the settings depend on besides the file. */
@@ -20,7 +20,7 @@ export type Surroundings = {
 
 /** Settings with warnings for the log, or every problem, each with its field. */
 export type FileSettings =
-  | { readonly ok: true; readonly value: Settings; readonly warnings: readonly string[] }
+  | { readonly ok: true; readonly value: AllSettings; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 type TextKey =
@@ -50,7 +50,7 @@ export function settingsOfFile(
   const global = globalOf(input);
   const name = localName(localCluster, { isRequired: global !== undefined || mcs !== undefined, findings });
   const fileCidrs = findings.cidrs('localCluster.cidrs', localCluster.cidrs ?? []);
-  const settings: Settings = {
+  const settings: AllSettings = {
     local: {
       name: name ?? UNNAMED,
       reference: referenceOfLocal(localCluster, surroundings, findings),

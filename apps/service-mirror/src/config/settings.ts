@@ -1,4 +1,4 @@
-import { localReference } from '@kube-semaphore/multicluster';
+import { localReference, type RemoteList } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
 import type { McsSettings } from './mcs.ts';
@@ -42,7 +42,7 @@ export type RemoteSettings = {
   readonly staleAction: 'unready' | 'remove' | 'keep';
 };
 
-/** The clusters and what is mirrored, from the flags for one remote or from a file. */
+/** The local cluster, and what is mirrored, from flags or from a file: what is fixed while the app runs. */
 export type Settings = {
   readonly local: LocalSettings;
   readonly mirrorNamespace: string;
@@ -54,19 +54,33 @@ export type Settings = {
   readonly mcs: McsSettings | undefined;
   /** Whether mirrors without a source are removed. */
   readonly serviceSync: boolean;
+};
+
+/** What flags or a file say at one time. */
+export type AllSettings = Settings & {
   /** At least one; names and prefixes are unique. */
   readonly remotes: readonly RemoteSettings[];
 };
 
-/** The prefixes of the remotes, by cluster. */
-export const prefixesOf = ({ remotes }: Pick<Settings, 'remotes'>): ReadonlyMap<string, string> =>
-  new Map(remotes.map(({ name, prefix }) => [name, prefix]));
+/** The remotes of the config now, as far as decisions need them. */
+export type PrefixList = RemoteList<Pick<RemoteSettings, 'name' | 'prefix'>>;
+
+const prefixes = new WeakMap<PrefixList['all'], ReadonlyMap<string, string>>();
+
+/** The prefixes of the remotes, by cluster. A list has the same map each time. */
+export function prefixesOf({ all }: PrefixList): ReadonlyMap<string, string> {
+  const known = prefixes.get(all);
+  if (known !== undefined) return known;
+  const computed = new Map(all.map(({ settings: { name, prefix } }) => [name, prefix]));
+  prefixes.set(all, computed);
+  return computed;
+}
 
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';
 
 /** Settings from the flags for one remote, which are validated to be complete. Its prefix is also its name. */
-export function settingsOfOptions(options: MirrorOptions): Settings {
+export function settingsOfOptions(options: MirrorOptions): AllSettings {
   return {
     local: { name: UNNAMED, reference: localReference(options.kubeConfig), zones: [], cidrs: options.localCidrs ?? [] },
     mirrorNamespace: options.mirrorNs!,

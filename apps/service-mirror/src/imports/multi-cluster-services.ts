@@ -1,18 +1,20 @@
+import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { KeyContext, LeaderController, LocalWrites, PlannedWrite } from '@kube-semaphore/multicluster';
+import type { KeyContext, LocalWrites, PlannedWrite, Remote, Remotes } from '@kube-semaphore/multicluster';
 import { ImportReconciler } from './reconciler.ts';
 import { LocalImports } from './local/imports.ts';
 import { ImportWriter } from './local/import-writer.ts';
 import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
+import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
 import { importKey } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
 
-export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'onKeys'> & {
-  readonly onKeys: LeaderController['enqueue'];
+export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes'> & {
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly counts: Pick<LocalCounts, 'importChanged'>;
 };
@@ -25,16 +27,13 @@ export class MultiClusterServices {
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
-    const { settings, client, sources, writes, counts, onKeys } = options;
+    const { settings, client, sources, remotes, writes, queue } = options;
     this.#options = options;
     const imports = new LocalImports({
       ...options,
-      // No `since`: a repair doesn't count as propagation.
-      onKeys: (keys) => onKeys(keys),
-      onParts: (before, after) => counts.importChanged(before, after),
       // What was refused in a namespace may be possible in the next of its name.
       onNamespace: (name) =>
-        onKeys(
+        queue.enqueue(
           [...this.keys()].filter((key) => key.startsWith(importKey(name, ''))),
           undefined,
           { isUrgent: true },
@@ -45,19 +44,13 @@ export class MultiClusterServices {
     const clusters = new McsClusters({ ...options, imports });
     this.#imports = imports;
     this.#clusters = clusters;
+    const writer = new ImportWriter(client);
     this.#reconciler = new ImportReconciler({
       settings,
       imports,
       clusters,
       families: () => sources.families,
-      writes: new ImportWrites({
-        writes,
-        writer: new ImportWriter(client),
-        imports,
-        exports: () => clusters.local.exports,
-        remotesOf: (at) => clusters.remotesOf(at),
-        remotes: new Set(settings.remotes.map(({ name }) => name)),
-      }),
+      writes: new ImportWrites({ writes, writer, imports, clusters, remotes }),
     });
   }
 
@@ -97,11 +90,26 @@ export class MultiClusterServices {
     if (this.#imports.isSynced()) this.#options.metrics.mcsImports.set({}, this.#imports.imports().length);
   }
 
-  /** Watches until `signal` is aborted. The exports come after the local imports, which their first lists are measured against. */
+  /** The clusters that have a part in a local object, for each object. */
+  parts(): readonly (readonly string[])[] {
+    return this.#imports.parts();
+  }
+
+  /**
+   * Watches the local cluster until `signal` is aborted. Its exports come after its imports, which their first list is measured
+   * against.
+   */
   async run(running: RunOptions): Promise<void> {
     const watching = this.#imports.run(running);
     await Promise.race([this.#imports.listed, watching]);
     if (!running.signal.aborted) await this.#clusters.run(running);
     await watching;
+  }
+
+  /** Watches a remote until `signal` is aborted, once the local imports are listed. */
+  async follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
+    const { signal } = running;
+    if (!signal.aborted) await Promise.race([this.#imports.listed, once(signal, 'abort')]);
+    if (!signal.aborted) await this.#clusters.follow(remote, running);
   }
 }

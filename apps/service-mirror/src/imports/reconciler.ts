@@ -31,7 +31,7 @@ import type { McsClusters } from './remote/exporters.ts';
 export type ImportReconcilerOptions = {
   readonly settings: Pick<Settings, 'mcs' | 'mirrorNamespace'>;
   readonly imports: Pick<LocalImports, 'hasNamespace' | 'import' | 'isSynced' | 'observed' | 'service'>;
-  readonly clusters: Pick<McsClusters, 'diagnose'> & {
+  readonly clusters: Pick<McsClusters, 'diagnose' | 'has'> & {
     readonly all: readonly Pick<McsCluster, 'cluster' | 'part' | 'synced'>[];
     readonly local: Pick<McsCluster, 'synced'> & {
       readonly exports: Pick<McsCluster['exports'], 'own'>;
@@ -72,11 +72,9 @@ const MOST_STEPS = 10;
 /** Makes a ServiceImport, its Service and slices, and the conditions of the local export, what the exports say. */
 export class ImportReconciler {
   readonly #options: ImportReconcilerOptions;
-  readonly #configured: ReadonlySet<string>;
 
   constructor(options: ImportReconcilerOptions) {
     this.#options = options;
-    this.#configured = new Set(options.clusters.all.map(({ cluster }) => cluster));
   }
 
   async reconcile(key: string, context: KeyContext): Promise<void> {
@@ -190,7 +188,7 @@ export class ImportReconciler {
       name,
       exporters: parts.flatMap(({ exporter }) => exporter ?? []),
       retained: retainedExports(present, unknown),
-      orphans: isAllowed ? orphanParts(present, this.#configured) : NO_ORPHANS,
+      orphans: isAllowed ? orphanParts(present, clusters) : NO_ORPHANS,
       own: own && { ...exported, present: conflictReasons(own.conditions) },
       prefixes: mcs.exportedLabelPrefixes,
       families: families(),

@@ -1,3 +1,4 @@
+import { prefixesOf, type PrefixList } from '../config/settings.ts';
 import { GLOBAL, mirrorClusterLabel, mirroredServiceLabel, mirroredSliceLabel, mirrorPrefixLabel } from '../names.ts';
 import { mirrorsWithoutReadyEndpoints } from '../services/desired/mirrors/ready-mirrors.ts';
 import type { LocalKind } from '../services/local/objects.ts';
@@ -6,9 +7,9 @@ import { WatcherMetrics, watcherOf } from './watchers.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-type Labelled = { readonly labels: Labels } | undefined;
+type Labelled = { readonly labels: Labels };
 
-type Change = { readonly previous: Labelled; readonly current: Labelled };
+type Change = { readonly previous: Labelled | undefined; readonly current: Labelled | undefined };
 
 /** The cluster of a local object, by its labels. */
 type Owner = { readonly cluster: string; readonly use: 'mirror' | 'global' | 'orphan' };
@@ -18,7 +19,7 @@ export type LocalCountsOptions = {
     MirrorMetrics,
     'orphans' | 'watcherObjects' | 'watcherEvents' | 'mirrorsWithoutReadyEndpoints'
   >;
-  readonly prefixes: ReadonlyMap<string, string>;
+  readonly remotes: PrefixList;
   /** The local cluster's name. */
   readonly local: string;
   readonly hasGlobals: boolean;
@@ -30,21 +31,23 @@ const ORPHAN = 'orphan ';
 /** How many local objects there are of each cluster, and of clusters that aren't in the config. */
 export class LocalCounts {
   readonly #options: LocalCountsOptions;
-  readonly #clusters: ReadonlyMap<string, string>;
   readonly #counts = new Map<string, number>();
   readonly #watchers = new Map<string, WatcherMetrics>();
+  /** By which objects are counted, until `recount`. */
+  #known: Known;
   /** Whether no local object changed since the last sample. */
   #isSampled = false;
 
   constructor(options: LocalCountsOptions) {
     this.#options = options;
-    this.#clusters = new Map(Array.from(options.prefixes, ([cluster, prefix]) => [prefix, cluster]));
+    this.#known = knownIn(options);
   }
 
   /** A local object was added, changed or removed. */
   changed(kind: LocalKind, { previous, current }: Change): void {
     this.#isSampled = false;
-    const [before, after] = [previous && this.#ownerOf(previous.labels), current && this.#ownerOf(current.labels)];
+    const { ownerOf } = this.#known;
+    const [before, after] = [previous && ownerOf(previous.labels), current && ownerOf(current.labels)];
     const isMove = before?.cluster !== after?.cluster || before?.use !== after?.use;
     if (before !== undefined && isMove) this.#count(kind, before, -1, { previous, current: undefined });
     if (after !== undefined)
@@ -57,21 +60,53 @@ export class LocalCounts {
   /** An object of a ServiceImport was added, changed or removed: these clusters had a part in it before, and have one now. */
   importChanged(before: readonly string[], after: readonly string[]): void {
     for (const [clusters, step] of [[before, -1] as const, [after, 1] as const])
-      for (const cluster of clusters) if (cluster !== '' && !this.#isKnown(cluster)) this.#countOrphan(cluster, step);
+      for (const cluster of clusters)
+        if (cluster !== '' && !this.#known.isKnown(cluster)) this.#countOrphan(cluster, step);
+  }
+
+  /**
+   * The config has other remotes: counts what is theirs as that of orphans, or the other way round.
+   *
+   * @param objects all local ones, by kind
+   * @param parts the clusters that have a part in an object of a ServiceImport, for each object
+   */
+  recount(objects: Readonly<Record<LocalKind, readonly Labelled[]>>, parts: readonly (readonly string[])[]): void {
+    const before = this.#known;
+    this.#known = knownIn(this.#options);
+    const { remotes, ownerOf, isKnown } = this.#known;
+    this.#isSampled = false;
+    // One with other settings has new series, and so new counts.
+    const gone = new Set(
+      before.remotes.filter((each) => !remotes.includes(each)).map(({ settings: { name } }) => name),
+    );
+    for (const cluster of gone)
+      for (const key of [...this.#counts.keys()].filter((each) => each.endsWith(` ${cluster}`) && !isOrphan(each))) {
+        this.#counts.delete(key);
+        this.#watchers.delete(key);
+      }
+    for (const kind of ['services', 'slices', 'endpoints'] as const)
+      for (const object of objects[kind]) {
+        const [from, to] = [before.ownerOf(object.labels), ownerOf(object.labels)];
+        if (from?.cluster === to?.cluster && from?.use === to?.use && !gone.has(to?.cluster ?? '')) continue;
+        if (from?.use === 'orphan') this.#countOrphan(from.cluster, -1);
+        if (to !== undefined) this.#count(kind, to, +1, { previous: undefined, current: object });
+      }
+    for (const cluster of parts.flat().filter((each) => each !== '' && before.isKnown(each) !== isKnown(each)))
+      this.#countOrphan(cluster, isKnown(cluster) ? -1 : +1);
   }
 
   /** Counts the mirrors and global Services without ready endpoints. An idle process does no work. */
   sample(local: Parameters<typeof mirrorsWithoutReadyEndpoints>[0]): void {
     if (this.#isSampled) return;
     this.#isSampled = true;
-    const { metrics, prefixes, hasGlobals } = this.#options;
-    for (const [remote, count] of mirrorsWithoutReadyEndpoints(local, prefixes))
+    const { metrics, remotes, hasGlobals } = this.#options;
+    for (const [remote, count] of mirrorsWithoutReadyEndpoints(local, prefixesOf(remotes)))
       if (hasGlobals || remote !== GLOBAL) metrics.mirrorsWithoutReadyEndpoints.set({ remote }, count);
   }
 
   /** Clusters that aren't in the config, with how many objects there are of each; sorted. */
   get orphans(): readonly { readonly cluster: string; readonly objects: number }[] {
-    const counts = [...this.#counts].filter(([key, count]) => key.startsWith(ORPHAN) && count > 0);
+    const counts = [...this.#counts].filter(([key, count]) => isOrphan(key) && count > 0);
     return counts
       .map(([key, objects]) => ({ cluster: key.slice(ORPHAN.length), objects }))
       .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
@@ -108,19 +143,32 @@ export class LocalCounts {
     this.#counts.set(key, count);
     return count;
   }
+}
 
-  #isKnown(cluster: string): boolean {
-    return cluster === this.#options.local || this.#options.prefixes.has(cluster);
-  }
+/** Says to which cluster an object belongs, by the remotes of one time. */
+type Known = {
+  readonly remotes: PrefixList['all'];
+  /** Undefined for an object that isn't ours. */
+  readonly ownerOf: (labels: Labels) => Owner | undefined;
+  /** Whether a cluster is in the config. */
+  readonly isKnown: (cluster: string) => boolean;
+};
 
-  #ownerOf(labels: Labels): Owner | undefined {
+function knownIn({ remotes, local }: Pick<LocalCountsOptions, 'remotes' | 'local'>): Known {
+  const prefixes = prefixesOf(remotes);
+  const clusters = new Map(Array.from(prefixes, ([cluster, prefix]) => [prefix, cluster]));
+  const isKnown = (cluster: string): boolean => cluster === local || prefixes.has(cluster);
+  const ownerOf = (labels: Labels): Owner | undefined => {
     if (labels[mirroredServiceLabel] === 'true') {
       const prefix = labels[mirrorPrefixLabel] ?? '';
-      const cluster = this.#clusters.get(prefix);
+      const cluster = clusters.get(prefix);
       return cluster === undefined ? { cluster: prefix, use: 'orphan' } : { cluster, use: 'mirror' };
     }
     if (labels[mirroredSliceLabel] !== 'true') return undefined;
     const cluster = labels[mirrorClusterLabel] ?? '';
-    return { cluster, use: this.#isKnown(cluster) ? 'global' : 'orphan' };
-  }
+    return { cluster, use: isKnown(cluster) ? 'global' : 'orphan' };
+  };
+  return { remotes: remotes.all, ownerOf, isKnown };
 }
+
+const isOrphan = (key: string): boolean => key.startsWith(ORPHAN);

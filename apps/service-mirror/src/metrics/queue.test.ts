@@ -1,12 +1,15 @@
 import { createMetrics } from '@kube-semaphore/runtime';
+import type { Remote } from '@kube-semaphore/multicluster';
 import { expect, it } from 'vitest';
+import type { RemoteSettings } from '../config/settings.ts';
 import { metrics as table } from './metrics.ts';
 import { QueueMetrics } from './queue.ts';
 
 async function run(steps: (queue: QueueMetrics, clock: { ms: number }) => void) {
   const clock = { ms: 0 };
   const { metrics, registry } = createMetrics(table, { remote: [] });
-  steps(new QueueMetrics({ metrics, local: 'c1', now: () => clock.ms }), clock);
+  const remotes = { byName: new Map(['c2', 'c3'].map((name) => [name, {} as Remote<RemoteSettings>])) };
+  steps(new QueueMetrics({ metrics, remotes, local: 'c1', now: () => clock.ms }), clock);
   const text = await registry.metrics();
   return (name: string, queue = 'c2-service') => {
     const line = text
@@ -59,4 +62,15 @@ it('counts failed keys until they succeed', async () => {
 it('counts the keys of imports as a queue of the local cluster', async () => {
   const value = await run((queue) => queue.added('@import/shop/web'));
   expect(value('adds_total', 'c1-import')).toBe(1);
+});
+
+it('counts no keys of a remote that left the config, and begins anew when it comes again', async () => {
+  const value = await run((queue) => {
+    queue.added('gone/ns/a');
+    queue.added('c2/ns/a');
+    queue.forget('c2');
+    queue.added('c2/ns/b');
+  });
+  expect(value('adds_total', 'gone-service')).toBeUndefined();
+  expect(value('depth')).toBe(1);
 });

@@ -1,4 +1,6 @@
 import type { QueueObserver } from '@kube-semaphore/controller';
+import type { Remotes } from '@kube-semaphore/multicluster';
+import type { RemoteSettings } from '../config/settings.ts';
 import { GLOBAL, IMPORT } from '../names.ts';
 import type { MirrorMetrics } from './metrics.ts';
 
@@ -6,6 +8,7 @@ export type QueueMetricsOptions = {
   readonly metrics: MirrorMetrics;
   /** The local cluster's name. */
   readonly local: string;
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
   /** Monotonic, in ms. */
   readonly now?: () => number;
 };
@@ -30,7 +33,9 @@ export class QueueMetrics implements QueueObserver {
 
   added(key: string): void {
     const { metrics } = this.#options;
-    const { name, queue } = this.#queueOf(key);
+    const found = this.#queueOf(key);
+    if (found === undefined) return;
+    const { name, queue } = found;
     queue.waiting.set(key, this.#now());
     metrics.queueAdds.inc({ name });
     metrics.queueDepth.set({ name }, queue.waiting.size);
@@ -38,7 +43,9 @@ export class QueueMetrics implements QueueObserver {
 
   started(key: string): void {
     const { metrics } = this.#options;
-    const { name, queue } = this.#queueOf(key);
+    const found = this.#queueOf(key);
+    if (found === undefined) return;
+    const { name, queue } = found;
     const now = this.#now();
     metrics.queueLatency.observe({ name }, (now - (queue.waiting.get(key) ?? now)) / 1000);
     queue.waiting.delete(key);
@@ -48,7 +55,9 @@ export class QueueMetrics implements QueueObserver {
 
   ended(key: string, { failed }: { readonly failed: boolean }): void {
     const { metrics } = this.#options;
-    const { name, queue } = this.#queueOf(key);
+    const found = this.#queueOf(key);
+    if (found === undefined) return;
+    const { name, queue } = found;
     const now = this.#now();
     metrics.queueWorkDuration.observe({ name }, (now - (queue.working.get(key) ?? now)) / 1000);
     queue.working.delete(key);
@@ -73,8 +82,15 @@ export class QueueMetrics implements QueueObserver {
     }
   }
 
-  #queueOf(key: string): { readonly name: string; readonly queue: Queue } {
-    const name = queueName(key, this.#options.local);
+  /** A remote left the config, or has other settings, and so new series. */
+  forget(remote: string): void {
+    this.#queues.delete(queueOfRemote(remote));
+  }
+
+  /** Undefined for a key of a remote that isn't in the config any more. */
+  #queueOf(key: string): { readonly name: string; readonly queue: Queue } | undefined {
+    const name = this.#nameOf(key);
+    if (name === undefined) return undefined;
     const queue = this.#queues.get(name) ?? {
       waiting: new Map<string, number>(),
       working: new Map<string, number>(),
@@ -83,11 +99,16 @@ export class QueueMetrics implements QueueObserver {
     this.#queues.set(name, queue);
     return { name, queue };
   }
+
+  /** The name of the Go program's queue for a key, and a name like it for imports. */
+  #nameOf(key: string): string | undefined {
+    const { local, remotes } = this.#options;
+    const cluster = key.slice(0, key.indexOf('/'));
+    if (cluster === IMPORT) return `${local}-import`;
+    if (cluster === GLOBAL) return `${local}-global-service`;
+    return remotes.byName.has(cluster) ? queueOfRemote(cluster) : undefined;
+  }
 }
 
-/** The name of the Go program's queue for a key, and a name like it for imports. */
-function queueName(key: string, local: string): string {
-  const cluster = key.slice(0, key.indexOf('/'));
-  if (cluster === IMPORT) return `${local}-import`;
-  return cluster === GLOBAL ? `${local}-global-service` : `${cluster}-service`;
-}
+/** Of its mirrors. */
+export const queueOfRemote = (remote: string): string => `${remote}-service`;

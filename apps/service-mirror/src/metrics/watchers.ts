@@ -25,8 +25,14 @@ export function watcherOf(
 ): Watcher {
   const slices = use === 'mirror' ? 'endpoints' : 'endpointslice';
   const kind = what === 'services' ? 'service' : slices;
-  return { watcher: `${cluster}-${NAMES[of][kind]}`, kind, runner: `${use}-${cluster}` };
+  return { watcher: `${cluster}-${NAMES[of][kind]}`, kind, runner: runnerOf(use, cluster) };
 }
+
+const runnerOf = (use: Use, cluster: string): string => `${use}-${cluster}`;
+
+/** The runners of all watches of a remote. */
+export const runnersOfRemote = (remote: string): readonly string[] =>
+  (['mirror', 'global'] as const).map((use) => runnerOf(use, remote));
 
 /** What a watch saw, under the names of the Go program's metrics. */
 export class WatcherMetrics {

@@ -88,9 +88,7 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
       changes.push(change.kind);
       return change.kind === 'create-service' ? (written as never) : undefined;
     },
-    onDiagnostics: (_, all) => {
-      diagnostics = all;
-    },
+    clusters: { diagnose: (_, all) => void (diagnostics = all) },
   });
   const failure = await reconcileOnce(reconciler, key);
   return { changes, diagnostics, failure };
@@ -282,8 +280,10 @@ describe('the slices of several clusters', () => {
         await answer;
         return undefined;
       },
-      onDiagnostics: (_, diagnostics) =>
-        void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
+      clusters: {
+        diagnose: (_, diagnostics) =>
+          void reasons.push(...diagnostics.map(({ cluster, reason }) => `${cluster} ${reason}`)),
+      },
     });
     return { sent, ended: reconcileOnce(reconciler, 'global/ns/web'), reasons };
   }
@@ -448,7 +448,7 @@ describe('a Service that was deleted, and waits for its finalizers', () => {
       },
       keys: { claimants: () => [], sourcesOf: () => [] },
       write: () => Promise.reject(new Error('a plan writes nothing')),
-      onDiagnostics: (_, diagnostics) => void reasons.push(...diagnostics.map(({ reason }) => reason)),
+      clusters: { diagnose: (_, diagnostics) => void reasons.push(...diagnostics.map(({ reason }) => reason)) },
     });
     const changes = reconciler
       .plan(key)

@@ -30,7 +30,7 @@ export type ServiceReconcilerOptions = {
   readonly targets: Pick<Targets, 'target'>;
   /** Makes a change. @returns a Service that was written */
   readonly write: (change: Change, context: ChangeContext) => Promise<Service | undefined>;
-  readonly onDiagnostics: (key: string, diagnostics: readonly ClusterDiagnostic[]) => void;
+  readonly clusters: { diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void };
 };
 
 /** The changes of a key, in phases: each begins when the one before has ended. */
@@ -67,17 +67,16 @@ export class ServiceReconciler {
   }
 
   async reconcile(key: string, context: KeyContext): Promise<void> {
-    const { onDiagnostics } = this.#options;
     const phases = this.#phases(key);
     await this.#carryOut(phases, { key, ...context });
     const unwritten = context.writes.unwritten.flatMap((each) => problemsOf(key, each));
-    onDiagnostics(key, [...phases.diagnostics, ...unwritten]);
+    this.#options.clusters.diagnose(key, [...phases.diagnostics, ...unwritten]);
   }
 
   /** What a reconcile of the key would write now. */
   plan(key: string): readonly Change[] {
     const phases = this.#phases(key);
-    this.#options.onDiagnostics(key, phases.diagnostics);
+    this.#options.clusters.diagnose(key, phases.diagnostics);
     return changesOf(phases);
   }
 

@@ -1,6 +1,6 @@
 import { Admissions } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../config/options.ts';
-import { prefixesOf, type Settings } from '../config/settings.ts';
+import { prefixesOf, type PrefixList } from '../config/settings.ts';
 import { Claims } from './desired/claims.ts';
 import type { ClusterDiagnostic } from '../endpoints/desired/diagnostic.ts';
 import { keysOfLocalName, sourcesOf } from './desired/local-names.ts';
@@ -14,7 +14,7 @@ import { globalKey, globalServiceName, mirrorClusterLabel, mirrorKey, mirrorServ
 export type Use = 'mirror' | 'global';
 
 export type ServiceKeysOptions = {
-  readonly settings: Settings;
+  readonly remotes: PrefixList;
   readonly options: Pick<MirrorOptions, 'maxRemoteServices'>;
   readonly local: Pick<LocalObjects, 'service' | 'slices'>;
   readonly metrics: Pick<MirrorMetrics, 'remoteOverBudget'>;
@@ -23,18 +23,18 @@ export type ServiceKeysOptions = {
 /** From a Service of a cluster to the keys that it concerns: who has a local name, and what is within the budget. */
 export class ServiceKeys {
   readonly #options: ServiceKeysOptions;
-  readonly #prefixes: ReadonlyMap<string, string>;
   readonly #claims = new Claims();
-  /** Keys whose source was seen since the process started. */
-  readonly #seen = new Set<string>();
+  /** Keys whose source was seen since the cluster was first watched, by cluster. */
+  readonly #seen = new Map<string, Set<string>>();
   /** Which Services of a remote may have local objects, by cluster and key. */
-  readonly #admissions: ReadonlyMap<string, Admissions>;
+  readonly #admissions = new Map<string, Admissions>();
 
   constructor(options: ServiceKeysOptions) {
     this.#options = options;
-    this.#prefixes = prefixesOf(options.settings);
-    const limit = options.options.maxRemoteServices;
-    this.#admissions = new Map(Array.from(this.#prefixes.keys(), (cluster) => [cluster, new Admissions(limit)]));
+  }
+
+  get #prefixes(): ReadonlyMap<string, string> {
+    return prefixesOf(this.#options.remotes);
   }
 
   /**
@@ -55,8 +55,15 @@ export class ServiceKeys {
     const claim = { key, cluster, namespace, name, createdAt };
     const claimants = isRemoved ? this.#claims.remove(localName, claim) : this.#claims.add(localName, claim);
     // A seeded Service has no UID: it was read from our own objects, not seen.
-    if (!isRemoved && uid !== '') this.#seen.add(key);
+    if (!isRemoved && uid !== '') this.#see(cluster, key);
     return new Set([key, ...claimants, ...this.#admit(cluster, { key, use, localName, isRemoved })]);
+  }
+
+  /** A remote left the config, or has other settings: nothing is known of it. @returns its keys, and those that may get its names */
+  forget(cluster: string): readonly string[] {
+    this.#seen.delete(cluster);
+    this.#admissions.delete(cluster);
+    return this.#claims.forget(cluster);
   }
 
   /** The keys that want a local name; the first one has it. */
@@ -75,9 +82,9 @@ export class ServiceKeys {
     return sourcesOf(observed, this.#prefixes);
   }
 
-  /** Whether a key's source was seen since the process started. */
+  /** Whether a key's source was seen since its cluster was first watched. */
   wasSeen(key: string): boolean {
-    return this.#seen.has(key);
+    return [...this.#seen.values()].some((keys) => keys.has(key));
   }
 
   /** How many Services of a remote have local objects: mirrors, and parts of global Services. */
@@ -97,9 +104,11 @@ export class ServiceKeys {
     cluster: string,
     { key, use, localName, isRemoved }: { key: string; use: Use; localName: string; isRemoved: boolean },
   ): readonly string[] {
-    const { local, metrics } = this.#options;
-    const admissions = this.#admissions.get(cluster);
-    if (admissions === undefined) return [];
+    const { local, metrics, options } = this.#options;
+    // The local cluster has no limit.
+    if (!this.#prefixes.has(cluster)) return [];
+    const admissions = this.#admissions.get(cluster) ?? new Admissions(options.maxRemoteServices);
+    this.#admissions.set(cluster, admissions);
     const isHere = (): boolean =>
       use === 'mirror'
         ? local.service(localName) !== undefined
@@ -108,6 +117,12 @@ export class ServiceKeys {
     if (!isRemoved) admissions.enter(key, { isHere: isHere() });
     metrics.remoteOverBudget.set({ remote: cluster, budget: 'services' }, admissions.isOver ? 1 : 0);
     return next === undefined ? [] : [next];
+  }
+
+  #see(cluster: string, key: string): void {
+    const seen = this.#seen.get(cluster);
+    if (seen === undefined) this.#seen.set(cluster, new Set([key]));
+    else seen.add(key);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ServiceView, Target } from '../endpoints/desired/target.ts';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
-import { prefixesOf, type Settings } from '../config/settings.ts';
+import { prefixesOf, type PrefixList, type Settings } from '../config/settings.ts';
 import type { SourceCluster } from './remote/source-cluster.ts';
 import type { SourceClusters } from './remote/source-clusters.ts';
 import type { ServiceKeys, Use } from './service-keys.ts';
@@ -17,6 +17,7 @@ type Source = Pick<SourceCluster, 'cluster' | 'settled' | 'stale'> & {
 
 export type TargetsOptions = {
   readonly settings: Settings;
+  readonly remotes: PrefixList;
   readonly local: Pick<LocalObjects, 'service' | 'slices'>;
   readonly clusters: Pick<SourceClusters, 'families'> & {
     readonly all: readonly Source[];
@@ -32,11 +33,9 @@ const withoutPart = ({ known }: ServiceView): ServiceView => ({ known, service: 
 /** From a key to what it wants, by what is known about the clusters. */
 export class Targets {
   readonly #options: TargetsOptions;
-  readonly #prefixes: ReadonlyMap<string, string>;
 
   constructor(options: TargetsOptions) {
     this.#options = options;
-    this.#prefixes = prefixesOf(options.settings);
   }
 
   /** What a key wants now; undefined if no cluster of the config has such keys. */
@@ -47,8 +46,9 @@ export class Targets {
   }
 
   #mirror(key: string, { cluster, namespace, name }: Extract<ServiceKey, { kind: 'mirror' }>): Target | undefined {
-    const { settings, clusters, keys } = this.#options;
-    const prefix = this.#prefixes.get(cluster);
+    const { settings, remotes, clusters, keys } = this.#options;
+    const prefixes = prefixesOf(remotes);
+    const prefix = prefixes.get(cluster);
     const remote = clusters.get(cluster);
     const source = remote?.source('mirror');
     if (remote === undefined || source === undefined || prefix === undefined) return undefined;
@@ -60,7 +60,7 @@ export class Targets {
         mirrorNamespace: settings.mirrorNamespace,
         families: clusters.families,
         source: source.view(namespace, name),
-        prefixes: [...this.#prefixes.values()],
+        prefixes: [...prefixes.values()],
         retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
         retainsEndpoints: !remote.settled,
       },

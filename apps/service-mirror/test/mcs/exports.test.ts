@@ -36,7 +36,7 @@ async function watched(kubeconfig: string) {
     isLocal: false,
     hooks: { onRestart: ({ error }) => failures.push((error as { status?: number } | undefined)?.status) },
     onChange: ({ namespace, name }) => changes.push(`${namespace}/${name}`),
-    onSkipped: (subject, all) => skipped.push(...all.map(({ reason }) => `${subject} ${reason}`)),
+    skipped: { replace: (subject, all) => void skipped.push(...all.map(({ reason }) => `${subject} ${reason}`)) },
   });
   const aborter = new AbortController();
   const running = source.run({ signal: aborter.signal });

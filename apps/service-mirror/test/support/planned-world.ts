@@ -214,18 +214,18 @@ function withoutClaims<R extends Reading<SourceSlice> & { readonly slice: string
 
 type Diagnose = (subject: string, diagnostics: readonly ClusterDiagnostic[]) => void;
 
-function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnostics: Diagnose): ServiceReconciler {
+function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: Diagnose): ServiceReconciler {
   const { prefixes, families, limit, sync } = world;
   const settings = {
     mirrorNamespace,
     local: { name: LOCAL },
     serviceSync: sync,
     global: { slicesSync: sync, hints: 'labelled' },
-    remotes: Array.from(prefixes, ([name, prefix]) => ({ name, prefix })),
   } as unknown as ConstructorParameters<typeof Targets>[0]['settings'];
+  const remotes = { all: Array.from(prefixes, ([name, prefix]) => ({ settings: { name, prefix } })) };
   const local = localOf(world);
   const keys = new ServiceKeys({
-    settings,
+    remotes,
     options: { maxRemoteServices: limit },
     local,
     metrics: { remoteOverBudget: { set: () => {} } } as never,
@@ -245,6 +245,7 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnosti
   });
   const targets = new Targets({
     settings,
+    remotes,
     local,
     keys,
     clusters: { all: clusters, families, get: (name) => clusters.find(({ cluster }) => cluster === name) },
@@ -255,7 +256,7 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], onDiagnosti
     targets,
     keys,
     write: () => Promise.reject(new Error('a plan writes nothing')),
-    onDiagnostics,
+    clusters: { diagnose },
   });
 }
 
@@ -349,6 +350,7 @@ function importsOf(
     },
     clusters: {
       all,
+      has: (cluster) => sources.some((each) => each.cluster === cluster),
       diagnose,
       local: {
         synced: local.of.isKnown,

@@ -68,6 +68,11 @@ export class Store<V extends Stored> {
     return this.#held.size;
   }
 
+  /** All objects, also before the first list is complete: to count, never to decide. */
+  all(): readonly V[] {
+    return [...this.#objects.values()];
+  }
+
   /** The last known version of an object, also before the first list is complete: for `project`, never to decide. */
   last(key: string): V | undefined {
     return this.#objects.get(key);

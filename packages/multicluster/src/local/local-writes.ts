@@ -40,14 +40,29 @@ export class LocalWrites {
   readonly #limiter: Limiter;
   readonly #budgets: RemoteWrites;
   readonly #log: WriteLog;
+  /** Those whose series exist. */
+  readonly #remotes: Set<string>;
 
   constructor(options: LocalWritesOptions) {
     const { log, what, metrics, concurrency } = options;
     this.#options = options;
     this.#limiter = new Limiter(concurrency);
     this.#budgets = new RemoteWrites(options);
+    this.#remotes = new Set(options.remotes);
     const onTrouble = (inTrouble: boolean): void => metrics.remoteUp.set({ remote: 'local' }, inTrouble ? 0 : 1);
     this.#log = new WriteLog({ log, what, onTrouble });
+  }
+
+  /** A remote came to the config. */
+  begin(remote: string): void {
+    this.#remotes.add(remote);
+    this.#budgets.begin(remote);
+  }
+
+  /** A remote left the config. A write of it that is under way ends, uncounted. */
+  forget(remote: string): void {
+    this.#remotes.delete(remote);
+    this.#budgets.forget(remote);
   }
 
   /**
@@ -66,9 +81,10 @@ export class LocalWrites {
     );
     const { event: message, facts } = event();
     this.#log.written(message, facts);
-    if (since === undefined) {
-      if (repairs !== undefined) metrics.repairs.inc({ remote: repairs });
-    } else if (remote !== undefined) metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
+    const counted = since === undefined ? repairs : remote;
+    if (counted === undefined || !this.#remotes.has(counted)) return written;
+    if (since === undefined) metrics.repairs.inc({ remote: counted });
+    else metrics.propagation.observe({ remote: counted }, (performance.now() - since) / 1000);
     return written;
   }
 

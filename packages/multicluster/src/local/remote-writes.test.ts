@@ -35,7 +35,7 @@ function writesOf(perSecond: number, { objects = 0 } = {}) {
     }
     return spent;
   };
-  return { over, spend };
+  return { over, spend, writes };
 }
 
 describe('RemoteWrites', () => {
@@ -84,5 +84,15 @@ describe('RemoteWrites', () => {
     expect(over.get('c2 writes')).toBe(1);
     vi.advanceTimersByTime(1_000);
     expect(over.get('c2 writes')).toBe(0);
+  });
+
+  it('forgets a remote that left the config, with its timer, and it may begin anew', () => {
+    const { spend, over, writes } = writesOf(1);
+    spend('c2', 1_001);
+    expect(vi.getTimerCount()).toBe(1);
+    writes.forget('c2');
+    expect(vi.getTimerCount()).toBe(0);
+    writes.begin('c2');
+    expect([over.get('c2 writes'), spend('c2', 2_000)]).toEqual([0, 1_000]);
   });
 });

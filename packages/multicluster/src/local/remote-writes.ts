@@ -45,7 +45,18 @@ export class RemoteWrites {
 
   constructor(options: RemoteWritesOptions) {
     this.#options = options;
-    for (const remote of options.remotes) options.metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
+    for (const remote of options.remotes) this.begin(remote);
+  }
+
+  /** A remote came to the config. */
+  begin(remote: string): void {
+    this.#options.metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
+  }
+
+  /** A remote left the config: if it comes again, it has the initial budget. */
+  forget(remote: string): void {
+    clearTimeout(this.#budgets.get(remote)?.over);
+    this.#budgets.delete(remote);
   }
 
   /**

@@ -12,7 +12,10 @@ type Cause = {
  * The remote whose budget a write counts against; undefined for none. Several remotes may cause a change of an object that
  * they share: all such changes count against the budget of `global`.
  */
-export function payerOf({ cluster, parts }: Cause, remotes: ReadonlySet<string>): string | undefined {
+export function payerOf(
+  { cluster, parts }: Cause,
+  remotes: Pick<ReadonlyMap<string, unknown>, 'has'>,
+): string | undefined {
   if (cluster !== undefined) return remotes.has(cluster) ? cluster : undefined;
   const causes = parts();
   return causes.length > 1 ? GLOBAL : causes[0];

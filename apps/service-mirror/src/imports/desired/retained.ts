@@ -44,7 +44,7 @@ export type OrphanParts = { readonly clusters: readonly string[]; readonly slice
 export const NO_ORPHANS: OrphanParts = { clusters: [], slices: [] };
 
 /** @param configured the clusters of the config */
-export function orphanParts({ observed, slices }: Present, configured: ReadonlySet<string>): OrphanParts {
+export function orphanParts({ observed, slices }: Present, configured: Pick<ReadonlySet<string>, 'has'>): OrphanParts {
   const isOrphan = (cluster: string): boolean => cluster !== '' && !configured.has(cluster);
   const own = slices.filter((slice) => isOrphan(clusterOf(slice)));
   const clusters = new Set([...(observed?.clusters ?? []).filter(isOrphan), ...own.map(clusterOf)]);

@@ -1,10 +1,11 @@
 import { isStatus } from '@kube-semaphore/kube-client';
 import type { Condition, EndpointSlice, Service, ServiceExport, ServiceImport } from '@kube-semaphore/kube-objects';
-import type { LocalWrites } from '@kube-semaphore/multicluster';
+import type { LocalWrites, Remotes } from '@kube-semaphore/multicluster';
+import type { RemoteSettings } from '../../config/settings.ts';
 import type { ImportChange } from '../desired/changes.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importClusterLabel } from '../../names.ts';
-import type { ExportSource } from '../remote/exports.ts';
+import type { McsClusters } from '../remote/exporters.ts';
 import { payerOf } from '../../endpoints/local/payer.ts';
 import type { ImportAt, LocalImports } from './imports.ts';
 import type { ImportWriter } from './import-writer.ts';
@@ -13,11 +14,8 @@ export type ImportWritesOptions = {
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ImportWriter;
   readonly imports: LocalImports;
-  /** Those of the local cluster. */
-  readonly exports: () => ExportSource;
-  /** The remotes that have a part in an import now. */
-  readonly remotesOf: (at: ImportAt) => readonly string[];
-  readonly remotes: ReadonlySet<string>;
+  readonly clusters: Pick<McsClusters, 'local' | 'remotesOf'>;
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
 };
 
 type Due = { readonly at: ImportAt; readonly since: number | undefined };
@@ -34,7 +32,7 @@ export class ImportWrites {
   async write(change: ImportChange, { at, since }: Due): Promise<Service | EndpointSlice | ServiceImport | undefined> {
     const { writes, writer, imports, remotes } = this.#options;
     const cluster = clusterOf(change);
-    const remote = cluster !== undefined && remotes.has(cluster) ? cluster : undefined;
+    const remote = cluster !== undefined && remotes.byName.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const payer = this.#payerOf(cluster, at);
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
@@ -54,7 +52,8 @@ export class ImportWrites {
     conditions: readonly Condition[],
     { at }: Pick<Due, 'at'>,
   ): Promise<ServiceExport | undefined> {
-    const { writes, writer, exports } = this.#options;
+    const { writes, writer, clusters } = this.#options;
+    const { exports } = clusters.local;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
     const payer = this.#payerOf(undefined, at);
@@ -62,10 +61,10 @@ export class ImportWrites {
     return writes.write(write, async (options) => {
       try {
         const written = await writer.writeConditions(from, conditions, { ...options, namespace });
-        exports().wrote(written);
+        exports.wrote(written);
         return written;
       } catch (error) {
-        if (isStatus(error, 409)) exports().recheck();
+        if (isStatus(error, 409)) exports.recheck();
         // The watch reports that the export is gone.
         if (!isStatus(error, 404)) throw error;
         return undefined;
@@ -74,8 +73,8 @@ export class ImportWrites {
   }
 
   #payerOf(cluster: string | undefined, at: ImportAt): string | undefined {
-    const { remotes, remotesOf } = this.#options;
-    return payerOf({ cluster, parts: () => remotesOf(at) }, remotes);
+    const { remotes, clusters } = this.#options;
+    return payerOf({ cluster, parts: () => clusters.remotesOf(at) }, remotes.byName);
   }
 }
 

@@ -7,8 +7,9 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
+import { type LeaderController, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
+import type { LocalCounts } from '../../metrics/local-counts.ts';
 import { type ImportChange, namespaceOf, type ObservedObjects } from '../desired/changes.ts';
 import { keyOfDerived, keyOfSlice, type LocalDerived, type LocalImport, type LocalSlice } from '../desired/observed.ts';
 import { clusterOf } from '../desired/retained.ts';
@@ -23,12 +24,11 @@ import { observedDerived, observedImport } from './read.ts';
 export type LocalImportsOptions = {
   readonly client: KubeClient;
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
-  /** These imports may need a change. */
-  readonly onKeys: (keys: Iterable<string>) => void;
+  readonly queue: Pick<LeaderController, 'enqueue'>;
   /** A namespace was created or removed. */
   readonly onNamespace: (name: string) => void;
-  /** An object of ours was added, changed or removed: these clusters had a part in it before, and have one now. */
-  readonly onParts: (before: readonly string[], after: readonly string[]) => void;
+  /** Of the clusters that have a part in an object of ours. */
+  readonly counts: Pick<LocalCounts, 'importChanged'>;
   /** The objects can't be listed: not yet, or not any more. */
   readonly onFailure: (error: unknown) => void;
   /** A list is complete, and all others are. */
@@ -65,7 +65,7 @@ export class LocalImports {
   readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
 
   constructor(options: LocalImportsOptions) {
-    const { onKeys, onNamespace, onParts } = options;
+    const { queue, counts, onNamespace } = options;
     this.#options = options;
     this.#imports = this.#watch(
       {
@@ -74,8 +74,9 @@ export class LocalImports {
         equal: isSameVersion,
       },
       ({ key, previous, current }) => {
-        onParts(partsOf(previous), partsOf(current));
-        onKeys([importKeyOf(key)]);
+        counts.importChanged(partsOf(previous), partsOf(current));
+        // No `since`, here and below: a repair doesn't count as propagation.
+        queue.enqueue([importKeyOf(key)]);
       },
     );
     this.#services = this.#watch(
@@ -85,7 +86,7 @@ export class LocalImports {
         labelSelector: OURS.services,
         equal: isSameVersion,
       },
-      (change) => onKeys(this.#servicesByImport.move(change)),
+      (change) => queue.enqueue(this.#servicesByImport.move(change)),
     );
     this.#slices = this.#watch(
       {
@@ -99,8 +100,8 @@ export class LocalImports {
         equal: isSameVersion,
       },
       (change) => {
-        onParts(clustersOf(change.previous), clustersOf(change.current));
-        onKeys(this.#slicesByImport.move(change));
+        counts.importChanged(clustersOf(change.previous), clustersOf(change.current));
+        queue.enqueue(this.#slicesByImport.move(change));
       },
     );
     this.#namespaces = this.#watch(
@@ -129,6 +130,11 @@ export class LocalImports {
   /** All imports that we write, in no order. */
   imports(): readonly LocalImport[] {
     return this.#imports.values().filter(isOurs);
+  }
+
+  /** The clusters that have a part in an object of ours, for each object, also before the first lists are complete. */
+  parts(): readonly (readonly string[])[] {
+    return [...this.#imports.store.all().map(partsOf), ...this.#slices.store.all().map(clustersOf)];
   }
 
   /** Ours or not; undefined if there is no such import, or none is known. */

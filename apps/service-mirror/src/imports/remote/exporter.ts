@@ -1,12 +1,20 @@
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
-import { Admissions, type Diagnostic, remoteBudget, reportClusterSetId } from '@kube-semaphore/multicluster';
+import {
+  Admissions,
+  type Diagnostic,
+  type LeaderController,
+  remoteBudget,
+  type RemoteState,
+  reportClusterSetId,
+} from '@kube-semaphore/multicluster';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
-import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import { type ExportPart, exportPart, NO_PART } from '../desired/export-part.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
-import { importKey } from '../../names.ts';
+import { importClusterLabel, importKey } from '../../names.ts';
+import type { SourceCluster } from '../../services/remote/source-cluster.ts';
+import type { LocalImports } from '../local/imports.ts';
 import type { SourceExport } from './read-export.ts';
 import type { SliceRules } from '../../endpoints/remote/read-slice.ts';
 import { ExportSource } from './exports.ts';
@@ -21,17 +29,17 @@ export type McsClusterOptions = {
   readonly options: MirrorOptions;
   readonly log: Logger;
   readonly metrics: Pick<MirrorMetrics, 'clusterIdDiffers' | 'mcsExportsKnown' | 'remoteWatchRestarts'>;
-  /** What happens to its endpoints now. */
-  readonly stale: () => Stale;
-  /** Whether an import has a part of it. */
-  readonly isHere: (at: Name) => boolean;
-  /** These imports may need a change. @param since when an event of the cluster was seen; undefined if there was none */
-  readonly onKeys: (keys: Iterable<string>, since?: number) => void;
-  /** All imports may need a change: its exports are known now. */
-  readonly onKnown: () => void;
-  readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
-  readonly onHeld: (held: number) => void;
+  readonly state: Pick<RemoteState, 'skipped' | 'setHeld'>;
+  /** The same cluster for mirrors and global Services; undefined for the local one if its Services aren't global. */
+  readonly source: Pick<SourceCluster, 'stale'> | undefined;
+  readonly imports: Pick<LocalImports, 'slices'>;
+  readonly queue: Pick<LeaderController, 'enqueue'>;
+  /** All clusters. */
+  readonly clusters: { keys(): Iterable<string> };
 };
+
+/** Beside what is held for mirrors and global Services. */
+const HELD = 'mcs';
 
 type Watch = 'ServiceExports' | 'Services' | 'EndpointSlices';
 
@@ -60,7 +68,7 @@ export class McsCluster {
     metrics.mcsExportsKnown.set({ remote: cluster.cluster }, 0);
     // Beside that of the mirrors; the local cluster's own objects have no limit.
     const budget = rules.isLocal ? undefined : remoteBudget(options);
-    const common = { ...cluster, budget, isLocal: rules.isLocal };
+    const common = { ...cluster, budget, isLocal: rules.isLocal, skipped: cluster.state.skipped };
     this.exports = new ExportSource({
       ...common,
       hooks: this.#hooks('ServiceExports'),
@@ -124,16 +132,21 @@ export class McsCluster {
   part({ namespace, name }: Name): ExportPart {
     const exported = this.exports.export(namespace, name);
     if (exported === undefined || !this.synced) return NO_PART;
-    const { rules, options, stale } = this.#options;
+    const { rules, options, source } = this.#options;
     return exportPart({
       exported,
       cluster: this.cluster,
       isLocal: rules.isLocal,
-      stale: stale(),
+      stale: source?.stale ?? 'no',
       overLimit: this.#admissions.isWaiting(keyOf(exported)) ? options.maxRemoteServices : undefined,
       service: this.services.service(namespace, name),
       slices: this.services.slices(namespace, name),
     });
+  }
+
+  /** Replaces the diagnostics of a key. */
+  diagnose(key: string, diagnostics: readonly Diagnostic[]): void {
+    this.#options.state.skipped.replace(key, diagnostics);
   }
 
   /** Measures the first lists against what our imports show. To be called before `run`. */
@@ -163,13 +176,19 @@ export class McsCluster {
   #exportChanged(at: Name, { isRemoved }: { readonly isRemoved: boolean }): void {
     const key = keyOf(at);
     const next = isRemoved ? this.#admissions.leave(key) : undefined;
-    if (!isRemoved) this.#admissions.enter(key, { isHere: this.#options.isHere(at) });
+    if (!isRemoved) this.#admissions.enter(key, { isHere: this.#isHere(key) });
     this.#changed(next === undefined ? [key] : [key, next]);
   }
 
+  /** Whether an import has a part of it. */
+  #isHere(key: string): boolean {
+    return this.#options.imports.slices(key).some(({ labels }) => labels[importClusterLabel] === this.cluster);
+  }
+
   #changed(keys: readonly string[]): void {
-    this.#options.onHeld(this.held);
-    this.#options.onKeys(keys, performance.now());
+    const { state, queue } = this.#options;
+    state.setHeld(this.held, HELD);
+    queue.enqueue(keys, performance.now());
   }
 
   #hooks(watch: Watch): ReflectorHooks {
@@ -192,18 +211,18 @@ export class McsCluster {
   }
 
   #report(): void {
-    const { cluster, metrics, onSkipped, onHeld, onKnown } = this.#options;
+    const { cluster, metrics, state, queue, clusters } = this.#options;
     const isKnown = this.synced && this.#failures.size === 0;
     metrics.mcsExportsKnown.set({ remote: cluster }, isKnown ? 1 : 0);
     const failures = [...this.#failures.values()].toSorted().join('; ');
     const detail = `its exports are unknown, so what is imported from it stays: ${failures}`;
-    onSkipped('exports', failures === '' ? [] : [{ kind: 'problem', reason: 'exports-unknown', detail }]);
-    onHeld(this.held);
+    state.skipped.replace('exports', failures === '' ? [] : [{ kind: 'problem', reason: 'exports-unknown', detail }]);
+    state.setHeld(this.held, HELD);
     if (!this.synced || this.#isKnown) return;
     this.#isKnown = true;
     this.#isUnavailable = false;
     this.#firstSync.resolve();
-    onKnown();
+    queue.enqueue(clusters.keys(), performance.now());
   }
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Condition, type ServiceExport, serviceExportKind } from '@kube-semaphore/kube-objects';
-import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
+import { type DiagnosticRegister, Watched } from '@kube-semaphore/multicluster';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { readExport, type SourceExport } from './read-export.ts';
 import {
@@ -27,8 +27,8 @@ export type ExportSourceOptions = WatchSettings & {
   readonly hooks: ReflectorHooks;
   /** The export of this namespace and name was added, changed or removed. */
   readonly onChange: (at: Pick<SourceExport, 'namespace' | 'name'>, change: { readonly isRemoved: boolean }) => void;
-  /** What is skipped of an object (`export ns/name`) from now on. */
-  readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
+  /** Of objects, as `export ns/name`. */
+  readonly skipped: Pick<DiagnosticRegister, 'replace'>;
 };
 
 /**
@@ -38,7 +38,7 @@ export type ExportSourceOptions = WatchSettings & {
 export class ExportSource {
   readonly #exports: Watched<typeof serviceExportKind, StoredExport>;
 
-  constructor({ client, options, budget, isLocal, hooks, onChange, onSkipped }: ExportSourceOptions) {
+  constructor({ client, options, budget, isLocal, hooks, onChange, skipped }: ExportSourceOptions) {
     this.#exports = new Watched<typeof serviceExportKind, StoredExport>({
       client,
       kind: serviceExportKind,
@@ -46,7 +46,7 @@ export class ExportSource {
       projectTooLarge: readTooLarge,
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {
-        onSkipped(`export ${key}`, current?.skipped ?? []);
+        skipped.replace(`export ${key}`, current?.skipped ?? []);
         onChange(nameOf(key), { isRemoved: current?.value === undefined });
       },
       holding: { guard: guardOf({ options }), hold: asYoungest, claims: () => [], withoutClaim: () => undefined },

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
-import { type Diagnostic, Watched } from '@kube-semaphore/multicluster';
+import { type DiagnosticRegister, Watched } from '@kube-semaphore/multicluster';
 import type { Reading, SourceSlice } from '../../endpoints/desired/source.ts';
 import { type ExportedService, readExportedService } from './read-export.ts';
 import { skippedIn, SliceSource, type SliceSourceOptions } from '../../endpoints/remote/slices.ts';
@@ -20,8 +20,8 @@ export type ExportedServicesOptions = Pick<SliceSourceOptions, 'client' | 'rules
   readonly hooks: (what: 'Services' | 'EndpointSlices') => ReflectorHooks;
   /** This Service, or a slice of it, was added, changed or removed. */
   readonly onChange: (at: { readonly namespace: string; readonly name: string }) => void;
-  /** What is skipped of a slice whose Service isn't known. */
-  readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
+  /** Of slices whose Service isn't known, as `slice ns/name`. */
+  readonly skipped: Pick<DiagnosticRegister, 'replace'>;
 };
 
 /** All Services of a cluster that may be exported, with their slices: an export doesn't change the labels of its Service. */
@@ -29,7 +29,7 @@ export class ExportedServices {
   readonly #services: Watched<typeof serviceKind, StoredService>;
   readonly #slices: SliceSource;
 
-  constructor({ client, rules, options, budget, hooks, onChange, onSkipped }: ExportedServicesOptions) {
+  constructor({ client, rules, options, budget, hooks, onChange, skipped }: ExportedServicesOptions) {
     this.#services = new Watched<typeof serviceKind, StoredService>({
       client,
       kind: serviceKind,
@@ -58,7 +58,7 @@ export class ExportedServices {
       hooks: hooks('EndpointSlices'),
       onChange: ({ key, current }, services) => {
         // Of a slice that is too large, only the name is known.
-        onSkipped(`slice ${key}`, current?.service === '' ? current.skipped : []);
+        skipped.replace(`slice ${key}`, current?.service === '' ? current.skipped : []);
         for (const service of services) onChange(service);
       },
     });

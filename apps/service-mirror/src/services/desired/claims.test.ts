@@ -36,6 +36,16 @@ describe('Claims', () => {
     expect(claims.keys('other')).toEqual([]);
   });
 
+  it('go with their cluster, and leave the names to others', () => {
+    const claims = new Claims();
+    claims.add('n', claim('c2/ns/web', 1));
+    claims.add('n', claim('c3/ns/web', 2));
+    claims.add('gl', claim('global/ns/web', 1, 'c2'));
+    expect(claims.forget('c2')).toEqual(['c2/ns/web', 'c3/ns/web', 'global/ns/web']);
+    expect([claims.keys('n'), claims.keys('gl')]).toEqual([['c3/ns/web'], []]);
+    expect(claims.forget('c2')).toEqual([]);
+  });
+
   it('do not depend on the order of events', () => {
     const sources = fc.uniqueArray(
       fc.record({ cluster: fc.constantFrom('c2', 'c3', 'c4', 'c5'), createdAt: fc.integer({ min: 0, max: 2 }) }),

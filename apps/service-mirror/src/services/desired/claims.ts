@@ -33,6 +33,13 @@ export class Claims {
     return [...new Set([claim.key, ...this.keys(localName)])];
   }
 
+  /** A cluster left the config: it wants nothing any more. @returns its keys, and those that may get a name of its now */
+  forget(cluster: string): readonly string[] {
+    return Array.from(this.#byName, ([localName, claims]) =>
+      [...claims.values()].filter((claim) => claim.cluster === cluster).map((claim) => ({ localName, claim })),
+    ).flatMap((own) => own.flatMap(({ localName, claim }) => this.remove(localName, claim)));
+  }
+
   /** The keys that want a name, the key of the oldest source first. */
   keys(localName: string): readonly string[] {
     const claims = [...(this.#byName.get(localName)?.values() ?? [])].toSorted(byAge);

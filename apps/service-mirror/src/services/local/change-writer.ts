@@ -1,9 +1,9 @@
-import type { LocalWrites } from '@kube-semaphore/multicluster';
+import type { LocalWrites, Remotes } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { isStatus } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../../names.ts';
-import type { Settings } from '../../config/settings.ts';
+import type { RemoteSettings } from '../../config/settings.ts';
 import type { Change } from '../../endpoints/desired/diff/change.ts';
 import type { Gaps } from '../../metrics/gaps.ts';
 import type { SourceClusters } from '../remote/source-clusters.ts';
@@ -13,7 +13,7 @@ import { payerOf } from '../../endpoints/local/payer.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
-  readonly settings: Settings;
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ObjectWriter;
   readonly local: LocalObjects;
@@ -27,16 +27,14 @@ export type ChangeContext = Pick<ReconcileContext, 'since'> & { readonly key: st
 /** Writes changes to the mirror namespace, within the budgets of the remotes that cause them. */
 export class ChangeWriter {
   readonly #options: ChangeWriterOptions;
-  readonly #remotes: ReadonlySet<string>;
 
   constructor(writer: ChangeWriterOptions) {
     this.#options = writer;
-    this.#remotes = new Set(writer.settings.remotes.map(({ name }) => name));
   }
 
   /** Makes one change when it is its turn. @returns a Service that was written */
   write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
-    const { writes, writer, local, gaps, clusters } = this.#options;
+    const { remotes, writes, writer, local, gaps, clusters } = this.#options;
     const parsed = parseServiceKey(key);
     const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
@@ -44,7 +42,7 @@ export class ChangeWriter {
     const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
     const parts = (): readonly string[] => (remote === undefined ? clusters.remotesOfGlobal(key) : [remote]);
     const write = {
-      payer: payerOf({ cluster, parts }, this.#remotes),
+      payer: payerOf({ cluster, parts }, remotes.byName),
       isDeletion,
       since,
       remote,

@@ -119,6 +119,15 @@ export class LocalObjects {
     return this.#services.values();
   }
 
+  /** All objects, also before the first lists are complete: to count, never to decide. */
+  all(): Readonly<Record<LocalKind, readonly Observed[]>> {
+    return {
+      services: this.#services.store.all(),
+      slices: this.#slices.store.all(),
+      endpoints: this.#endpoints.store.all(),
+    };
+  }
+
   /** The names of all Services, and of those that only have slices of ours. */
   serviceNames(): readonly string[] {
     return [...this.services().map(({ name }) => name), ...this.#slicesByService.services()];

@@ -1,8 +1,9 @@
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { Watched } from '@kube-semaphore/multicluster';
+import { type LeaderController, Watched } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
+import type { SourceClusters } from '../remote/source-clusters.ts';
 import { zoneLabel } from '../../names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -14,8 +15,8 @@ export type LocalZonesOptions = {
   readonly client: KubeClient;
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
   readonly log: Logger;
-  /** The zones changed. */
-  readonly onChange: () => void;
+  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly clusters: Pick<SourceClusters, 'allKeys'>;
 };
 
 /** The zones of the local cluster's Nodes, for local-first routing of global Services. */
@@ -57,8 +58,9 @@ export class LocalZones {
     const zones = [...new Set(this.#nodes.values().map(({ zone }) => zone))].filter((zone) => zone !== '').toSorted();
     if (isDeepStrictEqual(zones, this.#zones)) return;
     this.#zones = zones;
-    this.#options.log.info({ zones }, 'zones of the local cluster');
-    this.#options.onChange();
+    const { log, queue, clusters } = this.#options;
+    log.info({ zones }, 'zones of the local cluster');
+    queue.enqueue(clusters.allKeys());
   }
 
   #failed(error: unknown): void {

@@ -16,6 +16,7 @@ import {
   watchSettings,
   type Stored,
 } from '../../endpoints/remote/stored.ts';
+import type { WatcherMetrics } from '../../metrics/watchers.ts';
 import { UnlabelledSlices } from './unlabelled-slices.ts';
 
 /** What a cluster had before the process started, as our local objects show. */
@@ -35,12 +36,8 @@ export type ServiceSourceOptions = Pick<SliceSourceOptions, 'client' | 'options'
   readonly onService: (service: SourceService, change: { readonly isRemoved: boolean }) => void;
   /** Slices of a Service changed. */
   readonly onSlices: (service: { readonly namespace: string; readonly name: string }) => void;
-  /** An object was added, changed or removed. @param size how many there are now */
-  readonly onObject: (
-    watch: WatchName,
-    change: { readonly previous: unknown; readonly current: unknown },
-    size: number,
-  ) => void;
+  /** Of Services, and of slices that the selector finds. */
+  readonly counts: Readonly<Record<WatchName, Pick<WatcherMetrics, 'changed'>>>;
   /** What is skipped of an object (`service ns/name`, `slice ns/name`) from now on. */
   readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
@@ -67,7 +64,7 @@ export class ServiceSource {
   #findsUnlabelled = false;
 
   constructor(source: ServiceSourceOptions) {
-    const { client, selector, rules, options, budget, onSkipped, onObject, onSlices } = source;
+    const { client, selector, rules, options, budget, counts, onSkipped, onSlices } = source;
     this.#options = source;
     const common = { client, rules, options, budget };
     const hooks = source.hooks('services');
@@ -100,7 +97,7 @@ export class ServiceSource {
       hooks: source.hooks('slices'),
       onChange: ({ key, previous, current }, services) => {
         onSkipped(`slice ${key}`, current?.skipped ?? []);
-        onObject('slices', { previous, current }, this.#slices.size);
+        counts.slices.changed({ previous, current }, this.#slices.size);
         for (const service of services) onSlices(service);
       },
     });
@@ -193,9 +190,9 @@ export class ServiceSource {
   }
 
   #serviceChanged({ key, previous, current }: Change<Stored<SourceService>>): void {
-    const { onSkipped, onObject, onService } = this.#options;
+    const { counts, onSkipped, onService } = this.#options;
     onSkipped(`service ${key}`, current?.skipped ?? []);
-    onObject('services', { previous, current }, this.#services.size);
+    counts.services.changed({ previous, current }, this.#services.size);
     this.#see(current);
     if (current?.value?.hasSelector === false) this.#withoutSelector.add(key);
     else this.#withoutSelector.delete(key);

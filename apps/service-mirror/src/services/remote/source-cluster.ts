@@ -1,14 +1,16 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Diagnostic,
+  type LeaderController,
   remoteBudget,
-  RemoteState,
+  type RemoteState,
   type RemoteStatus,
   reportRestriction,
 } from '@kube-semaphore/multicluster';
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { AddressRules } from '@kube-semaphore/net';
-import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { RemoteSettings } from '../../config/settings.ts';
@@ -25,20 +27,19 @@ export type SourceClusterOptions = ServiceRules & {
   /** Undefined for the local cluster. */
   readonly remote: RemoteSettings | undefined;
   readonly client: KubeClient;
+  readonly state: RemoteState;
   /** The addresses that it may announce. */
   readonly addresses: AddressRules;
   /** Which Services are for which use. The same selector for both is one watch. */
   readonly selectors: readonly { readonly use: Use; readonly selector: string }[];
   readonly options: MirrorOptions;
   readonly keys: ServiceKeys;
-  readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  /** These keys may need a change. @param since when an event of the cluster was seen; undefined if there was none */
-  readonly onKeys: (keys: Iterable<string>, since?: number) => void;
+  readonly queue: Pick<LeaderController, 'enqueue'>;
+  /** All clusters. */
+  readonly clusters: { allKeys(): Iterable<string> };
   /** The remote became stale, or is no longer stale. */
   readonly onStale: (cluster: string) => void;
-  /** All keys may need a change. */
-  readonly onAll: (since?: number) => void;
 };
 
 type Watch = { readonly selector: string; readonly uses: readonly Use[]; readonly source: ServiceSource };
@@ -46,30 +47,22 @@ type Watch = { readonly selector: string; readonly uses: readonly Use[]; readonl
 /** A cluster whose Services are mirrored, merged into global ones, or both. */
 export class SourceCluster {
   readonly cluster: string;
+  readonly state: RemoteState;
   readonly #options: SourceClusterOptions;
-  readonly #state: RemoteState;
   readonly #staleness: Staleness | undefined;
   readonly #watches: readonly Watch[];
   readonly #firstSync = Promise.withResolvers<void>();
-  #settling: NodeJS.Timeout | undefined;
   #settled = false;
 
   constructor(options: SourceClusterOptions) {
-    const { cluster, remote, metrics, log, onKeys } = options;
+    const { cluster, remote, state, metrics, queue } = options;
     this.#options = options;
     this.cluster = cluster;
-    this.#state = new RemoteState({
-      cluster,
-      client: options.client,
-      metrics,
-      log,
-      holdMs: options.options.deletionGuardHoldMs,
-      onFirstSync: () => this.#listed(),
-    });
+    this.state = state;
     if (remote !== undefined) {
-      const { watches } = this.#state;
+      const { watches, log } = state;
       const onChange = (): void => {
-        onKeys(this.keys(), performance.now());
+        queue.enqueue(this.keys(), performance.now());
         options.onStale(cluster);
       };
       this.#staleness = new Staleness({ settings: remote, watches, log, onChange });
@@ -113,14 +106,14 @@ export class SourceCluster {
 
   /** Whether nothing waits for it: it is the local cluster, and our Role is for the mirror namespace only. */
   get isForbidden(): boolean {
-    return this.#state.watches.isForbidden;
+    return this.state.watches.isForbidden;
   }
 
   /** What `/status` says about it. @param mirrors how many it has */
   status(mirrors: number): RemoteStatus & { readonly stale: boolean } {
     const services = this.#watches.reduce((sum, { source }) => sum + source.matching, 0);
     return {
-      ...this.#state.status(this.synced ? { services, mirrors } : null),
+      ...this.state.status(this.synced ? { services, mirrors } : null),
       stale: this.#staleness?.isStale ?? false,
     };
   }
@@ -136,13 +129,13 @@ export class SourceCluster {
     return {
       cluster,
       reached: synced,
-      failure: synced ? undefined : this.#state.watches.failure,
+      failure: synced ? undefined : this.state.watches.failure,
       forbidden: !synced && this.isForbidden,
       heldDeletions: synced ? this.#held : 0,
       unmatched: synced
         ? this.#watches.filter(({ source }) => source.matching === 0).map(({ selector }) => selector)
         : [],
-      skipped: this.#state.skipped.all(),
+      skipped: this.state.skipped.all(),
     };
   }
 
@@ -165,22 +158,20 @@ export class SourceCluster {
 
   /** Replaces the diagnostics of a key. */
   diagnose(key: string, diagnostics: readonly Diagnostic[]): void {
-    this.#state.skipped.replace(key, diagnostics);
-  }
-
-  /** @param purpose for which its objects are watched elsewhere */
-  setHeld(held: number, purpose: string): void {
-    this.#state.setHeld(held, purpose);
+    this.state.skipped.replace(key, diagnostics);
   }
 
   /** Watches until `signal` is aborted; to be called once. */
   async run(running: RunOptions): Promise<void> {
-    await Promise.all([...this.#watches.map(({ source }) => source.run(running)), this.#staleness?.run(running)]);
-    clearTimeout(this.#settling);
+    await Promise.all([
+      ...this.#watches.map(({ source }) => source.run(running)),
+      this.#staleness?.run(running),
+      this.#settle(running),
+    ]);
   }
 
   #source(selector: string, uses: readonly Use[], budget: ReturnType<typeof remoteBudget> | undefined): ServiceSource {
-    const { cluster, remote, client, addresses, isLocalFirst, options, metrics, keys, onKeys } = this.#options;
+    const { cluster, remote, client, addresses, isLocalFirst, options, metrics, keys, queue } = this.#options;
     const subject = uses.join('+');
     const countsOf = (what: 'services' | 'slices'): WatcherMetrics =>
       new WatcherMetrics(
@@ -199,22 +190,22 @@ export class SourceCluster {
       onService: (service, { isRemoved }) => {
         const since = performance.now();
         this.#countHeld();
-        for (const use of uses) onKeys(keys.changed(service, { cluster, use, isRemoved }), since);
+        for (const use of uses) queue.enqueue(keys.changed(service, { cluster, use, isRemoved }), since);
       },
       onSlices: (service) =>
-        onKeys(
+        queue.enqueue(
           uses.map((use) => keyOf(use, cluster, service)),
           performance.now(),
         ),
-      onObject: (watch, change, size) => counts[watch].changed(change, size),
+      counts,
       // A Service that both selectors find is skipped twice, and reported for each.
-      onSkipped: (object, skipped) => this.#state.skipped.replace(`${subject} ${object}`, skipped),
+      onSkipped: (object, skipped) => this.state.skipped.replace(`${subject} ${object}`, skipped),
     });
   }
 
   #hooks(watch: 'services' | 'slices', until: AbortSignal | undefined): ReflectorHooks {
     const isLocal = this.#options.remote === undefined;
-    const hooks = this.#state.watches.hooks({
+    const hooks = this.state.watches.hooks({
       ...(isLocal && { whenForbidden: FORBIDDEN[watch] }),
       ...(until && { until }),
     });
@@ -236,30 +227,36 @@ export class SourceCluster {
     };
   }
 
+  /** Takes the first lists as complete, some time after they came. */
+  async #settle({ signal }: RunOptions): Promise<void> {
+    const { queue, clusters, options } = this.#options;
+    const listed = this.state.watches.firstSync.then(() => {
+      if (!signal.aborted) this.#listed();
+    });
+    if (!signal.aborted) await Promise.race([listed, once(signal, 'abort')]);
+    if (signal.aborted || this.#settled) return;
+    await delay(options.deletionGuardHoldMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    this.#settled = true;
+    queue.enqueue(clusters.allKeys());
+  }
+
   #listed(): void {
     const services = this.#watches.reduce((sum, { source }) => sum + source.services().length, 0);
-    this.#state.listed('services listed', { services }, this.#held);
+    this.state.listed('services listed', { services }, this.#held);
     for (const { selector, source } of this.#watches)
       if (source.unconfirmed > 0)
-        this.#state.skipped.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
-    this.#settle();
-    this.#options.onAll(performance.now());
+        this.state.skipped.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
+    const { queue, clusters, options } = this.#options;
+    this.#settled = options.deletionGuardPercent === 100;
+    queue.enqueue(clusters.allKeys(), performance.now());
   }
 
   /** The selector finds a Service, so what was held for lack of one can be decided. */
   #firstService(selector: string): void {
-    this.#state.skipped.replace(subjectOf(selector), []);
-    if (this.#watches.every(({ source }) => source.listed)) this.#options.onAll(performance.now());
-  }
-
-  #settle(): void {
-    const { options, onAll } = this.#options;
-    this.#settled = options.deletionGuardPercent === 100;
-    if (this.#settled) return;
-    this.#settling = setTimeout(() => {
-      this.#settled = true;
-      onAll();
-    }, options.deletionGuardHoldMs);
+    const { queue, clusters } = this.#options;
+    this.state.skipped.replace(subjectOf(selector), []);
+    if (this.#watches.every(({ source }) => source.listed)) queue.enqueue(clusters.allKeys(), performance.now());
   }
 
   get #held(): number {
@@ -267,7 +264,7 @@ export class SourceCluster {
   }
 
   #countHeld(): void {
-    this.#state.setHeld(this.synced ? this.#held : undefined);
+    this.state.setHeld(this.synced ? this.#held : undefined);
   }
 }
 

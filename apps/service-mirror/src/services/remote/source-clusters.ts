@@ -1,11 +1,19 @@
-import { type AppStatus, everyPeriod, localServiceRanges } from '@kube-semaphore/multicluster';
+import {
+  type AppStatus,
+  everyPeriod,
+  localServiceRanges,
+  PerRemote,
+  type Remote,
+  type Remotes,
+  RemoteState,
+} from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { AddressRules, Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import { GLOBAL, mirrorPrefixLabel, parseServiceKey } from '../../names.ts';
 import { matchesLabels, parseLabelSelector } from '../../config/label-selector.ts';
 import type { MirrorOptions } from '../../config/options.ts';
-import { prefixesOf, type Settings } from '../../config/settings.ts';
+import { prefixesOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
 import { rangeFamilies } from '../../endpoints/desired/families.ts';
 import type { Family } from '../../endpoints/desired/source.ts';
@@ -16,13 +24,12 @@ import { SourceCluster, type SourceClusterOptions } from './source-cluster.ts';
 import { seedGlobals, seedMirrors } from './seed.ts';
 import type { ServiceKeys } from '../service-keys.ts';
 
-export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys' | 'onStale'> & {
+export type SourceClustersOptions = Pick<SourceClusterOptions, 'queue' | 'onStale'> & {
   readonly settings: Settings;
   readonly options: MirrorOptions;
   /** Of the local cluster, whose Services take part in global ones. */
   readonly client: KubeClient;
-  /** In the order of `settings.remotes`. */
-  readonly remotes: readonly KubeClient[];
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'all'>;
   readonly local: Pick<LocalObjects, 'slices' | 'services' | 'serviceNames'>;
   readonly keys: ServiceKeys;
   readonly log: Logger;
@@ -32,34 +39,32 @@ export type SourceClustersOptions = Pick<SourceClusterOptions, 'onKeys' | 'onSta
 /** All clusters whose Services are mirrored or merged. */
 export class SourceClusters {
   readonly #options: SourceClustersOptions;
-  readonly #prefixes: ReadonlyMap<string, string>;
+  /** Undefined without global Services. */
+  readonly #local: SourceCluster | undefined;
+  readonly #clusters: PerRemote<RemoteSettings, SourceCluster>;
   /** Of the local cluster; empty before `readServiceRanges`, or if unknown. */
   readonly serviceRanges: Cidr[] = [];
-  /** The remotes, and the local cluster if there are global services. */
-  readonly all: readonly SourceCluster[];
 
   constructor(options: SourceClustersOptions) {
-    const { settings, client } = options;
+    const { settings, remotes, keys, queue } = options;
     this.#options = options;
-    this.#prefixes = prefixesOf(settings);
-    const { mirrorSelector, global, local } = settings;
-    const globals = global === undefined ? [] : [{ use: 'global', selector: global.selector } as const];
-    const remotes = settings.remotes.map((remote, i) =>
-      this.#newCluster(remote.name, {
-        remote,
-        client: options.remotes[i]!,
-        addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.serviceRanges },
-        selectors: [{ use: 'mirror', selector: mirrorSelector }, ...globals],
-      }),
-    );
-    const anywhere: AddressRules = { allowed: undefined, local: [] };
-    const ours = (): SourceCluster =>
-      this.#newCluster(local.name, { remote: undefined, client, addresses: anywhere, selectors: globals });
-    this.all = global === undefined ? remotes : [...remotes, ours()];
+    this.#local = settings.global === undefined ? undefined : this.#localCluster();
+    this.#clusters = new PerRemote({
+      remotes,
+      make: (remote) => this.#remoteCluster(remote),
+      // Urgent, so that no write of theirs waits any more.
+      drop: (name) => queue.enqueue(keys.forget(name), undefined, { isUrgent: true }),
+      always: new Map(this.#local && [[settings.local.name, this.#local]]),
+    });
+  }
+
+  /** The remotes of the config, and the local cluster if there are global Services. */
+  get all(): readonly SourceCluster[] {
+    return this.#clusters.all;
   }
 
   get(cluster: string): SourceCluster | undefined {
-    return this.all.find((each) => each.cluster === cluster);
+    return this.#clusters.get(cluster);
   }
 
   /** The remotes that have a part in a global Service now. */
@@ -67,7 +72,7 @@ export class SourceClusters {
     const parsed = parseServiceKey(key);
     if (parsed?.kind !== 'global') return [];
     return this.all
-      .filter((each) => this.#prefixes.has(each.cluster))
+      .filter((each) => each !== this.#local)
       .filter((each) => each.source('global')?.service(parsed.namespace, parsed.name) !== undefined)
       .map(({ cluster }) => cluster);
   }
@@ -103,21 +108,20 @@ export class SourceClusters {
 
   /** What `/status` says about the remotes, and about the local cluster as a source of global Services. */
   status(): Pick<AppStatus, 'remotes'> & { readonly localServices: object | undefined } {
-    const { remotes, local } = this.#options.settings;
     const statusOf = (cluster: SourceCluster) => cluster.status(this.#mirrorsOf(cluster).length);
-    const localServices = this.get(local.name);
     return {
-      remotes: remotes.map(({ name, prefix, allowedPodCidrs, staleAfterMs, staleAction }) => {
+      remotes: this.#options.remotes.all.map(({ settings }) => {
+        const { name, prefix, allowedPodCidrs, staleAfterMs, staleAction } = settings;
         const allowedPodCIDRs = allowedPodCidrs?.map(({ text }) => text) ?? null;
         const config = { servicePrefix: prefix, allowedPodCIDRs, staleAfterSeconds: staleAfterMs / 1_000, staleAction };
         return { ...statusOf(this.get(name)!), config };
       }),
-      localServices: localServices && statusOf(localServices),
+      localServices: this.#local && statusOf(this.#local),
     };
   }
 
   #mirrorsOf({ cluster }: SourceCluster): readonly string[] {
-    const prefix = this.#prefixes.get(cluster);
+    const prefix = prefixesOf(this.#options.remotes).get(cluster);
     if (prefix === undefined) return [];
     const services = this.#options.local.services();
     return services.filter(({ labels }) => labels[mirrorPrefixLabel] === prefix).map(({ name }) => name);
@@ -134,39 +138,65 @@ export class SourceClusters {
     this.serviceRanges.push(...(await localServiceRanges(client, { ...running, log })));
   }
 
-  /** Watches all clusters until `signal` is aborted. To be called once, when the local objects are listed. */
+  /** Watches the local cluster until `signal` is aborted. To be called once, when the local objects are listed. */
   async run(running: RunOptions): Promise<void> {
-    this.#seed();
+    if (this.#local === undefined) return;
+    this.#seed(this.#local);
+    await this.#local.run(running);
+  }
+
+  /** Watches a remote until `signal` is aborted. To be called when the local objects are listed. */
+  async follow({ settings: { name, resyncPeriodMs } }: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
+    const cluster = this.get(name)!;
+    this.#seed(cluster);
     await Promise.all([
-      ...this.all.map((cluster) => cluster.run(running)),
-      ...this.#options.settings.remotes.map(({ name, resyncPeriodMs }) =>
-        everyPeriod(resyncPeriodMs, () => this.#options.onKeys(this.get(name)?.keys() ?? []), running),
-      ),
+      cluster.run(running),
+      everyPeriod(resyncPeriodMs, () => this.#options.queue.enqueue(cluster.keys()), running),
     ]);
+  }
+
+  #remoteCluster({ settings: remote, client, state }: Remote<RemoteSettings>): SourceCluster {
+    const { global, mirrorSelector, local } = this.#options.settings;
+    return this.#newCluster(remote.name, {
+      remote,
+      client,
+      state,
+      addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.serviceRanges },
+      selectors: [{ use: 'mirror', selector: mirrorSelector }, ...selectorOf(global)],
+    });
+  }
+
+  #localCluster(): SourceCluster {
+    const { settings, client, options, metrics, log } = this.#options;
+    const { name: cluster } = settings.local;
+    const state = new RemoteState({ cluster, client, metrics, log, holdMs: options.deletionGuardHoldMs });
+    const addresses: AddressRules = { allowed: undefined, local: [] };
+    const selectors = selectorOf(settings.global);
+    return this.#newCluster(cluster, { remote: undefined, client, state, addresses, selectors });
   }
 
   #newCluster(
     cluster: string,
-    own: Pick<SourceClusterOptions, 'remote' | 'client' | 'addresses' | 'selectors'>,
+    own: Pick<SourceClusterOptions, 'remote' | 'client' | 'state' | 'addresses' | 'selectors'>,
   ): SourceCluster {
-    const { options, settings, keys, log, metrics, onKeys, onStale } = this.#options;
+    const { options, settings, keys, metrics, queue, onStale } = this.#options;
     const isLocalFirst = isLocalFirstOf(settings);
-    const onAll = (since?: number): void => onKeys(this.allKeys(), since);
-    return new SourceCluster({ ...own, cluster, isLocalFirst, options, keys, log, metrics, onKeys, onStale, onAll });
+    return new SourceCluster({ ...own, cluster, isLocalFirst, options, keys, metrics, queue, onStale, clusters: this });
   }
 
-  #seed(): void {
-    const { options, local } = this.#options;
+  #seed(each: SourceCluster): void {
+    const { options, local, remotes } = this.#options;
     if (options.deletionGuardPercent === 100) return;
     const observed = { services: local.services(), slices: (name: string) => local.slices(name) };
-    for (const each of this.all) {
-      const { cluster } = each;
-      const prefix = this.#prefixes.get(cluster);
-      if (prefix !== undefined) each.seed('mirror', seedMirrors(observed, { cluster, prefix }));
-      each.seed('global', seedGlobals(observed, cluster));
-    }
+    const { cluster } = each;
+    const prefix = prefixesOf(remotes).get(cluster);
+    if (prefix !== undefined) each.seed('mirror', seedMirrors(observed, { cluster, prefix }));
+    each.seed('global', seedGlobals(observed, cluster));
   }
 }
+
+const selectorOf = (global: Settings['global']): SourceClusterOptions['selectors'] =>
+  global === undefined ? [] : [{ use: 'global', selector: global.selector }];
 
 /** Whether a Service's labels ask for local-first routing. */
 function isLocalFirstOf({ global }: Settings): SourceClusterOptions['isLocalFirst'] {

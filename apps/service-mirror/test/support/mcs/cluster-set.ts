@@ -205,35 +205,37 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
   for (const name of names)
     for (const { cluster } of each) paths.set(`${name} ${cluster.name}`, await startFaultProxy(cluster));
   const path = (from: string, to: string): FaultProxy => paths.get(`${from} ${to}`)!;
-  const members = each.map(({ cluster, accounts }) => {
-    const others = each.filter((other) => other.cluster !== cluster);
-    return new SetMember(cluster, async (argv, { mcs = {}, ofRemotes = {}, global = {}, remotes = names }) => {
-      const { name } = cluster;
-      const file = {
-        global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
-        localCluster: { name, kubeConfigPath: await path(name, name).kubeconfig(accounts.local) },
-        ...(mcs !== null && { mcs }),
-        remoteClusters: await Promise.all(
-          others
-            .filter((other) => remotes.includes(other.cluster.name))
-            .map(async (other) => ({
-              name: other.cluster.name,
-              kubeConfigPath: await path(name, other.cluster.name).kubeconfig(other.accounts.remote),
-              servicePrefix: other.cluster.name,
-              ...ofRemotes,
-            })),
-        ),
-      };
-      const config = join(cluster.dir, `service-mirror-${processes.length}.json`);
-      await writeFile(config, JSON.stringify(file));
-      const [first = '', ...rest] = argv;
-      const mirror = spawnMirror(
-        first.startsWith('-') ? [`-config=${config}`, ...argv] : [first, `-config=${config}`, ...rest],
-      );
-      processes.push(mirror);
-      return mirror;
-    });
-  });
+  /** The config file of a cluster's program. */
+  const configOf = async (name: string, { mcs = {}, ofRemotes = {}, global = {}, remotes = names }: Start = {}) => {
+    const local = each.find(({ cluster }) => cluster.name === name)!;
+    const others = each.filter(({ cluster }) => cluster.name !== name && remotes.includes(cluster.name));
+    return {
+      global: { mirrorSvcLabelSelector: 'mirror=true', mirrorNamespace: MIRRORS, ...global },
+      localCluster: { name, kubeConfigPath: await path(name, name).kubeconfig(local.accounts.local) },
+      ...(mcs !== null && { mcs }),
+      remoteClusters: await Promise.all(
+        others.map(async ({ cluster, accounts }) => ({
+          name: cluster.name,
+          kubeConfigPath: await path(name, cluster.name).kubeconfig(accounts.remote),
+          servicePrefix: cluster.name,
+          ...ofRemotes,
+        })),
+      ),
+    };
+  };
+  const members = clusters.map(
+    (cluster) =>
+      new SetMember(cluster, async (argv, more) => {
+        const config = join(cluster.dir, `service-mirror-${processes.length}.json`);
+        await writeFile(config, JSON.stringify(await configOf(cluster.name, more)));
+        const [first = '', ...rest] = argv;
+        const mirror = spawnMirror(
+          first.startsWith('-') ? [`-config=${config}`, ...argv] : [first, `-config=${config}`, ...rest],
+        );
+        processes.push(mirror);
+        return mirror;
+      }),
+  );
   for (const member of members) await member.createNamespace('shop');
   const define = async (name: string, plural = ''): Promise<void> => {
     for (const crd of crds.filter(({ metadata }) => metadata.name.startsWith(plural)))
@@ -249,7 +251,7 @@ export async function startSet({ names, withoutKinds = [], withoutStatusOfSlices
     await Promise.all([...paths.values()].map((proxy) => proxy.stop()));
     await Promise.all(clusters.map((cluster) => cluster.stop()));
   };
-  return { members, path, lose, define, stop, output: () => processes.map(({ stderr }) => stderr()) };
+  return { members, path, configOf, lose, define, stop, output: () => processes.map(({ stderr }) => stderr()) };
 }
 
 /** A definition whose schema lacks a field, wherever it is. */
