@@ -13,7 +13,7 @@ import {
   sinkOf,
 } from '@kube-semaphore/network-policies';
 import { observedSet } from './sets/desired/network-set.ts';
-import { classify } from './sets/desired/ownership.ts';
+import { clusterOf } from './sets/desired/ownership.ts';
 import { calicoApiOf } from './local/calico-api.ts';
 import { sendCompanion } from './companions/local/companions.ts';
 import { readableSinks, resourceNames } from './companions/local/other-sinks.ts';
@@ -56,8 +56,8 @@ export async function removalsOf(
   if (api === undefined) return companions;
   const send = changeSender(client, api);
   const sets = (await listAll(client, new Codec(globalNetworkSetKind(api)), { signal })).map(observedSet);
-  const [clusters, identity] = [new Set([cluster]), configuredIdentity(options)];
-  const ours = sets.filter(({ labels }) => classify(labels, clusters, identity).kind === 'ours');
+  const identity = configuredIdentity(options);
+  const ours = sets.filter(({ labels }) => clusterOf(labels, identity) === cluster);
   const ofSets = ours.map((from): Removal => ({
     line: `delete  ${from.name}  ${from.nets.length} nets`,
     carryOut: async (run) => void (await send({ kind: 'delete', from }, run)),

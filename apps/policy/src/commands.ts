@@ -1,4 +1,3 @@
-import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { SoleLeader } from '@kube-semaphore/leader-election';
 import {
@@ -13,7 +12,9 @@ import {
   overriddenAddresses,
   parseConfigFile,
   readConfigSource,
+  type RemoteChanges,
   remoteOfFlags,
+  Remotes,
   remotesOfFile,
   statusPage,
   withClusters,
@@ -25,7 +26,7 @@ import { type Command, ConfigError, type ConfigSource, createMetrics, serve } fr
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
-import { type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
+import { type RemoteSettings, type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
 import { namespaceLabelWrites } from './label-namespaces.ts';
 import { metrics as metricTable } from './metrics.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
@@ -37,14 +38,13 @@ type PolicyCommand = Command<PolicyOptions>;
 export async function runPolicy(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, log, version } = command;
   const config = readConfig(command);
-  const names = config.settings.remotes.map(({ name }) => name).toSorted();
-  const leaseName = `semaphore-policy-${names.join('-')}`;
+  const leaseName = leaseNameOf(config);
   return withClients(command, config, run, async ({ registry, clusters, ...input }) => {
-    const { local: client, metrics } = input;
+    const { client, metrics } = input;
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SP', log, metrics });
     const policy = new Policy({ ...input, leadership });
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
-    const live = config.file && liveConfigOf(command, config.file);
+    const live = config.file && liveConfigOf(command, { config, file: config.file, policy });
     const status = (): string =>
       statusPage(command, { ...policy.status(), ...(live && { configFile: live.status() }) });
     const { listenAddress } = options;
@@ -63,23 +63,37 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
   });
 }
 
-/** Says which fields of a changed file take effect at the next start: all of them. */
-function liveConfigOf(command: PolicyCommand, file: ConfigSource): LiveConfig {
-  const documentOf = ({ content }: ConfigSource): object => {
-    const parsed = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
-    return parsed.ok ? parsed.value : {};
-  };
-  const start = documentOf(file);
+/** The name of the Lease without `-lease-name`: of two processes with other remotes, each has its own. */
+const leaseNameOf = ({ settings }: Config): string =>
+  `semaphore-policy-${settings.remotes
+    .map(({ name }) => name)
+    .toSorted()
+    .join('-')}`;
+
+type Started = { readonly config: Config; readonly file: ConfigSource; readonly policy: Policy };
+
+function liveConfigOf(command: PolicyCommand, { config, file, policy }: Started): LiveConfig {
+  const { leaderElect, leaseName } = command.options;
+  const ownsName = leaderElect && leaseName === undefined;
   return new LiveConfig({
     file,
-    apply: (source) => {
-      settingsOf(command, source);
-      const needRestart = changedFields(start, documentOf(source));
-      return Promise.resolve({ changes: { added: [], removed: [], changed: [] }, needRestart });
+    apply: async (source) => {
+      const next = configOf(command.options, source);
+      const needRestart = changedFields(config.fixed, next.fixed);
+      // With one Lease under the old name and one under the new, two replicas could lead.
+      if (ownsName && leaseNameOf(next) !== leaseNameOf(config))
+        return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE] };
+      const changes = await policy.replaceRemotes(next.settings.remotes);
+      warnOf(next, command);
+      return { changes, needRestart };
     },
     log: command.log,
   });
 }
+
+const NO_CHANGE: RemoteChanges = { added: [], removed: [], changed: [] };
+
+const NAMES_IN_LEASE = 'remotes (without -lease-name, their names are the name of the Lease)';
 
 /** Prints what `runPolicy` would write, and writes nothing. */
 export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<number> {
@@ -136,6 +150,8 @@ function servedClusters(command: PolicyCommand): readonly string[] {
 /** What serving needs besides the app. */
 type Served = Pick<ReturnType<typeof createMetrics>, 'registry'> & { readonly clusters: Clusters };
 
+const labelsOf = ({ name }: RemoteSettings) => ({ remote: [name], cluster: [name] });
+
 /** Calls `use` with a client of each cluster, whose connections it closes afterwards. */
 function withClients(
   command: PolicyCommand,
@@ -144,21 +160,33 @@ function withClients(
   use: (input: Omit<PolicyInput, 'leadership'> & Served) => Promise<number>,
 ): Promise<number> {
   const { options, given, log, userAgent } = command;
-  return withClusters(clustersOf(settings, options), command, run, ({ local, remotes, clusters }) => {
-    const remote = ['local', ...settings.remotes.map(({ name }) => name)];
-    const { metrics, registry } = createMetrics(metricTable, { remote });
+  const references = clustersOf(settings, options);
+  return withClusters(references, command, run, ({ local, remotes, clusters }) => {
+    const { metrics, registry, series } = createMetrics(metricTable);
+    series.begin({ remote: ['local', ...settings.remotes.map(({ name }) => name)] });
     const onRequest = ({ verb, resource, code }: RequestReport): void => {
       if (resource !== 'globalnetworksets' || verb === 'get') return;
       metrics.calicoRequests.inc({ type: verb, success: code.startsWith('2') ? '1' : '0' });
     };
-    const clientOf = (connection: Connection): KubeClient =>
-      new KubeClient({ connection, userAgent, encoding: options.encoding });
     return use({
       options,
-      settings,
+      localCidrs: settings.localCidrs,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'retain',
-      local: new KubeClient({ connection: local, userAgent, onRequest }),
-      remotes: remotes.map(clientOf),
+      client: new KubeClient({ connection: local, userAgent, onRequest }),
+      remotes: new Remotes({
+        settings: settings.remotes,
+        connections: remotes,
+        clusters,
+        references: (next) => remotesOfFile(next, `${options.config!}: remotes`),
+        clientOf: (connection) => new KubeClient({ connection, userAgent, encoding: options.encoding }),
+        series: {
+          begin: (remote) => series.begin(labelsOf(remote)),
+          end: (remote) => series.end(labelsOf(remote)),
+        },
+        metrics,
+        log,
+        holdMs: options.deletionGuardHoldMs,
+      }),
       log,
       metrics,
       registry,
@@ -178,22 +206,42 @@ function clustersOf({ local, remotes }: Settings, { config, localKubeConfig }: P
   return { local: { at, reference: local }, remotes: others };
 }
 
-/** The settings, and the config file that they are from, if there is one. */
-type Config = { readonly settings: Settings; readonly file: ConfigSource | undefined };
+/** What the flags say, or a config file. */
+type Config = {
+  readonly settings: Settings;
+  /** Undefined: the flags say it all. */
+  readonly file: ConfigSource | undefined;
+  /** Of the file: what takes effect at a start only. */
+  readonly fixed: object;
+  readonly warnings: readonly string[];
+};
 
 /** @throws {ConfigError} with every problem of the file */
 function readConfig(command: PolicyCommand): Config {
   const { options } = command;
-  if (options.config === undefined) return { settings: settingsOfOptions(options), file: undefined };
-  const file = readConfigSource(options.config);
-  return { settings: settingsOf(command, file), file };
+  if (options.config === undefined)
+    return { settings: settingsOfOptions(options), file: undefined, fixed: {}, warnings: [] };
+  const config = configOf(options, readConfigSource(options.config));
+  warnOf(config, command);
+  return config;
 }
 
-function settingsOf({ options, warningLog }: PolicyCommand, { path, content }: ConfigSource): Settings {
+function warnOf({ file, warnings }: Config, { warningLog }: PolicyCommand): void {
+  for (const warning of warnings) warningLog.warn({ path: file?.path }, warning);
+}
+
+/** @throws {ConfigError} with every problem of the file */
+function configOf(options: PolicyOptions, file: ConfigSource): Config {
+  const { path, content } = file;
   const parsed = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
-  const settings = parsed.ok ? settingsOfFile(parsed.value, options) : parsed;
-  if (!settings.ok) throw new ConfigError(settings.problems.map((problem) => `${path}: ${problem}`));
-  for (const warning of parsed.ok ? overriddenAddresses(parsed.value.remotes, 'remotes') : [])
-    warningLog.warn({ path }, warning);
-  return settings.value;
+  const result = parsed.ok ? settingsOfFile(parsed.value, options) : parsed;
+  if (!parsed.ok || !result.ok)
+    throw new ConfigError((result as { problems: readonly string[] }).problems.map((problem) => `${path}: ${problem}`));
+  // A flag overrides what the file says of the local cluster.
+  const local = {
+    ...(options.localKubeConfig === undefined && { kubeConfigPath: parsed.value.local?.kubeConfigPath }),
+    ...(options.localCidrs === undefined && { cidrs: parsed.value.local?.cidrs }),
+  };
+  const warnings = overriddenAddresses(parsed.value.remotes, 'remotes');
+  return { settings: result.value, file, fixed: { local }, warnings };
 }

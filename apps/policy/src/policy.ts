@@ -1,30 +1,43 @@
-import { type AppStatus, everyPeriod, foreseeRefusals, LeaderController, Runner } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
+import {
+  type AppStatus,
+  everyPeriod,
+  foreseeRefusals,
+  LeaderController,
+  localServiceRanges,
+  type Remote,
+  remoteBudget,
+  type RemoteChanges,
+  type Remotes,
+  Runner,
+} from '@kube-semaphore/multicluster';
+import type { Cidr } from '@kube-semaphore/net';
 import type { Health, Logger } from '@kube-semaphore/runtime';
+import { NetworkPolicies } from './companions/network-policies.ts';
 import type { PolicyOptions } from './config/options.ts';
-import type { Settings } from './config/settings.ts';
-import type { HostNetworkPods } from './sets/desired/host-network.ts';
+import type { RemoteSettings } from './config/settings.ts';
 import { LocalCluster } from './local/cluster.ts';
 import type { PolicyMetrics } from './metrics.ts';
-import { NetworkPolicies } from './companions/network-policies.ts';
 import type { Plan } from './plan.ts';
-import { SetReconciler } from './sets/reconciler.ts';
-import { Remotes } from './sets/remote/remotes.ts';
+import type { HostNetworkPods } from './sets/desired/host-network.ts';
+import { Sets } from './sets/sets.ts';
 
 export type PolicyInput = {
   readonly options: PolicyOptions;
-  readonly settings: Settings;
+  /** Of the local cluster: no remote can bring in an address in them. */
+  readonly localCidrs: readonly Cidr[];
   readonly hostNetworkPods: HostNetworkPods;
   /** Of the local cluster. */
-  readonly local: KubeClient;
-  /** In the order of `settings.remotes`. */
-  readonly remotes: readonly KubeClient[];
+  readonly client: KubeClient;
+  readonly remotes: Remotes<RemoteSettings>;
   /** Whether this replica may write. */
   readonly leadership: Leadership;
   readonly log: Logger;
   readonly metrics: PolicyMetrics;
 };
+
+type Keys = { readonly sets: readonly string[]; readonly policies: readonly string[] };
 
 /**
  * The whole app: keeps the local sets of its remote clusters, and the companions of NetworkPolicies. It lists the local side
@@ -32,72 +45,53 @@ export type PolicyInput = {
  */
 export class Policy {
   readonly #input: PolicyInput;
+  readonly #controller: LeaderController;
   readonly #local: LocalCluster;
-  readonly #remotes: Remotes;
-  readonly #sets: SetReconciler;
+  readonly #sets: Sets;
   /** With `-network-policies`. */
   readonly #networkPolicies: NetworkPolicies | undefined;
-  readonly #controller: LeaderController;
   readonly #runner: Runner;
+  /** Of the local cluster, once it is read. */
+  #serviceRanges: readonly Cidr[] = [];
   /** A plan chooses label domains as the leader would. */
   #isPlan = false;
 
   constructor(input: PolicyInput) {
-    const { options, settings, hostNetworkPods, local: client, leadership, metrics, log } = input;
+    const { options, leadership, client, log } = input;
     this.#input = input;
+    const queue = new LeaderController({
+      ...input,
+      // A key of a NetworkPolicy has a slash; a key of sets has none.
+      reconcile: (key, context) => ((key.includes('/') && this.#networkPolicies) || this.#sets).reconcile(key, context),
+      onFailure: (failure) => this.#failed(failure),
+      onStartedLeading: () => {
+        this.#sets.settle();
+        this.#enqueue(this.#keys(), performance.now());
+      },
+    });
+    this.#controller = queue;
     this.#local = new LocalCluster({
-      client,
-      leadership,
-      options,
-      remotes: settings.remotes,
-      metrics,
-      log,
+      ...input,
       // Not a remote event: a repair counts in `repairs_total`, not in `propagation_seconds`.
       onChange: (keys) => {
-        this.#remotes.settle();
-        this.#enqueue(keys);
+        this.#sets.settle();
+        this.#sets.enqueue(keys);
       },
       onPolicyChange: (key, event) => this.#networkPolicies?.changed(key, event),
     });
-    this.#remotes = new Remotes({
-      ...input,
-      localSets: this.#local.sets,
-      mayChoose: () => this.#isPlan || leadership.isLeader,
-      onChange: (keys) => this.#enqueue(keys, performance.now()),
-      onKnown: () => this.#enqueue(this.#sets.keys(), performance.now()),
-    });
-    this.#sets = new SetReconciler({ local: this.#local, remotes: this.#remotes, options, hostNetworkPods });
+    const mayChoose = (): boolean => this.#isPlan || leadership.isLeader;
+    this.#sets = new Sets({ ...input, local: this.#local, queue, mayChoose });
     const { companions } = this.#local;
-    this.#networkPolicies =
-      companions &&
-      new NetworkPolicies({
-        options,
-        metrics,
-        local: companions,
-        remotes: () => this.#remotes.inputs().map((remote) => ({ ...remote, options })),
-        enqueue: (...event) => this.#controller.enqueue(...event),
-      });
-    this.#controller = new LeaderController({
-      leadership,
-      options,
-      metrics,
-      // A key of a NetworkPolicy has a slash; a key of sets has none.
-      reconcile: (key, context) => ((key.includes('/') && this.#networkPolicies) || this.#sets).reconcile(key, context),
-      onFailure: (failure) => {
-        if (this.#local.failed(failure)) metrics.requeues.inc({});
-      },
-      onStartedLeading: () => {
-        this.#remotes.settle();
-        this.#enqueueAll(performance.now());
-      },
-    });
+    this.#networkPolicies = companions && new NetworkPolicies({ ...input, local: companions, queue });
     this.#runner = new Runner({
       local: this.#local,
-      prepare: (running) => this.#remotes.prepare(running),
-      watch: async (running) => [...this.#remotes.run(running), ...(this.#networkPolicies?.run(running) ?? [])],
-      remotes: () => [...this.#remotes.all, ...(this.#networkPolicies?.remotes ?? [])],
+      prepare: async (running) => {
+        this.#serviceRanges = await localServiceRanges(client, { ...running, log });
+      },
+      watch: (running) => Promise.resolve([this.#watch(running)]),
+      remotes: () => [...this.#sets.followed, ...(this.#networkPolicies?.remotes ?? [])],
       watched: 'pods',
-      longestReconcileMs: () => this.#controller.longestRunningMs,
+      longestReconcileMs: () => queue.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
   }
@@ -111,13 +105,13 @@ export class Policy {
   }
 
   status(): AppStatus {
-    const { leadership, settings, options } = this.#input;
+    const { leadership, localCidrs, options } = this.#input;
     const { localClusterName: name, networkPolicies, networkPolicySink, clusterSetKey } = options;
     const { remotePodSelector = null, maxAddressesPerPolicy, maxAddressesPerSource } = options;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
-      remotes: this.#remotes.status(),
+      remotes: this.#sets.status(),
       config: {
         name,
         networkPolicies,
@@ -126,7 +120,7 @@ export class Policy {
         remotePodSelector,
         maxAddressesPerPolicy,
         maxAddressesPerSource,
-        localCIDRs: settings.localCidrs.map(({ text }) => text),
+        localCIDRs: localCidrs.map(({ text }) => text),
       },
     };
   }
@@ -139,11 +133,27 @@ export class Policy {
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
       this.#controller.run(running),
-      ...this.#remotes.all.map((remote) =>
-        everyPeriod(remote.resyncPeriodMs, () => this.#enqueue(remote.keys()), running),
-      ),
       everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
     ]);
+  }
+
+  /**
+   * Takes over the remotes of a changed config.
+   *
+   * @throws {ConfigError} as `run`, or if there is no way to connect to one; then all stays as it was
+   */
+  async replaceRemotes(next: readonly RemoteSettings[]): Promise<RemoteChanges> {
+    this.#sets.check(next);
+    // What waits for a remote that goes must not wait any more.
+    const before = this.#keys();
+    const changes = await this.#input.remotes.replace(next);
+    this.#local.configChanged();
+    const after = this.#keys();
+    this.#enqueue(
+      { sets: [...before.sets, ...after.sets], policies: [...before.policies, ...after.policies] },
+      performance.now(),
+    );
+    return changes;
   }
 
   /**
@@ -157,7 +167,7 @@ export class Policy {
       const sets = {
         changes: this.#sets.changes(),
         skipped: this.#local.skipped.all(),
-        remotes: this.#remotes.all.map((remote) => remote.plan()),
+        remotes: this.#sets.plans(),
       };
       const plan = this.#networkPolicies?.extendPlan(sets) ?? { ...sets, companionChanges: [], openRules: [] };
       const writes = [
@@ -168,19 +178,44 @@ export class Policy {
     });
   }
 
+  /** @throws {ConfigError} as `run` */
+  #watch(running: RunOptions): Promise<void> {
+    const { remotes } = this.#input;
+    this.#sets.check(remotes.all.map(({ settings }) => settings));
+    const watching = remotes.run((remote, run) => this.#follow(remote, run), running);
+    this.#controller.enqueue(this.#keys().policies, performance.now());
+    return watching;
+  }
+
+  /** Everything about a remote, while the config has it. */
+  async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
+    const { options, localCidrs } = this.#input;
+    const { name, allowedPodCidrs: allowed } = remote.settings;
+    const addresses = { allowed, local: localCidrs, services: this.#serviceRanges };
+    const followed = { ...remote, addresses, budget: remoteBudget(options) };
+    await Promise.all([
+      this.#local.follow(name, running),
+      this.#sets.follow(followed, running),
+      this.#networkPolicies?.follow(followed, running),
+    ]);
+  }
+
+  #failed(failure: Parameters<LocalCluster['failed']>[0]): void {
+    if (this.#local.failed(failure)) this.#input.metrics.requeues.inc({});
+  }
+
   #compareAll(): void {
     this.#local.relist();
-    this.#remotes.reportFirstRelease();
-    this.#enqueueAll();
+    this.#sets.reportFirstRelease();
+    this.#enqueue(this.#keys());
   }
 
-  #enqueueAll(since?: number): void {
-    this.#enqueue(this.#sets.keys(), since);
-    this.#controller.enqueue(this.#networkPolicies?.keys() ?? [], since);
+  #keys(): Keys {
+    return { sets: this.#sets.keys(), policies: this.#networkPolicies?.keys() ?? [] };
   }
 
-  #enqueue(keys: Iterable<string>, since?: number): void {
-    // While no remote is known, there is nothing to decide. A remote that becomes known enqueues every key.
-    if (this.#remotes.all.some(({ synced }) => synced)) this.#controller.enqueue(keys, since);
+  #enqueue({ sets, policies }: Keys, since?: number): void {
+    this.#sets.enqueue(sets, since);
+    this.#controller.enqueue(policies, since);
   }
 }

@@ -194,7 +194,7 @@ export class ServiceMirror {
     const changes = await this.#input.remotes.replace(next);
     for (const name of [...changes.removed, ...changes.changed]) {
       this.#queueMetrics.forget(name);
-      this.#writes.forget(name);
+      this.#writes.end(name);
     }
     for (const name of [...changes.added, ...changes.changed]) this.#writes.begin(name);
     this.#counts.recount(this.#local.all(), this.#mcs?.parts() ?? []);
@@ -237,15 +237,12 @@ export class ServiceMirror {
   }
 }
 
-const writesOf = (input: ServiceMirrorInput, objectsOf: (remote: string) => number): LocalWrites =>
-  new LocalWrites({
-    ...input,
-    concurrency: input.options.writeConcurrency,
-    what: 'service',
-    remotes: [...input.remotes.byName.keys(), GLOBAL],
-    objectsOf,
-    perSecond: input.options.maxRemoteWrites,
-  });
+function writesOf(input: ServiceMirrorInput, objectsOf: (remote: string) => number): LocalWrites {
+  const { writeConcurrency: concurrency, maxRemoteWrites: perSecond } = input.options;
+  const writes = new LocalWrites({ ...input, concurrency, what: 'service', objectsOf, perSecond });
+  for (const account of [...input.remotes.byName.keys(), GLOBAL]) writes.begin(account);
+  return writes;
+}
 
 function countsOf({ settings, remotes, metrics }: ServiceMirrorInput): LocalCounts {
   const { local, global } = settings;

@@ -100,6 +100,7 @@ export {
   policyDiagnostics,
   selectorDiagnostics,
   type UnknownCluster,
+  unknownClusterDiagnostic,
   unknownClusters,
 } from './policies/policy-diagnostics.ts';
 export type { SelectedPod } from './policies/ports.ts';

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Kind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { WaitingWrites } from '@kube-semaphore/multicluster';
@@ -11,6 +13,8 @@ import {
   sourceOf,
   type WrittenObject,
 } from '@kube-semaphore/network-policies';
+import type { PolicyOptions } from '../config/options.ts';
+import type { FollowedRemote } from '../followed-remote.ts';
 import { LocalNetworkPolicies } from './local/network-policies.ts';
 import { NetworkPolicies } from './network-policies.ts';
 
@@ -43,17 +47,31 @@ function read(resource: Kind, { metadata, spec }: WrittenObject) {
     : ciliumSink.read(resource, object as never)!;
 }
 
+/** A remote that never answers. */
+const silent = async (_: unknown, { signal }: RunOptions): Promise<never> => {
+  await once(signal, 'abort');
+  throw signal.reason;
+};
+
+const gauge = { set: none, remove: none };
+const remote = {
+  settings: { name: 'c2', clusterSetId: 'c2', labels: {} },
+  addresses: { allowed: [mustParseCidr('10.2.0.0/16')], local: [] },
+  state: { watches: { hooks: () => ({}), drop: none }, skipped: { replace: none }, setHeld: none },
+  budget: { share: () => ({ release: none, endList: none, beginList: none }) },
+  client: { list: silent, watch: silent },
+} as unknown as FollowedRemote;
+
 /** Objects of Cilium replace a NetworkPolicy. Its remote isn't reached, so all addresses stay. */
 function start() {
   const policies = new LocalNetworkPolicies({
     ids: { key: K, remotes: new Set(['c2']), local: undefined },
-    clusters: new Set(['c2']),
+    remotes: { byName: new Map([['c2', remote]]) },
     sink: ciliumSink,
+    counts: { count: none },
+    metrics: { companions: gauge, companionAddresses: gauge, companionsBehind: gauge, unknownClusters: gauge },
+    skipped: { replace: none },
     onChange: none,
-    onCount: none,
-    onOrphans: none,
-    onUnknownClusters: none,
-    onDiagnostics: none,
   });
   const put = (generation: number) => policies.store.set(KEY, policies.read(policy(generation)));
   put(1);
@@ -66,12 +84,18 @@ function start() {
     rules: [{ text, ports: [], cidrs: ['10.2.0.1/32'] }],
   } as const;
   for (const { resource, to } of networkPolicySink.partsOf(sourceOf(policy(1)), before))
-    policies.companionChanged(undefined, { companion: read(resource, to) });
+    policies.companionChanged(undefined, read(resource, to));
   const written: string[] = [];
   const refused = new Set<CompanionChange['kind']>();
   const networkPolicies = new NetworkPolicies({
-    options: { maxAddressesPerPolicy: 500, maxAddressesPerSource: 5000 },
-    metrics: { extendedPolicies: { set: none } } as never,
+    options: {
+      maxAddressesPerPolicy: 500,
+      maxAddressesPerSource: 5000,
+      clusterSetKey: K,
+      deletionGuardPercent: 50,
+      watchIdleTimeoutMs: 90_000,
+    } as PolicyOptions,
+    metrics: { extendedPolicies: gauge } as never,
     local: {
       policies,
       sink: ciliumSink,
@@ -81,24 +105,21 @@ function start() {
         const { kind } = change.kind === 'delete' ? change.from.resource : change.resource;
         written.push(`${change.kind} ${kind}`);
         policies.companionChanged(
-          change.kind === 'create' ? undefined : { companion: change.from },
-          change.kind === 'delete' ? undefined : { companion: read(change.resource, change.to) },
+          change.kind === 'create' ? undefined : change.from,
+          change.kind === 'delete' ? undefined : read(change.resource, change.to),
         );
       },
     } as never,
-    remotes: () => [
-      {
-        settings: { name: 'c2', clusterSetId: 'c2', labels: {} },
-        options: { clusterSetKey: K },
-        addresses: { allowed: [mustParseCidr('10.2.0.0/16')], local: [] },
-        state: { skipped: { replace: none } },
-      } as never,
-    ],
-    enqueue: (keys) => void enqueued.push(...keys),
+    remotes: { all: [remote] },
+    queue: { enqueue: (keys) => void enqueued.push(...keys) },
   });
   const enqueued: string[] = [];
-  void networkPolicies.run({ signal: AbortSignal.abort() });
-  enqueued.length = 0;
+  const ended = new AbortController();
+  const following = networkPolicies.follow(remote, { signal: ended.signal });
+  const leave = (): Promise<void> => {
+    ended.abort();
+    return following;
+  };
   const failures: unknown[] = [];
   const waiting = new WaitingWrites({ onFailure: ({ error }) => void failures.push(error), onDue: () => {} });
   const reconcile = async () => {
@@ -108,7 +129,7 @@ function start() {
     waiting.forget();
     if (failures.length > 0) throw failures.pop();
   };
-  return { networkPolicies, reconcile, put, refused, enqueued, written: () => written.splice(0) };
+  return { networkPolicies, policies, reconcile, leave, put, refused, enqueued, written: () => written.splice(0) };
 }
 
 const CREATED = ['create CiliumCIDRGroup', 'create CiliumNetworkPolicy'];
@@ -140,4 +161,13 @@ it('deletes at once what another sink wrote for an earlier spec', async () => {
   put(2);
   await reconcile();
   expect(written()).toEqual([...CREATED, 'delete NetworkPolicy']);
+});
+
+it('leaves alone the companions for a remote that is not followed now, also if their source is gone', async () => {
+  const { networkPolicies, leave, policies } = start();
+  expect(networkPolicies.plan(KEY)).not.toEqual([]);
+  await leave();
+  expect(networkPolicies.plan(KEY)).toEqual([]);
+  policies.store.delete(KEY);
+  expect(networkPolicies.plan(KEY)).toEqual([]);
 });

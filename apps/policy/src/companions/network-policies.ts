@@ -1,6 +1,14 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { refusalOf, type KeyContext, type Unwritten } from '@kube-semaphore/multicluster';
+import {
+  type KeyContext,
+  type LeaderController,
+  refusalOf,
+  type Remotes,
+  type Unwritten,
+} from '@kube-semaphore/multicluster';
 import type { PolicyOptions } from '../config/options.ts';
+import type { RemoteSettings } from '../config/settings.ts';
+import type { FollowedRemote } from '../followed-remote.ts';
 import {
   type CompanionChange,
   type CompanionDiagnostic,
@@ -15,24 +23,25 @@ import {
   remoteOf,
   type Sink,
   type Source,
+  wholeCompanions,
   withoutSource,
 } from '@kube-semaphore/network-policies';
 import { carryOut } from '../local/carry-out.ts';
 import type { LocalCompanions } from './local/companions.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import type { Plan } from '../plan.ts';
-import { PeerWatches } from './remote/peer-watches.ts';
-import type { PeersInput, RemotePeers } from './remote/peers.ts';
+import { PeerWatch } from './remote/peer-watch.ts';
+import type { RemotePeers } from './remote/peers.ts';
 
 export type NetworkPoliciesOptions = {
-  readonly options: Pick<PolicyOptions, 'maxAddressesPerPolicy' | 'maxAddressesPerSource'>;
+  readonly options: PolicyOptions;
   readonly metrics: Pick<PolicyMetrics, 'extendedPolicies'>;
   readonly local: LocalCompanions;
-  /** Called once, when the local side is listed. */
-  readonly remotes: () => readonly PeersInput[];
-  /** @param since as `ReconcileContext.since` */
-  readonly enqueue: (keys: Iterable<string>, since?: number, options?: { readonly isUrgent: boolean }) => void;
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'all'>;
+  readonly queue: Pick<LeaderController, 'enqueue'>;
 };
+
+type Followed = Pick<FollowedRemote, 'state'> & { readonly watch: PeerWatch };
 
 /** A CNI watches each kind of objects alone: it may see a deletion before the creation of another kind that came first. */
 const REPLACED_AFTER_MS = 5000;
@@ -43,9 +52,7 @@ const REPLACED_AFTER_MS = 5000;
  */
 export class NetworkPolicies {
   readonly #options: NetworkPoliciesOptions;
-  /** Undefined until `run`. */
-  #watches: PeerWatches | undefined;
-  #remotes: readonly PeersInput[] = [];
+  readonly #followed = new Map<string, Followed>();
   /** Sources whose companions replace those of another sink, and whether the CNI had time to see the new ones. */
   readonly #replacements = new Map<string, { known: boolean }>();
 
@@ -55,31 +62,32 @@ export class NetworkPolicies {
 
   /** The remotes that are watched, as policies name them. */
   get remotes(): readonly RemotePeers[] {
-    return this.#watches?.all ?? [];
+    return [...this.#followed.values()].flatMap(({ watch }) => watch.peers ?? []);
   }
 
   /** A source changed, or one of its companions. */
   changed(key: string, { isSource }: { readonly isSource: boolean }): void {
-    if (isSource) this.#follow(key);
+    if (isSource) for (const { watch } of this.#followed.values()) this.#setSource(watch, key);
     // A companion that somebody changed is no event: its repair counts in `repairs_total`.
     // A user doesn't wait for what a remote does.
-    this.#options.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
+    this.#options.queue.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
   }
 
-  /** Watches until `signal` is aborted. The local NetworkPolicies are listed. */
-  run(running: RunOptions): readonly Promise<void>[] {
-    const { local, remotes, enqueue, metrics } = this.#options;
-    this.#remotes = remotes();
-    this.#watches = new PeerWatches({
-      remotes: this.#remotes,
-      grantedTo: (remote) => local.policies.companions.companionsFor(remote).flatMap(grantedBy),
-      onChange: (keys) => enqueue(keys, performance.now()),
-      onCount: (remote, count) => metrics.extendedPolicies.set({ remote }, count),
+  /** Keeps the companions for a remote until `signal` is aborted. They stay. The local NetworkPolicies are listed. */
+  async follow(remote: FollowedRemote, running: RunOptions): Promise<void> {
+    const { local, queue, metrics, options } = this.#options;
+    const { settings, state } = remote;
+    const watch = new PeerWatch({
+      ...remote,
+      options,
+      metrics,
+      granted: () => local.policies.companions.companionsFor(settings.name).flatMap(grantedBy),
+      enqueue: (sources) => queue.enqueue(sources, performance.now()),
     });
-    for (const key of this.keys()) this.#follow(key);
-    const watching = this.#watches.run(running);
-    enqueue(this.keys(), performance.now());
-    return [watching];
+    for (const key of this.keys()) this.#setSource(watch, key);
+    this.#followed.set(settings.name, { watch, state });
+    await watch.run(running);
+    this.#followed.delete(settings.name);
   }
 
   /** Every source, and every former one that still has companions, sorted. */
@@ -118,16 +126,17 @@ export class NetworkPolicies {
   } {
     const { local } = this.#options;
     const { policies } = local;
-    if (this.#watches === undefined || policies.isUnread(key)) return { phases: [], diagnostics: [] };
+    if (policies.isUnread(key)) return { phases: [], diagnostics: [] };
     const found = policies.source(key);
-    const observed = policies.companions.objectsOf(key);
+    // Orphans stay, and so do the companions for a remote that goes and comes again at this moment.
+    const observed = policies.companions.objectsOf(key).filter(({ remote }) => this.#followed.has(remote));
     if (found === undefined) return { phases: withoutSource(observed), diagnostics: [] };
     const sink = this.#sinkOf(found.source);
     const { companions, diagnostics } = desiredCompanions({
       ...this.#options.options,
       source: found.source,
-      remotes: this.#watches.viewsOf(key),
-      observed: policies.companions.companionsOf(key),
+      remotes: this.#viewsOf(key),
+      observed: wholeCompanions(observed),
       isTaken: (name) => local.isTaken(key, name),
       maxRules: sink.maxRules,
     });
@@ -139,7 +148,7 @@ export class NetworkPolicies {
     const companionChanges = this.keys().flatMap((key) => this.plan(key).flat());
     const extended = remotes.map((remote) => {
       const companions = this.#options.local.policies.count(remote.cluster);
-      const peers = this.remotes.find(({ cluster }) => cluster === remote.cluster);
+      const peers = this.#followed.get(remote.cluster)?.watch.peers;
       if (peers === undefined) return { ...remote, companions };
       const heldDeletions = remote.heldDeletions + peers.held;
       const reached = remote.reached && peers.synced;
@@ -168,18 +177,25 @@ export class NetworkPolicies {
     // A timer may fire a moment early, so it decides, and no clock.
     setTimeout(() => {
       replacement.known = true;
-      this.#options.enqueue([key]);
+      this.#options.queue.enqueue([key]);
     }, REPLACED_AFTER_MS).unref();
   }
 
-  #follow(key: string): void {
+  /** The remotes that a source names, in the order of the config, with what is known of each. */
+  #viewsOf(source: string) {
+    return this.#options.remotes.all.flatMap(
+      ({ settings }) => this.#followed.get(settings.name)?.watch.viewOf(source) ?? [],
+    );
+  }
+
+  #setSource(watch: PeerWatch, key: string): void {
     const { policies } = this.#options.local;
-    if (!policies.isUnread(key)) this.#watches?.setSource(key, policies.source(key)?.rules ?? []);
+    if (!policies.isUnread(key)) watch.setSource(key, policies.source(key)?.rules ?? []);
   }
 
   #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
-    for (const { settings, state } of this.#remotes) {
-      const own = diagnostics.filter(({ remote }) => remote === settings.name);
+    for (const [name, { state }] of this.#followed) {
+      const own = diagnostics.filter(({ remote }) => remote === name);
       state.skipped.replace(`NetworkPolicy ${key}`, own);
     }
   }

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import {
   ClusterWatches,
   type DiagnosticRegister,
   LocalWrites,
   type PlannedWrite,
   POLL_INTERVAL_MS,
+  type Remotes,
   skippedIn,
   untilAnswered,
 } from '@kube-semaphore/multicluster';
@@ -23,6 +25,7 @@ import { type ClusterIds, notExtended, otherSinksOf, sinkOf } from '@kube-semaph
 import type { PolicyMetrics } from '../metrics.ts';
 import { askingGroupsOnce } from './api-groups.ts';
 import { calicoApiOf } from './calico-api.ts';
+import { ObjectCounts } from './object-counts.ts';
 import { listClusterPolicies } from '../companions/local/cluster-policies.ts';
 import { LocalCompanions } from '../companions/local/companions.ts';
 import { LocalNamespaces } from '../companions/local/namespaces.ts';
@@ -35,8 +38,7 @@ export type LocalClusterOptions = {
   readonly client: KubeClient;
   readonly leadership: Leadership;
   readonly options: PolicyOptions;
-  /** The remotes in the config. */
-  readonly remotes: readonly Pick<RemoteSettings, 'name' | 'clusterSetId'>[];
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
   readonly metrics: PolicyMetrics;
   readonly log: Logger;
   /** A set of these keys changed, or a set that has one of their names. */
@@ -78,28 +80,21 @@ export class LocalCluster {
   /** Why the API groups couldn't be listed. */
   #undiscovered: unknown;
   #isWatchForbidden = false;
-  /** By cluster. */
-  readonly #orphans = { sets: new Map<string, number>(), companions: new Map<string, number>() };
+  readonly #counts: ObjectCounts;
   /** False if the cluster has no API of Calico. */
   #hasSets = true;
 
   constructor(options: LocalClusterOptions) {
     const { leadership, metrics, log, onChange } = options;
-    const remotes = options.remotes.map(({ name }) => name);
     const { writeConcurrency, maxRemoteWrites } = options.options;
     this.#options = options;
-    this.sets = new LocalSets({
-      clusters: new Set(remotes),
-      configured: configuredIdentity(options.options),
-      onChange,
-      onOrphans: (cluster, count) => this.#countOrphans('sets', cluster, count),
-    });
+    this.#counts = new ObjectCounts(options);
+    this.sets = new LocalSets({ configured: configuredIdentity(options.options), counts: this.#counts, onChange });
     this.#writes = new LocalWrites({
       leadership,
       concurrency: writeConcurrency,
       what: 'set',
-      remotes,
-      objectsOf: (remote) => this.sets.ownSets(remote) + (this.companions?.policies.count(remote) ?? 0),
+      objectsOf: (remote) => this.#counts.of(remote),
       perSecond: maxRemoteWrites,
       metrics,
       log,
@@ -114,18 +109,40 @@ export class LocalCluster {
     this.#setHooks = this.#watches.hooks();
     this.skipped = skippedIn(LOCAL, limitedLog(log, { cluster: LOCAL }), metrics.skippedObjects);
     if (!options.options.networkPolicies) return;
-    const ids = clusterIdsOf(options.options, options.remotes);
-    const companions = this.#companionsOf(options, ids);
-    this.companions = companions;
+    const ids = this.#clusterIds;
+    const policies = new LocalNetworkPolicies({
+      ...options,
+      ids,
+      sink: sinkOf(options.options),
+      counts: this.#counts,
+      skipped: this.skipped,
+      onChange: options.onPolicyChange,
+    });
+    this.companions = this.#companionsOf(policies);
     this.#startHooks = this.#watches.hooks();
     this.#namespaces = new LocalNamespaces({
       client: options.client,
       ids,
       idleTimeoutMs: options.options.watchIdleTimeoutMs,
       hooks: this.#watches.hooks(),
-      onValues: (values) => companions.policies.setLocalValues(values),
-      onDiagnostics: (name, diagnostics) => this.skipped.replace(`namespace ${name}`, diagnostics),
+      policies,
+      skipped: this.skipped,
     });
+  }
+
+  /** The config has a remote, until `signal` is aborted: its writes have a budget, and metrics. */
+  async follow(remote: string, { signal }: RunOptions): Promise<void> {
+    this.#writes.begin(remote);
+    if (!signal.aborted) await once(signal, 'abort');
+    this.#writes.end(remote);
+  }
+
+  /** Decides again which objects are orphans, and which clusters NetworkPolicies and Namespaces name. */
+  configChanged(): void {
+    const ids = this.#clusterIds;
+    this.#counts.report();
+    this.companions?.policies.configChanged(ids);
+    this.#namespaces?.configChanged(ids);
   }
 
   isSynced(): boolean {
@@ -243,12 +260,6 @@ export class LocalCluster {
     }
   }
 
-  #countOrphans(what: 'sets' | 'companions', cluster: string, count: number): void {
-    const { sets, companions } = this.#orphans;
-    this.#orphans[what].set(cluster, count);
-    this.#options.metrics.orphans.set({ cluster }, (sets.get(cluster) ?? 0) + (companions.get(cluster) ?? 0));
-  }
-
   #goWithoutSets(): void {
     const { log } = this.#options;
     log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until the next start');
@@ -287,32 +298,22 @@ export class LocalCluster {
       .map((change) => ({ object: objectOf(change), send: (options) => send(change, options) }));
   }
 
-  #companionsOf(
-    { client, options, remotes, metrics, onPolicyChange }: LocalClusterOptions,
-    ids: ClusterIds,
-  ): LocalCompanions {
-    const sink = sinkOf(options);
+  #companionsOf(policies: LocalNetworkPolicies): LocalCompanions {
+    const { client, options } = this.#options;
     return new LocalCompanions({
       client,
-      policies: new LocalNetworkPolicies({
-        ids,
-        sink,
-        clusters: new Set(remotes.map(({ name }) => name)),
-        onChange: onPolicyChange,
-        onCount: (remote, { companions, addresses, behind }) => {
-          metrics.companions.set({ remote }, companions);
-          metrics.companionAddresses.set({ remote }, addresses);
-          metrics.companionsBehind.set({ remote }, behind);
-        },
-        onOrphans: (cluster, count) => this.#countOrphans('companions', cluster, count),
-        onUnknownClusters: (count) => metrics.unknownClusters.set({}, count),
-        onDiagnostics: (key, diagnostics) => this.skipped.replace(`NetworkPolicy ${key}`, diagnostics),
-      }),
+      policies,
       writes: this.#writes,
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      sink,
+      sink: sinkOf(options),
       hooks: () => this.#watches.hooks(),
       isWatchForbidden: () => this.#isWatchForbidden,
     });
+  }
+
+  get #clusterIds(): ClusterIds {
+    const { options, remotes } = this.#options;
+    const settings = remotes.all.map((remote) => remote.settings);
+    return clusterIdsOf(options, settings);
   }
 }

@@ -15,7 +15,6 @@ const create = {
 /** Local writes of a leader, and what `remote_up` says of the local cluster. */
 function localWrites({ concurrency = 1 } = {}) {
   const up = new Map<string, number>();
-  const repaired: string[] = [];
   const lines: string[] = [];
   const say = (level: string) => (_: object, message: string) => void lines.push(`${level} ${message}`);
   const leadership = new SoleLeader();
@@ -26,18 +25,15 @@ function localWrites({ concurrency = 1 } = {}) {
     leadership,
     what: 'set',
     concurrency,
-    remotes: ['c2'],
     objectsOf: () => 0,
     perSecond: 20,
     log: { trace: say('trace'), debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') },
     metrics: {
       remoteUp: { set: ({ remote }: { remote: string }, value: number) => void up.set(remote, value) },
-      remoteOverBudget: { set: () => undefined },
-      repairs: { inc: ({ remote }: { remote: string }) => void repaired.push(remote) },
     } as never,
   });
   const fail = (error: unknown) => writes.failed({ key: 'a', error, retryInMs: 50 });
-  return { writes, fail, up, lines, repaired, stopLeading: () => aborter.abort() };
+  return { writes, fail, up, lines, stopLeading: () => aborter.abort() };
 }
 
 it('sends nothing any more if it stopped leading while a write waited for its connection', async () => {
@@ -83,15 +79,4 @@ it('writes for a remote while all writes for another have no answer', async () =
   expect(first).toBe('deleted');
   ended.resolve('late');
   await Promise.all(hanging);
-});
-
-it('does not count a write for a remote that left the config meanwhile', async () => {
-  const { writes, repaired } = localWrites();
-  const repair = { ...create, repairs: 'c2' };
-  await writes.write(repair, () => Promise.resolve());
-  await writes.write(repair, async () => writes.forget('c2'));
-  expect(repaired).toEqual(['c2']);
-  writes.begin('c2');
-  await writes.write(repair, () => Promise.resolve());
-  expect(repaired).toEqual(['c2', 'c2']);
 });

@@ -40,29 +40,24 @@ export class LocalWrites {
   readonly #limiter: Limiter;
   readonly #budgets: RemoteWrites;
   readonly #log: WriteLog;
-  /** Those whose series exist. */
-  readonly #remotes: Set<string>;
 
   constructor(options: LocalWritesOptions) {
     const { log, what, metrics, concurrency } = options;
     this.#options = options;
     this.#limiter = new Limiter(concurrency);
     this.#budgets = new RemoteWrites(options);
-    this.#remotes = new Set(options.remotes);
     const onTrouble = (inTrouble: boolean): void => metrics.remoteUp.set({ remote: 'local' }, inTrouble ? 0 : 1);
     this.#log = new WriteLog({ log, what, onTrouble });
   }
 
-  /** A remote came to the config. */
+  /** The config has a remote from now on; others can have no budget. */
   begin(remote: string): void {
-    this.#remotes.add(remote);
     this.#budgets.begin(remote);
   }
 
-  /** A remote left the config. A write of it that is under way ends, uncounted. */
-  forget(remote: string): void {
-    this.#remotes.delete(remote);
-    this.#budgets.forget(remote);
+  /** The remote left the config. A write for it that was decided before is made, and isn't counted. */
+  end(remote: string): void {
+    this.#budgets.end(remote);
   }
 
   /**
@@ -81,10 +76,9 @@ export class LocalWrites {
     );
     const { event: message, facts } = event();
     this.#log.written(message, facts);
-    const counted = since === undefined ? repairs : remote;
-    if (counted === undefined || !this.#remotes.has(counted)) return written;
-    if (since === undefined) metrics.repairs.inc({ remote: counted });
-    else metrics.propagation.observe({ remote: counted }, (performance.now() - since) / 1000);
+    if (since === undefined) {
+      if (this.#counts(repairs)) metrics.repairs.inc({ remote: repairs });
+    } else if (this.#counts(remote)) metrics.propagation.observe({ remote }, (performance.now() - since) / 1000);
     return written;
   }
 
@@ -98,5 +92,10 @@ export class LocalWrites {
     if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return false;
     this.#log.failed(failure, what);
     return true;
+  }
+
+  /** Whether the metrics have a remote: a series of one that left the config would stay for ever. */
+  #counts(remote: string | undefined): remote is string {
+    return remote !== undefined && this.#budgets.has(remote);
   }
 }

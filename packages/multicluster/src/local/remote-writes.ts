@@ -15,7 +15,6 @@ export class RemoteWritesError extends Error {
 }
 
 export type RemoteWritesOptions = {
-  readonly remotes: readonly string[];
   /** How many objects a remote has here: a burst may write each of them once. */
   readonly objectsOf: (remote: string) => number;
   /** Writes for one remote in the long run: `-max-remote-writes`. */
@@ -45,18 +44,26 @@ export class RemoteWrites {
 
   constructor(options: RemoteWritesOptions) {
     this.#options = options;
-    for (const remote of options.remotes) this.begin(remote);
   }
 
-  /** A remote came to the config. */
+  /** The config has a remote. */
   begin(remote: string): void {
-    this.#options.metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
+    const { perSecond, objectsOf, metrics } = this.#options;
+    const burst = (): number => Math.max(BURST_SECONDS * perSecond, objectsOf(remote));
+    const bucket = new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond });
+    this.#budgets.set(remote, { bucket, over: undefined });
+    metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
   }
 
-  /** A remote left the config: if it comes again, it has the initial budget. */
-  forget(remote: string): void {
+  /** The remote left the config. */
+  end(remote: string): void {
     clearTimeout(this.#budgets.get(remote)?.over);
     this.#budgets.delete(remote);
+  }
+
+  /** Whether the config has it. */
+  has(remote: string): boolean {
+    return this.#budgets.has(remote);
   }
 
   /**
@@ -66,22 +73,13 @@ export class RemoteWrites {
    * @throws RemoteWritesError if it must wait
    */
   spend(remote: string, { isDeletion }: { readonly isDeletion: boolean }): void {
-    const budget = this.#budget(remote);
+    const budget = this.#budgets.get(remote);
+    // What was decided before the remote left the config.
+    if (budget === undefined) return;
     const waitMs = budget.bucket.take();
     if (waitMs === 0 || isDeletion) return;
     this.#setOver(remote, budget);
     throw new RemoteWritesError(remote, waitMs);
-  }
-
-  #budget(remote: string): Budget {
-    const { perSecond, objectsOf } = this.#options;
-    const burst = (): number => Math.max(BURST_SECONDS * perSecond, objectsOf(remote));
-    const budget = this.#budgets.get(remote) ?? {
-      bucket: new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond }),
-      over: undefined,
-    };
-    this.#budgets.set(remote, budget);
-    return budget;
   }
 
   #setOver(remote: string, budget: Budget): void {

@@ -227,6 +227,10 @@ describe('the watches of a cluster', () => {
     expect(synced).toEqual(['synced', 'firstSync']);
   });
 
+  it('have never been confirmed before there is one', () => {
+    expect(clusterWatches().watches.status()).toMatchObject({ up: false, lastSync: null });
+  });
+
   it('are as old as the oldest of them', () => {
     const { watches } = clusterWatches();
     const [services, slices] = [watches.hooks(), watches.hooks()];

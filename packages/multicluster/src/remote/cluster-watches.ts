@@ -91,6 +91,7 @@ export class ClusterWatches {
 
   /** Milliseconds since the cluster last confirmed what we know of it, for the oldest watch; Infinity before. */
   get unseenMs(): number {
+    if (this.#watches.length === 0) return Infinity;
     return performance.now() - Math.min(...this.#watches.map(({ confirmedAtMs }) => confirmedAtMs));
   }
 

@@ -14,7 +14,12 @@ import {
 } from './cross-cluster-rules.ts';
 import { localHalfDiagnostics, namespaceDiagnostics, type OpenRule, openRuleOf } from './local-half.ts';
 import { type PeerPod, type PodIdentity, peerPodOf, uniqueLabels, withoutCidrs } from '../pods/peer-pod.ts';
-import { policyDiagnostics, selectorDiagnostics, unknownClusters } from './policy-diagnostics.ts';
+import {
+  policyDiagnostics,
+  selectorDiagnostics,
+  unknownClusterDiagnostic,
+  unknownClusters,
+} from './policy-diagnostics.ts';
 import type { SelectedPod } from './ports.ts';
 import type { Labels } from './selector.ts';
 
@@ -111,7 +116,8 @@ export function checkOf({
     );
     const wanted = desiredCompanions({ source, remotes: known, observed: [], isTaken: () => false, ...limits });
     const diagnostics = [
-      ...policyDiagnostics(policy.spec, ids.key, unknownClusters(rules, ids)),
+      ...unknownClusters(rules, ids).map(unknownClusterDiagnostic),
+      ...policyDiagnostics(policy.spec, ids.key),
       ...selectorDiagnostics(rules, source, sink),
       ...localHalfDiagnostics(rules, ids, values),
       ...wanted.diagnostics.map(({ remote, detail, ...each }) => ({ ...each, detail: `${remote}: ${detail}` })),

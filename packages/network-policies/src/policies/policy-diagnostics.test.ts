@@ -1,7 +1,7 @@
 import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { describe, expect, it } from 'vitest';
 import { crossClusterRules } from './cross-cluster-rules.ts';
-import { policyDiagnostics, unknownClusters } from './policy-diagnostics.ts';
+import { policyDiagnostics, unknownClusterDiagnostic, unknownClusters } from './policy-diagnostics.ts';
 
 const K = 'cluster.clusterset.k8s.io';
 const codec = new Codec(networkPolicyKind);
@@ -14,7 +14,9 @@ function specOf(...from: object[]) {
 function diagnosticsOf(...from: object[]) {
   const spec = specOf(...from);
   const unknown = unknownClusters(crossClusterRules(spec, K), { key: K, remotes: new Set(['c2']), local: 'c1' });
-  return policyDiagnostics(spec, K, unknown).map(({ kind, reason, detail }) => `${kind} ${reason}: ${detail}`);
+  return [...unknown.map(unknownClusterDiagnostic), ...policyDiagnostics(spec, K)].map(
+    ({ kind, reason, detail }) => `${kind} ${reason}: ${detail}`,
+  );
 }
 
 const named = (operator: string, ...values: string[]) => ({

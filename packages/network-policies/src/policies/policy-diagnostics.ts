@@ -42,11 +42,10 @@ export function unknownClusters(
     .map((cluster) => ({ cluster, isExcluded: !named.has(cluster) }));
 }
 
-/** @param unknown as of `unknownClusters` */
+/** What is wrong with a NetworkPolicy whatever clusters there are. */
 export function policyDiagnostics(
   { ingress, egress }: NetworkPolicy['spec'],
   key: ClusterKey,
-  unknown: readonly UnknownCluster[],
 ): readonly PolicyDiagnostic[] {
   const peers = [...ingress.flatMap(({ from }) => from), ...egress.flatMap(({ to }) => to)];
   const misplaced = peers.some(({ podSelector }) => requirementsOn(key, podSelector).length > 0);
@@ -56,13 +55,12 @@ export function policyDiagnostics(
       : configLabelsIn(namespaceSelector),
   );
   return [
-    ...unknown.map(unknownCluster),
     ...(misplaced ? [clusterLabelInPodSelector(key)] : []),
     ...(alone.length === 0 ? [] : [clusterLabelMissing(key, alone[0]!)]),
   ];
 }
 
-const unknownCluster = ({ cluster, isExcluded }: UnknownCluster): PolicyDiagnostic => ({
+export const unknownClusterDiagnostic = ({ cluster, isExcluded }: UnknownCluster): PolicyDiagnostic => ({
   kind: 'expected',
   reason: 'unknown-cluster',
   detail: isExcluded

@@ -1,4 +1,7 @@
+import type { Remotes } from '@kube-semaphore/multicluster';
 import { generationOf, type ObservedCompanion } from '@kube-semaphore/network-policies';
+import type { RemoteSettings } from '../../config/settings.ts';
+import type { PolicyMetrics } from '../../metrics.ts';
 
 /** What is counted of the companions of a remote. */
 export type CompanionCount = {
@@ -10,14 +13,21 @@ export type CompanionCount = {
 
 const NONE: CompanionCount = { companions: 0, addresses: 0, behind: 0 };
 
-/** Counts the companions of each remote, source by source. */
+type Gauge = Pick<PolicyMetrics['companions'], 'set' | 'remove'>;
+
+export type CompanionCountsOptions = {
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
+  readonly metrics: Readonly<Record<'companions' | 'companionAddresses' | 'companionsBehind', Gauge>>;
+};
+
+/** Counts the companions of each cluster, source by source. The metrics have those of remotes. */
 export class CompanionCounts {
-  readonly #onCount: (remote: string, count: CompanionCount) => void;
+  readonly #options: CompanionCountsOptions;
   readonly #bySource = new Map<string, ReadonlyMap<string, CompanionCount>>();
   readonly #totals = new Map<string, CompanionCount>();
 
-  constructor(onCount: (remote: string, count: CompanionCount) => void) {
-    this.#onCount = onCount;
+  constructor(options: CompanionCountsOptions) {
+    this.#options = options;
   }
 
   of(remote: string): CompanionCount {
@@ -38,8 +48,25 @@ export class CompanionCounts {
     for (const remote of new Set([...before.keys(), ...after.keys()])) {
       const total = plus(plus(this.#totals.get(remote), after.get(remote), 1), before.get(remote), -1);
       this.#totals.set(remote, total);
-      this.#onCount(remote, total);
+      this.#report(remote, total);
     }
+  }
+
+  /** The config changed. */
+  report(): void {
+    for (const [cluster, total] of this.#totals) this.#report(cluster, total);
+  }
+
+  #report(remote: string, { companions, addresses, behind }: CompanionCount): void {
+    const { remotes, metrics } = this.#options;
+    const gauges = [
+      [metrics.companions, companions],
+      [metrics.companionAddresses, addresses],
+      [metrics.companionsBehind, behind],
+    ] as const;
+    for (const [gauge, value] of gauges)
+      if (remotes.byName.has(remote)) gauge.set({ remote }, value);
+      else gauge.remove({ remote });
   }
 }
 

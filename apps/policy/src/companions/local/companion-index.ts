@@ -1,7 +1,7 @@
 import type { Kind, WrittenMetadata } from '@kube-semaphore/kube-objects';
 import { type ObservedCompanion, sourceKeyOf, wholeCompanions } from '@kube-semaphore/network-policies';
 
-/** The objects of companions, by the `namespace/name` of their source. */
+/** The objects of companions, also those of orphans, by the `namespace/name` of their source. */
 export class CompanionIndex {
   readonly #bySource = new Map<string, Map<string, ObservedCompanion>>();
 
@@ -22,10 +22,6 @@ export class CompanionIndex {
   companionsFor(remote: string): readonly ObservedCompanion[] {
     const all = [...this.#bySource.keys()].flatMap((source) => this.companionsOf(source));
     return all.filter((companion) => companion.remote === remote);
-  }
-
-  has(source: string, object: ObservedCompanion): boolean {
-    return this.#bySource.get(source)?.has(idOf(object)) === true;
   }
 
   /** @returns the sources whose companions changed */

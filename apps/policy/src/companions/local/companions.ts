@@ -34,9 +34,12 @@ export type LocalCompanionsOptions = {
 };
 
 /** What the store keeps of an object of the sink: of one that isn't ours, only the name matters. */
-type SinkObject = { readonly uid: string; readonly resourceVersion: string } & ReturnType<
-  LocalNetworkPolicies['ownOrOrphan']
->;
+type SinkObject = {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** Of a remote, or an orphan. */
+  readonly companion?: ObservedCompanion;
+};
 
 /** One kind of objects that companions consist of. */
 type WatchedResource = {
@@ -82,7 +85,7 @@ export class LocalCompanions {
       const project = (object: CustomResource): SinkObject => {
         const { uid, resourceVersion } = object.metadata;
         const companion = sink.read(resource, object);
-        return { uid, resourceVersion, ...(companion && policies.ownOrOrphan(companion)) };
+        return { uid, resourceVersion, ...(companion && { companion }) };
       };
       const watched = new Watched<Sink['resources'][number], SinkObject>({
         ...this.#shared(),
@@ -92,7 +95,7 @@ export class LocalCompanions {
         project,
         projectTooLarge: ({ metadata: { uid, resourceVersion } }) => ({ uid, resourceVersion }),
         equal: (a, b) => a.resourceVersion === b.resourceVersion,
-        onChange: ({ previous, current }) => policies.companionChanged(previous, current),
+        onChange: ({ previous, current }) => policies.companionChanged(previous?.companion, current?.companion),
       });
       return { resource, store: watched.store, reflector: watched };
     });
@@ -112,9 +115,7 @@ export class LocalCompanions {
     if (this.policies.isTaken(source, name)) return true;
     const key = `${source.slice(0, source.indexOf('/'))}/${this.sink.policyName(name)}`;
     const found = this.#names?.view.synced === true ? this.#names.view.objects.get(key) : undefined;
-    return (
-      found !== undefined && (found.companion === undefined || !this.policies.companions.has(source, found.companion))
-    );
+    return found !== undefined && (found.companion === undefined || !this.policies.isOf(source, found.companion));
   }
 
   /** Lists everything again, to compare. */

@@ -1,22 +1,19 @@
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { namespaceKind } from '@kube-semaphore/kube-objects';
-import { Watched } from '@kube-semaphore/multicluster';
-import {
-  type ClusterIds,
-  type LocalValues,
-  namespaceDiagnostics,
-  type PolicyDiagnostic,
-} from '@kube-semaphore/network-policies';
+import { type DiagnosticRegister, Watched } from '@kube-semaphore/multicluster';
+import { type ClusterIds, namespaceDiagnostics } from '@kube-semaphore/network-policies';
+import type { LocalNetworkPolicies } from './network-policies.ts';
 
 export type LocalNamespacesOptions = {
   readonly client: KubeClient;
   readonly ids: ClusterIds;
   readonly idleTimeoutMs: number;
   readonly hooks: ReflectorHooks;
-  /** Called once they are listed, and when the set of values changes. */
-  readonly onValues: (values: LocalValues) => void;
-  readonly onDiagnostics: (namespace: string, diagnostics: readonly PolicyDiagnostic[]) => void;
+  /** They get the values once the Namespaces are listed, and when the set of values changes. */
+  readonly policies: Pick<LocalNetworkPolicies, 'setLocalValues'>;
+  /** Of the local cluster. */
+  readonly skipped: Pick<DiagnosticRegister, 'replace'>;
 };
 
 type KnownNamespace = { readonly uid: string; readonly value: string | undefined };
@@ -24,13 +21,15 @@ type KnownNamespace = { readonly uid: string; readonly value: string | undefined
 /** Watches the cluster label of the local Namespaces, which decides what the CNI makes of a NetworkPolicy that names it. */
 export class LocalNamespaces {
   readonly #options: LocalNamespacesOptions;
+  #ids: ClusterIds;
   readonly #namespaces: Watched<typeof namespaceKind, KnownNamespace>;
   /** How many Namespaces have each value. */
   readonly #counts = new Map<string | undefined, number>();
 
   constructor(options: LocalNamespacesOptions) {
-    const { client, ids, idleTimeoutMs, hooks, onDiagnostics } = options;
+    const { client, ids, idleTimeoutMs, hooks } = options;
     this.#options = options;
+    this.#ids = ids;
     this.#namespaces = new Watched<typeof namespaceKind, KnownNamespace>({
       client,
       kind: namespaceKind,
@@ -43,6 +42,8 @@ export class LocalNamespaces {
         ...hooks,
         onSynced: () => {
           this.#report();
+          // The config may have changed meanwhile.
+          this.#diagnoseAll();
           hooks.onSynced?.();
         },
       },
@@ -52,7 +53,7 @@ export class LocalNamespaces {
         if (current !== undefined) this.#count(current.value, +1);
         const isNew = this.#counts.size !== size;
         if (previous !== undefined) this.#count(previous.value, -1);
-        onDiagnostics(key, current === undefined ? [] : namespaceDiagnostics(current.value, ids));
+        this.#diagnose(key, current);
         if (isNew || this.#counts.size !== size) this.#report();
       },
     });
@@ -67,6 +68,21 @@ export class LocalNamespaces {
     return this.#namespaces.run(running);
   }
 
+  /** The config changed. @param ids as they are now */
+  configChanged(ids: ClusterIds): void {
+    this.#ids = ids;
+    this.#diagnoseAll();
+  }
+
+  #diagnoseAll(): void {
+    for (const [name, namespace] of this.#namespaces.objects ?? []) this.#diagnose(name, namespace);
+  }
+
+  #diagnose(name: string, current: KnownNamespace | undefined): void {
+    const diagnostics = current === undefined ? [] : namespaceDiagnostics(current.value, this.#ids);
+    this.#options.skipped.replace(`namespace ${name}`, diagnostics);
+  }
+
   #count(value: string | undefined, step: 1 | -1): void {
     const count = (this.#counts.get(value) ?? 0) + step;
     if (count === 0) this.#counts.delete(value);
@@ -75,6 +91,6 @@ export class LocalNamespaces {
 
   /** Before the first list, a label that no Namespace has isn't known to be missing. */
   #report(): void {
-    if (this.#namespaces.synced) this.#options.onValues(new Set(this.#counts.keys()));
+    if (this.#namespaces.synced) this.#options.policies.setLocalValues(new Set(this.#counts.keys()));
   }
 }

@@ -1,6 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Codec, networkPolicyKind } from '@kube-semaphore/kube-objects';
+import type { Remote } from '@kube-semaphore/multicluster';
+import { createMetrics } from '@kube-semaphore/runtime';
 import { describe, expect, it } from 'vitest';
 import { networkPolicySink, writtenCompanion } from '@kube-semaphore/network-policies';
+import type { RemoteSettings } from '../../config/settings.ts';
+import { metrics as metricTable } from '../../metrics.ts';
 import { LocalNetworkPolicies } from './network-policies.ts';
 
 const K = 'cluster.clusterset.k8s.io';
@@ -28,6 +33,9 @@ const fromC2 = { ingress: [{ from: [{ namespaceSelector: { matchLabels: { [K]: '
 const fromC2AndC9 = {
   ingress: [{ from: ['c2', 'c9'].map((cluster) => ({ namespaceSelector: { matchLabels: { [K]: cluster } } })) }],
 };
+const from = (...values: string[]) => ({
+  ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'In', values }] } }] }],
+});
 const source = (name: string) => policy(name, { spec: fromC2 });
 
 function written(name: string, of: string, remote = 'c2') {
@@ -40,27 +48,40 @@ function written(name: string, of: string, remote = 'c2') {
 
 const companion = (...which: Parameters<typeof written>) => policy(which[0], written(...which));
 
+const reasonsOf = (diagnostics: readonly { readonly reason: string }[]) => diagnostics.map(({ reason }) => reason);
+
 function start() {
   const changes: string[] = [];
-  const counts = new Map<string, unknown>();
+  const orphans = new Map<string, number>();
   const said = new Map<string, readonly string[]>();
+  const { metrics, registry } = createMetrics(metricTable);
+  const remotes = { byName: new Map([['c2', {} as Remote<RemoteSettings>]]) };
   const policies = new LocalNetworkPolicies({
     ids: { key: K, remotes: new Set(['c2']), local: undefined },
-    clusters: new Set(['c2']),
+    remotes,
     sink: networkPolicySink,
+    counts: { count: (cluster, step) => void orphans.set(cluster, (orphans.get(cluster) ?? 0) + step) },
+    metrics,
+    skipped: { replace: (subject, diagnostics) => void said.set(subject, reasonsOf(diagnostics)) },
     onChange: (key, { isSource }) => void changes.push(`${key}${isSource ? '' : ' companion'}`),
-    onCount: (remote, count) => void counts.set(remote, count),
-    onOrphans: (cluster, count) => void counts.set(`orphans of ${cluster}`, count),
-    onUnknownClusters: (count) => void counts.set('unknown', count),
-    onDiagnostics: (key, diagnostics) =>
-      void said.set(
-        key,
-        diagnostics.map(({ reason }) => reason),
-      ),
   });
+  const configChanged = (...names: string[]) => {
+    remotes.byName = new Map(names.map((name) => [name, {} as Remote<RemoteSettings>]));
+    policies.configChanged({ key: K, remotes: new Set(names), local: undefined });
+  };
+  const gauge = async (name: string, labels: object) => {
+    const { values } = await registry.getSingleMetric(`semaphore_policy_${name}`)!.get();
+    return values.find((each) => isDeepStrictEqual({ ...each.labels }, labels))?.value;
+  };
+  const counts = async (remote: string) => ({
+    companions: await gauge('companions', { remote }),
+    addresses: await gauge('companion_addresses', { remote }),
+    behind: await gauge('companions_behind', { remote }),
+  });
+  const unknown = () => gauge('unknown_clusters', {});
   const put = (object: ReturnType<typeof policy>) =>
     policies.store.set(`${object.metadata.namespace}/${object.metadata.name}`, policies.read(object));
-  return { policies, put, counts, said, changes: () => changes.splice(0) };
+  return { policies, put, counts, unknown, said, orphans, configChanged, changes: () => changes.splice(0) };
 }
 
 describe('LocalNetworkPolicies', () => {
@@ -76,20 +97,20 @@ describe('LocalNetworkPolicies', () => {
   it.each([
     { name: 'alone', labels: {}, keys: [] },
     { name: 'and that of a remote', labels: { 'policy.semaphore.uw.io/cluster': 'c2' }, keys: ['alpha/'] },
-  ])('never takes a policy with our label $name for a source, whatever it names', ({ labels, keys }) => {
-    const { policies, put, counts, said, changes } = start();
+  ])('never takes a policy with our label $name for a source, whatever it names', async ({ labels, keys }) => {
+    const { policies, put, unknown, said, changes } = start();
     const ours = { labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy', ...labels } };
     put(policy('db', { metadata: ours, spec: fromC2AndC9 }));
     expect(policies.source('alpha/db')).toBeUndefined();
-    // A companion without a source: it is deleted, and nothing is made of it.
-    expect([...policies.keys()]).toEqual(keys);
+    // A companion without a source: it is deleted if it is of a remote, and nothing is made of it.
+    expect([...policies.keys()]).toEqual(['alpha/']);
     expect(changes()).toEqual(keys.map((key) => `${key} companion`));
-    expect([said.get('alpha/db'), counts.get('unknown')]).toEqual([undefined, undefined]);
+    expect([said.get('NetworkPolicy alpha/db'), await unknown()]).toEqual([undefined, 0]);
     put(policy('db', { spec: fromC2AndC9 }));
     expect([...policies.keys()]).toEqual(['alpha/db']);
     put(policy('db', { metadata: ours, spec: fromC2AndC9 }));
     expect(policies.source('alpha/db')).toBeUndefined();
-    expect([said.get('alpha/db'), counts.get('unknown')]).toEqual([[], 0]);
+    expect([said.get('NetworkPolicy alpha/db'), await unknown()]).toEqual([[], 0]);
   });
 
   it('reports a source that is new, or has another spec, and no other change of it', () => {
@@ -153,13 +174,17 @@ describe('LocalNetworkPolicies', () => {
     expect(changes()).toEqual(['alpha/db companion', 'alpha/db companion']);
   });
 
-  it('leaves alone the companions for a remote of another process, and counts them', () => {
-    const { policies, put, counts } = start();
+  it('counts the objects of each cluster, and reports none of an orphan, which another process may write', () => {
+    const { policies, put, orphans, changes } = start();
     put(companion('c', 'db', 'c9'));
     put(companion('d', 'db', 'c9'));
-    expect(policies.companions.companionsOf('alpha/db')).toEqual([]);
+    put(companion('e', 'db'));
     policies.store.delete('alpha/d');
-    expect(counts.get('orphans of c9')).toBe(1);
+    expect([...orphans]).toEqual([
+      ['c9', 1],
+      ['c2', 1],
+    ]);
+    expect(changes()).toEqual(['alpha/db companion']);
   });
 
   it('says which names others have, once all are listed', () => {
@@ -197,34 +222,49 @@ describe('LocalNetworkPolicies', () => {
     expect(policies.isUnread('alpha/db')).toBe(true);
   });
 
-  it('counts companions and their addresses, and those that are behind their source', () => {
+  it('counts companions and their addresses, and those that are behind their source', async () => {
     const { policies, put, counts } = start();
     put(companion('c', 'db'));
-    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    expect(await counts('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
     put(source('db'));
-    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 0 });
+    expect(await counts('c2')).toEqual({ companions: 1, addresses: 1, behind: 0 });
     put(policy('db', { metadata: { generation: 2 } }));
-    expect(counts.get('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
+    expect(await counts('c2')).toEqual({ companions: 1, addresses: 1, behind: 1 });
     policies.store.delete('alpha/c');
-    expect(counts.get('c2')).toEqual({ companions: 0, addresses: 0, behind: 0 });
+    expect(await counts('c2')).toEqual({ companions: 0, addresses: 0, behind: 0 });
   });
 
-  it('counts the unknown clusters that policies name, and reports what has no effect in each policy', () => {
-    const { policies, put, counts, said } = start();
-    const from = (...values: string[]) => ({
-      ingress: [{ from: [{ namespaceSelector: { matchExpressions: [{ key: K, operator: 'In', values }] } }] }],
-    });
+  it('counts the unknown clusters that policies name, and reports what has no effect in each policy', async () => {
+    const { policies, put, unknown, said } = start();
     put(policy('a', { spec: from('c2', 'c8', 'c9') }));
     put(policy('b', { spec: from('c9') }));
-    expect(counts.get('unknown')).toBe(2);
+    expect(await unknown()).toBe(2);
     expect([...said]).toEqual([
-      ['alpha/a', ['unknown-cluster', 'unknown-cluster']],
-      ['alpha/b', ['unknown-cluster']],
+      ['NetworkPolicy alpha/a', ['unknown-cluster', 'unknown-cluster']],
+      ['NetworkPolicy alpha/b', ['unknown-cluster']],
     ]);
     put(policy('a', { spec: from('c2') }));
     policies.store.delete('alpha/b');
-    expect(counts.get('unknown')).toBe(0);
+    expect(await unknown()).toBe(0);
     expect([...said.values()]).toEqual([[], []]);
+  });
+
+  it('decides again about existing objects after a change of the config', async () => {
+    const { policies, put, unknown, counts, said, configChanged } = start();
+    put(policy('a', { spec: from('c2', 'c9') }));
+    put(companion('c', 'a'));
+    put(companion('c9', 'a', 'c9'));
+    policies.store.finishList(new Set(['alpha/a', 'alpha/c', 'alpha/c9']), { known: 0, isHoldOver: true });
+    const taken = () => ['c', 'c9'].filter((name) => policies.isTaken('alpha/a', name));
+    const none = { companions: undefined, addresses: undefined, behind: undefined };
+    const one = { companions: 1, addresses: 1, behind: 0 };
+    expect([await unknown(), await counts('c2'), await counts('c9'), taken()]).toEqual([1, one, none, ['c9']]);
+    configChanged('c9', 'c2');
+    expect([await unknown(), await counts('c2'), await counts('c9'), taken()]).toEqual([0, one, one, []]);
+    expect(said.get('NetworkPolicy alpha/a')).toEqual([]);
+    configChanged('c9');
+    expect([await unknown(), await counts('c2'), await counts('c9'), taken()]).toEqual([1, none, one, ['c']]);
+    expect(said.get('NetworkPolicy alpha/a')).toEqual(['unknown-cluster']);
   });
 });
 
@@ -236,18 +276,18 @@ describe('the labels of local Namespaces', () => {
   it('decide nothing before they are listed', () => {
     const { put, said } = start();
     put(policy('db', { spec: exists }));
-    expect(said.get('alpha/db')).toEqual([]);
+    expect(said.get('NetworkPolicy alpha/db')).toEqual([]);
   });
 
   it('are compared again when they change, and forgotten with the policy', () => {
     const { policies, put, said } = start();
     put(policy('db', { spec: exists }));
     policies.setLocalValues(new Set([undefined]));
-    expect(said.get('alpha/db')).toEqual(['local-namespaces-unlabelled']);
+    expect(said.get('NetworkPolicy alpha/db')).toEqual(['local-namespaces-unlabelled']);
     policies.setLocalValues(new Set([undefined, 'c1']));
-    expect(said.get('alpha/db')).toEqual([]);
+    expect(said.get('NetworkPolicy alpha/db')).toEqual([]);
     policies.setLocalValues(new Set([undefined]));
     put(policy('db'));
-    expect(said.get('alpha/db')).toEqual([]);
+    expect(said.get('NetworkPolicy alpha/db')).toEqual([]);
   });
 });

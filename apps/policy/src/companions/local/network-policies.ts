@@ -1,4 +1,5 @@
 import { Store } from '@kube-semaphore/informers';
+import type { DiagnosticRegister, Remotes } from '@kube-semaphore/multicluster';
 import type { NetworkPolicy, TooLarge } from '@kube-semaphore/kube-objects';
 import {
   type ClusterIds,
@@ -18,10 +19,13 @@ import {
   type Source,
   sourceKeyOf,
   sourceOf,
-  type UnknownCluster,
+  unknownClusterDiagnostic,
   unknownClusters,
 } from '@kube-semaphore/network-policies';
-import { type CompanionCount, CompanionCounts } from './companion-counts.ts';
+import type { RemoteSettings } from '../../config/settings.ts';
+import type { ObjectCounts } from '../../local/object-counts.ts';
+import type { PolicyMetrics } from '../../metrics.ts';
+import { CompanionCounts, type CompanionCountsOptions } from './companion-counts.ts';
 import { CompanionIndex } from './companion-index.ts';
 import { OwnWrites } from './own-writes.ts';
 
@@ -36,12 +40,9 @@ type LocalPolicy = {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly crossCluster?: CrossClusterPolicy;
+  /** Of a remote, or an orphan. */
   readonly companion?: ObservedCompanion;
-  /** The cluster of a companion that isn't in the config. */
-  readonly orphan?: string;
-  /** Cluster ids that it names and that are not configured. */
-  readonly unknown?: readonly UnknownCluster[];
-  /** What it says in vain. */
+  /** What it says in vain, whatever clusters there are. */
   readonly diagnostics?: readonly PolicyDiagnostic[];
   /** Which version of the source it is. */
   readonly generation?: number;
@@ -52,23 +53,23 @@ type LocalPolicy = {
 export type LocalNetworkPoliciesOptions = {
   readonly ids: ClusterIds;
   readonly sink: Sink;
-  /** Names of the remotes in the config: a companion for another one isn't ours. */
-  readonly clusters: ReadonlySet<string>;
+  /** A companion for another cluster isn't ours. */
+  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
+  readonly counts: Pick<ObjectCounts, 'count'>;
+  readonly metrics: CompanionCountsOptions['metrics'] & {
+    readonly unknownClusters: Pick<PolicyMetrics['unknownClusters'], 'set'>;
+  };
+  /** Of the local cluster. */
+  readonly skipped: Pick<DiagnosticRegister, 'replace'>;
   /** The source `namespace/name` changed, or one of its companions, and not by a write of ours alone. */
   readonly onChange: (source: string, event: { readonly isSource: boolean }) => void;
-  readonly onCount: (remote: string, count: CompanionCount) => void;
-  /** How many companions a cluster has that isn't in the config. */
-  readonly onOrphans: (cluster: string, count: number) => void;
-  /** How many clusters are named by some policy, and not configured. */
-  readonly onUnknownClusters: (count: number) => void;
-  /** What the NetworkPolicy `namespace/name` says in vain now. */
-  readonly onDiagnostics: (key: string, diagnostics: readonly PolicyDiagnostic[]) => void;
 };
 
 /** The NetworkPolicies of the local cluster: sources and their companions, both by `namespace/name` of the source. */
 export class LocalNetworkPolicies {
   readonly store: Store<LocalPolicy>;
   readonly #options: LocalNetworkPoliciesOptions;
+  #ids: ClusterIds;
   readonly #sources = new Map<string, CrossClusterPolicy>();
   /** Of every sink. */
   readonly companions = new CompanionIndex();
@@ -76,9 +77,9 @@ export class LocalNetworkPolicies {
   readonly #counts: CompanionCounts;
   /** Of every NetworkPolicy that isn't a companion. */
   readonly #generations = new Map<string, number>();
-  /** How many companions each cluster has that is not configured. */
-  readonly #orphans = new Map<string, number>();
-  /** How many policies name each cluster that is not configured. */
+  /** The clusters that each policy names and that are not configured. */
+  readonly #unknownOf = new Map<string, readonly string[]>();
+  /** How many policies name each of them. */
   readonly #unknown = new Map<string, number>();
   /** Undefined until the local Namespaces are listed. */
   #localValues: LocalValues | undefined;
@@ -87,7 +88,8 @@ export class LocalNetworkPolicies {
 
   constructor(options: LocalNetworkPoliciesOptions) {
     this.#options = options;
-    this.#counts = new CompanionCounts(options.onCount);
+    this.#ids = options.ids;
+    this.#counts = new CompanionCounts(options);
     this.store = new Store<LocalPolicy>({
       // A new version may need a write, whatever it changed.
       equal: (a, b) => a.resourceVersion === b.resourceVersion,
@@ -114,7 +116,7 @@ export class LocalNetworkPolicies {
   openRules(): readonly OpenRule[] {
     return [...this.#sources]
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([key, { rules }]) => rules.map((rule) => openRuleOf(key, rule, this.#options.ids)))
+      .flatMap(([key, { rules }]) => rules.map((rule) => openRuleOf(key, rule, this.#ids)))
       .filter(({ isOpen, isOpenHere }) => isOpen || isOpenHere);
   }
 
@@ -123,7 +125,7 @@ export class LocalNetworkPolicies {
     return this.#counts.of(remote).companions;
   }
 
-  /** Every source, and every former one that still has companions. */
+  /** Every source, and every former one that still has companions, also orphans. */
   keys(): Iterable<string> {
     return new Set([...this.#sources.keys(), ...this.companions.sources()]);
   }
@@ -132,7 +134,19 @@ export class LocalNetworkPolicies {
   isTaken(source: string, name: string): boolean {
     const { view } = this.store;
     const policy = view.synced ? view.objects.get(`${source.slice(0, source.indexOf('/'))}/${name}`) : undefined;
-    return policy !== undefined && (policy.companion === undefined || sourceKeyOf(policy.companion) !== source);
+    return policy !== undefined && (policy.companion === undefined || !this.isOf(source, policy.companion));
+  }
+
+  /** Whether an object is of a companion of this source, and no orphan. */
+  isOf(source: string, companion: ObservedCompanion): boolean {
+    return this.#options.remotes.byName.has(companion.remote) && sourceKeyOf(companion) === source;
+  }
+
+  /** The config changed. @param ids as they are now */
+  configChanged(ids: ClusterIds): void {
+    this.#ids = ids;
+    this.#counts.report();
+    for (const key of this.#diagnosed.keys()) this.#diagnose(key);
   }
 
   /** The local Namespaces have these values of the cluster label. */
@@ -144,19 +158,15 @@ export class LocalNetworkPolicies {
   /** What the store keeps of a NetworkPolicy. */
   read(object: NetworkPolicy): LocalPolicy {
     const { uid, resourceVersion, generation } = object.metadata;
-    if (isCompanion(object)) {
-      const companion = observedCompanion(object);
-      return { uid, resourceVersion, ...this.ownOrOrphan(companion) };
-    }
-    const { ids, sink } = this.#options;
-    const rules = crossClusterRules(object.spec, ids.key);
-    const unknown = unknownClusters(rules, ids);
+    if (isCompanion(object)) return { uid, resourceVersion, companion: observedCompanion(object) };
+    const { key } = this.#ids;
+    const rules = crossClusterRules(object.spec, key);
     const source = sourceOf(object);
     const diagnostics = [
-      ...policyDiagnostics(object.spec, ids.key, unknown),
-      ...selectorDiagnostics(rules, source, sink),
+      ...policyDiagnostics(object.spec, key),
+      ...selectorDiagnostics(rules, source, this.#options.sink),
     ];
-    const about = diagnostics.length === 0 ? {} : { unknown, diagnostics };
+    const about = diagnostics.length === 0 ? {} : { diagnostics };
     if (rules.length === 0) return { uid, resourceVersion, generation, ...about };
     return { uid, resourceVersion, generation, crossCluster: { source, rules }, ...about };
   }
@@ -166,13 +176,10 @@ export class LocalNetworkPolicies {
   }
 
   #changed(key: string, previous: LocalPolicy | undefined, current: LocalPolicy | undefined): void {
-    const { onChange, onDiagnostics } = this.#options;
-    if (current?.diagnostics !== undefined || current?.crossCluster !== undefined) {
-      this.#diagnosed.set(key, current);
-      this.#diagnose(key);
-    } else if (this.#diagnosed.delete(key)) onDiagnostics(key, []);
-    this.#countUnknown(previous?.unknown, -1);
-    this.#countUnknown(current?.unknown, +1);
+    const { onChange } = this.#options;
+    const isDiagnosed = current?.diagnostics !== undefined || current?.crossCluster !== undefined;
+    if (isDiagnosed) this.#diagnosed.set(key, current);
+    if (isDiagnosed || this.#diagnosed.delete(key)) this.#diagnose(key);
     if (current?.crossCluster === undefined) this.#sources.delete(key);
     else this.#sources.set(key, current.crossCluster);
     const [was, is] = [previous?.crossCluster?.source, current?.crossCluster?.source];
@@ -181,53 +188,55 @@ export class LocalNetworkPolicies {
     if (current?.generation === undefined) this.#generations.delete(key);
     else this.#generations.set(key, current.generation);
     this.#count(key);
-    this.companionChanged(previous, current);
-  }
-
-  /** Another process may serve the cluster of an orphan. Only policies are counted, not their groups of addresses. */
-  ownOrOrphan(companion: ObservedCompanion): Pick<LocalPolicy, 'companion' | 'orphan'> {
-    if (this.#options.clusters.has(companion.remote)) return { companion };
-    return companion.part === 'group' ? {} : { orphan: companion.remote };
+    this.companionChanged(previous?.companion, current?.companion);
   }
 
   /** An object of a companion came, changed, or went. */
-  companionChanged(
-    { companion: previous, orphan: was }: Pick<LocalPolicy, 'companion' | 'orphan'> = {},
-    { companion: current, orphan }: Pick<LocalPolicy, 'companion' | 'orphan'> = {},
-  ): void {
-    if (was !== undefined) this.#countOrphan(was, -1);
-    if (orphan !== undefined) this.#countOrphan(orphan, +1);
-    const sources = this.companions.replace(previous, current);
-    for (const source of sources) this.#count(source);
+  companionChanged(previous: ObservedCompanion | undefined, current: ObservedCompanion | undefined): void {
+    this.#countObject(previous, -1);
+    this.#countObject(current, +1);
+    for (const source of this.companions.replace(previous, current)) this.#count(source);
     if (this.ownWrites.caused(previous, current)) return;
-    for (const source of sources) this.#options.onChange(source, { isSource: false });
+    const { remotes, onChange } = this.#options;
+    const ours = [previous, current].filter((each) => each !== undefined && remotes.byName.has(each.remote));
+    for (const source of new Set(ours.map((each) => sourceKeyOf(each!)))) onChange(source, { isSource: false });
   }
 
   #count(source: string): void {
     this.#counts.replace(source, this.companions.companionsOf(source), this.#generations.get(source));
   }
 
-  #countOrphan(cluster: string, step: 1 | -1): void {
-    const count = (this.#orphans.get(cluster) ?? 0) + step;
-    this.#orphans.set(cluster, count);
-    this.#options.onOrphans(cluster, count);
+  /** Only policies are counted, not their groups of addresses. */
+  #countObject(companion: ObservedCompanion | undefined, step: 1 | -1): void {
+    if (companion !== undefined && companion.part !== 'group') this.#options.counts.count(companion.remote, step);
   }
 
+  /** What a policy says in vain now; nothing if it is gone. */
   #diagnose(key: string): void {
-    const { crossCluster, diagnostics = [] } = this.#diagnosed.get(key)!;
-    const { ids, onDiagnostics } = this.#options;
+    const { crossCluster, diagnostics = [] } = this.#diagnosed.get(key) ?? {};
     const rules = crossCluster?.rules ?? [];
-    const ofLocalHalf = this.#localValues === undefined ? [] : localHalfDiagnostics(rules, ids, this.#localValues);
-    onDiagnostics(key, [...diagnostics, ...ofLocalHalf]);
+    const unknown = unknownClusters(rules, this.#ids);
+    this.#setUnknown(
+      key,
+      unknown.map(({ cluster }) => cluster),
+    );
+    const ofLocalHalf =
+      this.#localValues === undefined ? [] : localHalfDiagnostics(rules, this.#ids, this.#localValues);
+    const all = [...unknown.map(unknownClusterDiagnostic), ...diagnostics, ...ofLocalHalf];
+    this.#options.skipped.replace(`NetworkPolicy ${key}`, all);
   }
 
-  #countUnknown(clusters: readonly UnknownCluster[] = [], step: 1 | -1): void {
-    if (clusters.length === 0) return;
-    for (const { cluster } of clusters) {
-      const count = (this.#unknown.get(cluster) ?? 0) + step;
+  #setUnknown(key: string, clusters: readonly string[]): void {
+    const before = this.#unknownOf.get(key) ?? [];
+    if (before.length === 0 && clusters.length === 0) return;
+    if (clusters.length === 0) this.#unknownOf.delete(key);
+    else this.#unknownOf.set(key, clusters);
+    for (const cluster of clusters) this.#unknown.set(cluster, (this.#unknown.get(cluster) ?? 0) + 1);
+    for (const cluster of before) {
+      const count = this.#unknown.get(cluster)! - 1;
       if (count === 0) this.#unknown.delete(cluster);
       else this.#unknown.set(cluster, count);
     }
-    this.#options.onUnknownClusters(this.#unknown.size);
+    this.#options.metrics.unknownClusters.set({}, this.#unknown.size);
   }
 }

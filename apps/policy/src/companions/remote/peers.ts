@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type RemoteState, Watched } from '@kube-semaphore/multicluster';
-import type { Change, ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Change, ReflectorHooks } from '@kube-semaphore/informers';
+import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type Namespace,
   namespaceKind,
@@ -9,10 +9,9 @@ import {
   podWithPortsKind,
   type TooLarge,
 } from '@kube-semaphore/kube-objects';
-import type { AddressRules } from '@kube-semaphore/net';
 import { quoted } from '@kube-semaphore/text';
 import type { PolicyOptions } from '../../config/options.ts';
-import type { RemoteSettings } from '../../config/settings.ts';
+import type { FollowedRemote } from '../../followed-remote.ts';
 import {
   type CrossClusterRule,
   isAllowedHost,
@@ -31,14 +30,8 @@ import { PodIdentities } from './pod-identities.ts';
 import { UNFINISHED } from '../../sets/remote/pods.ts';
 
 /** A remote whose Pods NetworkPolicies may select. */
-export type PeersInput = {
-  readonly settings: RemoteSettings;
-  readonly client: KubeClient;
+export type PeersInput = Pick<FollowedRemote, 'settings' | 'client' | 'state' | 'budget' | 'addresses'> & {
   readonly options: PolicyOptions;
-  /** Which addresses it can bring into companions. */
-  readonly addresses: AddressRules;
-  readonly budget: RemoteBudget;
-  readonly state: RemoteState;
 };
 
 export type RemotePeersOptions = PeersInput & {
@@ -46,10 +39,11 @@ export type RemotePeersOptions = PeersInput & {
   readonly selectorKeys: ReadonlySet<string>;
   /** What companions grant to it: the first list is measured against these addresses. */
   readonly granted: Iterable<string>;
-  /** The peers of these sources select other Pods or addresses. Called once the remote is known. */
-  readonly onChange: (sources: Iterable<string>) => void;
-  /** It is known now, or what is held of it changed: all of its sources may need a write. */
-  readonly onKnown: () => void;
+  /**
+   * The peers of these sources select other Pods or addresses. Default: all sources, as the remote is known now, or what is
+   * held of it changed. Called once the remote is known.
+   */
+  readonly enqueue: (sources?: Iterable<string>) => void;
 };
 
 /** What the store keeps of a Pod. `granted` is from the seed: an address whose Pod is not known yet. */
@@ -98,7 +92,7 @@ export class RemotePeers {
       id: settings.clusterSetId,
       labels: settings.labels,
       onChange: (sources) => {
-        if (this.synced) options.onChange(sources);
+        if (this.synced) options.enqueue(sources);
       },
     });
     const { addresses, selectorKeys } = options;
@@ -224,23 +218,23 @@ export class RemotePeers {
   }
 
   #listed(): void {
-    const { state, onKnown } = this.#options;
+    const { state, enqueue } = this.#options;
     const counts = { pods: this.#pods.size - this.#pods.held, identities: this.#identities.size };
     state.listed('remote pods listed for NetworkPolicies', counts, this.held);
     state.setHeld(this.held, PURPOSE);
     this.#firstSync.resolve();
-    onKnown();
+    enqueue();
   }
 
   #podChanged(change: Change<KnownPod>): void {
     const { previous, current } = change;
-    const { state, onKnown } = this.#options;
+    const { state, enqueue } = this.#options;
     this.#late.changed(change);
     if (current?.granted !== undefined) this.#held.add(current.granted);
     else if (previous?.granted !== undefined) this.#held.delete(previous.granted);
     if (!this.synced) return;
     state.setHeld(this.held, PURPOSE);
-    if (previous?.granted !== undefined) onKnown();
+    if (previous?.granted !== undefined) enqueue();
   }
 
   /** A Pod changed, as far as it counts. */

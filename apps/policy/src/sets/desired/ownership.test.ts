@@ -1,56 +1,55 @@
 import { hash10 } from '@kube-semaphore/naming';
 import { describe, expect, it } from 'vitest';
-import { classify, clusterOfFirstRelease, keysOf } from './ownership.ts';
+import { clusterOf, clusterOfFirstRelease, keysOf } from './ownership.ts';
 import { domainsWith } from './labels.ts';
 
 const OLD = 'semaphore.uw.systems';
 const NEW = 'policy.semaphore.uw.io';
 const GO = 'calico-global-network-sync-operator';
 const identity = { domain: OLD, managedBy: GO };
-const clusters = new Set(['c2', 'c3']);
 
-describe('classify', () => {
+describe('clusterOf', () => {
   it.each([
     {
       name: 'owns a set of ours',
       labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c2' },
-      want: { kind: 'ours', cluster: 'c2' },
+      want: 'c2',
     },
     {
       name: 'owns a set of another Go release, under another domain',
       labels: { 'managed-by': 'semaphore-policy', [`${NEW}/cluster`]: 'c3' },
-      want: { kind: 'ours', cluster: 'c3' },
+      want: 'c3',
     },
     {
-      name: 'finds an orphan of a cluster that is not in the config',
+      name: 'owns a set of any cluster',
       labels: { 'managed-by': GO, [`${OLD}/cluster`]: 'c9' },
-      want: { kind: 'orphan', cluster: 'c9' },
+      want: 'c9',
     },
-    { name: 'does not own a set without managed-by', labels: { [`${OLD}/cluster`]: 'c2' }, want: { kind: 'foreign' } },
+    { name: 'does not own a set without managed-by', labels: { [`${OLD}/cluster`]: 'c2' }, want: undefined },
     {
       name: 'does not own a set of another writer',
       labels: { 'managed-by': 'helm', [`${OLD}/cluster`]: 'c2' },
-      want: { kind: 'foreign' },
+      want: undefined,
     },
-    { name: 'does not own a set without a cluster', labels: { 'managed-by': GO }, want: { kind: 'foreign' } },
+    { name: 'does not own a set without a cluster', labels: { 'managed-by': GO }, want: undefined },
     {
       name: 'does not own a set under an unknown domain',
       labels: { 'managed-by': GO, 'example.com/cluster': 'c2' },
-      want: { kind: 'foreign' },
+      want: undefined,
     },
     {
       name: 'assigns a set with two clusters to one of them, always the same',
       labels: { 'managed-by': GO, [`${NEW}/cluster`]: 'c3', [`${OLD}/cluster`]: 'c2' },
-      want: { kind: 'ours', cluster: 'c2' },
+      want: 'c2',
     },
   ])('$name', ({ labels, want }) => {
-    expect(classify(labels, clusters, identity)).toEqual(want);
+    expect(clusterOf(labels, identity)).toBe(want);
   });
 
   it('owns a set with the writer and domain in our flags', () => {
     const own = { domain: 'example.com', managedBy: 'mine' };
     const labels = { 'managed-by': 'mine', 'example.com/cluster': 'c2' };
-    expect(classify(labels, clusters, own)).toEqual({ kind: 'ours', cluster: 'c2' });
+    expect(clusterOf(labels, own)).toBe('c2');
   });
 });
 
@@ -89,7 +88,7 @@ describe('clusterOfFirstRelease', () => {
 
   it('is the cluster of a set of v0.1.0', () => {
     expect(clusterOfFirstRelease(labels)).toBe('c2');
-    expect(classify(labels, clusters, identity)).toEqual({ kind: 'foreign' });
+    expect(clusterOf(labels, identity)).toBeUndefined();
   });
 
   it.each([

@@ -3,26 +3,15 @@ import { managedByValues, setKey, setKeyOfName } from '../../names.ts';
 import { domainsWith, type Identity, readOwner } from './labels.ts';
 
 /**
- * Who owns a local GlobalNetworkSet.
+ * The cluster of a local GlobalNetworkSet that is ours: written by us or by a Go program. If our config lacks the cluster, the
+ * set is an orphan: another process may serve it, so it is counted and stays as it is.
  *
- * - `ours`: written by us or by a Go program, for a cluster of our config.
- * - `orphan`: likewise, but for a cluster that our config doesn't name. Another process may serve it, so it is counted and
- *   stays as it is.
- * - `foreign`: any other. It is never changed, and its name is taken. A user who removes `managed-by` takes the set over.
+ * @returns undefined if it isn't ours: it is never changed, and its name is taken. A user who removes `managed-by` takes the
+ *   set over
  */
-export type Ownership =
-  | { readonly kind: 'ours'; readonly cluster: string }
-  | { readonly kind: 'orphan'; readonly cluster: string }
-  | { readonly kind: 'foreign' };
-
-const FOREIGN: Ownership = { kind: 'foreign' };
-
-/** @param clusters those in our config */
-export function classify(labels: StringMap, clusters: ReadonlySet<string>, identity: Identity): Ownership {
-  if (!isOurWriter(labels, identity.managedBy)) return FOREIGN;
-  const owner = readOwner(labels, domainsWith(identity.domain));
-  if (owner === undefined) return FOREIGN;
-  return { kind: clusters.has(owner.cluster) ? 'ours' : 'orphan', cluster: owner.cluster };
+export function clusterOf(labels: StringMap, identity: Identity): string | undefined {
+  if (!isOurWriter(labels, identity.managedBy)) return undefined;
+  return readOwner(labels, domainsWith(identity.domain))?.cluster;
 }
 
 /** Whether `managed-by` names us or a Go program: a known value, or `configured`. */

@@ -4,14 +4,13 @@ import { LocalSets } from './sets.ts';
 
 const identity = { domain: 'semaphore.uw.systems', managedBy: 'semaphore-policy' };
 
-it('finds our sets by key and by cluster, counts orphans, and forgets deleted sets', () => {
+it('finds our sets by key and by cluster, also orphans with their nets, and forgets deleted sets', () => {
   const changed: (readonly string[])[] = [];
-  const orphans: [string, number][] = [];
+  const total = new Map<string, number>();
   const sets = new LocalSets({
-    clusters: new Set(['c2', 'c3']),
     configured: identity,
     onChange: (keys) => changed.push(keys),
-    onOrphans: (cluster, count) => orphans.push([cluster, count]),
+    counts: { count: (cluster, step) => void total.set(cluster, (total.get(cluster) ?? 0) + step) },
   });
   const add = (cluster: string, name: string): void => {
     const labels = setLabels(identity, { cluster, namespace: 'ns', app: 'app' });
@@ -21,14 +20,23 @@ it('finds our sets by key and by cluster, counts orphans, and forgets deleted se
   };
   for (const cluster of ['c2', 'c3', 'c9']) add(cluster, `${cluster}-ns-app`);
   add('c2', 'c2-copy');
-  const counts = () => [sets.ownSets('c2'), sets.ownSets('c3'), orphans.at(-1)];
+  const counts = () => ['c2', 'c3', 'c9'].map((cluster) => [sets.ownSets(cluster), total.get(cluster)]);
 
   expect(changed).toEqual([['c2-ns-app'], ['c3-ns-app'], ['c9-ns-app'], ['c2-copy', 'c2-ns-app']]);
   expect(sets.ofCluster('c2').map(({ name }) => name)).toEqual(['c2-ns-app', 'c2-copy']);
   expect(sets.ofKey('c2-ns-app').map(({ cluster, set }) => [cluster, set.name])).toEqual([['c2', 'c2-ns-app']]);
-  expect(counts()).toEqual([2, 1, ['c9', 1]]);
+  expect(sets.ofKey('c9-ns-app').map(({ cluster, set }) => [cluster, set.nets])).toEqual([['c9', ['10.0.0.1/32']]]);
+  expect(counts()).toEqual([
+    [2, 2],
+    [1, 1],
+    [1, 1],
+  ]);
 
   for (const name of ['c2-ns-app', 'c2-copy', 'c9-ns-app']) sets.store.delete(name);
   expect([...sets.keys()]).toEqual(['c3-ns-app']);
-  expect(counts()).toEqual([0, 1, ['c9', 0]]);
+  expect(counts()).toEqual([
+    [0, 0],
+    [1, 1],
+    [0, 0],
+  ]);
 });

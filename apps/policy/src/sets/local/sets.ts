@@ -1,8 +1,9 @@
 import { type Reflector, Store } from '@kube-semaphore/informers';
 import type { GlobalNetworkSet, globalNetworkSetKind } from '@kube-semaphore/kube-objects';
+import type { ObjectCounts } from '../../local/object-counts.ts';
 import { setKeyOfName } from '../../names.ts';
 import { isSameSet, type ObservedSet, observedSet } from '../desired/network-set.ts';
-import { classify, keysOf, type Ownership } from '../desired/ownership.ts';
+import { clusterOf, keysOf } from '../desired/ownership.ts';
 import { domainsWith, type Identity } from '../desired/labels.ts';
 
 /** What the store keeps of a set: without nets if it isn't ours, as only its name matters. */
@@ -10,24 +11,22 @@ type LocalSet = {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly set: ObservedSet;
-  readonly ownership: Ownership;
+  /** As of `clusterOf`. The config may have the cluster, or get it later. */
+  readonly cluster: string | undefined;
 };
 
 /** Keeps the store equal to the local cluster. */
 export type LocalSetReflector = Reflector<ReturnType<typeof globalNetworkSetKind>, LocalSet>;
 
-/** A set of ours, and the remote cluster that it is for. */
+/** A set of ours, and the cluster that it is for: a remote, or another one if it is an orphan. */
 export type OwnSet = { readonly cluster: string; readonly set: ObservedSet };
 
 export type LocalSetsOptions = {
-  /** Names of the remotes in the config. */
-  readonly clusters: ReadonlySet<string>;
   /** The domain and writer in the flags, which are ours besides the known ones. */
   readonly configured: Identity;
   /** A set of these keys changed, or a set that has one of their names. */
   readonly onChange: (keys: readonly string[]) => void;
-  /** How many sets there are of a cluster that isn't in the config. */
-  readonly onOrphans: (cluster: string, count: number) => void;
+  readonly counts: Pick<ObjectCounts, 'count'>;
 };
 
 /** All GlobalNetworkSets of the local cluster: ours by key, and the names of the others, which are taken. */
@@ -37,7 +36,7 @@ export class LocalSets {
   readonly domains: readonly string[];
   readonly #options: LocalSetsOptions;
   readonly #byKey = new Map<string, Map<string, OwnSet>>();
-  /** How many sets name each cluster: its own, or orphans of one that isn't in the config. */
+  /** By cluster. */
   readonly #counts = new Map<string, number>();
 
   constructor(options: LocalSetsOptions) {
@@ -83,16 +82,16 @@ export class LocalSets {
   /** Whether an object that isn't ours has a name. */
   isTaken(name: string): boolean {
     const { view } = this.store;
-    return view.synced && (view.objects.get(name)?.ownership.kind ?? 'ours') !== 'ours';
+    const found = view.synced ? view.objects.get(name) : undefined;
+    return found !== undefined && found.cluster === undefined;
   }
 
   /** What the store keeps of a GlobalNetworkSet. */
   read(object: GlobalNetworkSet): LocalSet {
     const set = observedSet(object);
-    const { clusters, configured } = this.#options;
-    const ownership = classify(set.labels, clusters, configured);
+    const cluster = clusterOf(set.labels, this.#options.configured);
     const { uid, resourceVersion } = set;
-    return { uid, resourceVersion, set: ownership.kind === 'ours' ? set : { ...set, nets: [] }, ownership };
+    return { uid, resourceVersion, set: cluster === undefined ? { ...set, nets: [] } : set, cluster };
   }
 
   #changed(previous: LocalSet | undefined, current: LocalSet | undefined): void {
@@ -104,18 +103,13 @@ export class LocalSets {
 
   #keysOf(local: LocalSet | undefined): readonly string[] {
     if (local === undefined) return [];
-    return local.ownership.kind === 'ours' ? keysOf(local.set, this.domains) : [setKeyOfName(local.set.name)];
+    return local.cluster === undefined ? [setKeyOfName(local.set.name)] : keysOf(local.set, this.domains);
   }
 
-  #index({ set, ownership }: LocalSet, step: 1 | -1): void {
-    if (ownership.kind === 'foreign') return;
-    const { kind, cluster } = ownership;
-    const count = this.ownSets(cluster) + step;
-    this.#counts.set(cluster, count);
-    if (kind === 'orphan') {
-      this.#options.onOrphans(cluster, count);
-      return;
-    }
+  #index({ set, cluster }: LocalSet, step: 1 | -1): void {
+    if (cluster === undefined) return;
+    this.#counts.set(cluster, this.ownSets(cluster) + step);
+    this.#options.counts.count(cluster, step);
     const key = setKeyOfName(set.name);
     const sets = this.#byKey.get(key) ?? new Map<string, OwnSet>();
     if (step === 1) sets.set(set.name, { cluster, set });

@@ -13,7 +13,7 @@ const member = (namespace: string, name: string, app: string, ip = '10.0.0.1'): 
   hostNetwork: false,
 });
 
-const unlimited = { limit: 1_000, hasSet: () => false, onSkippedSet: () => undefined };
+const unlimited = { limit: 1_000, hasSet: () => false, skipped: { replace: () => undefined } };
 
 describe('MemberIndex', () => {
   it('skips a pair over the limit until another one goes', () => {
@@ -21,17 +21,20 @@ describe('MemberIndex', () => {
     const index = new MemberIndex('c2', {
       limit: 1,
       hasSet: (key) => key === 'c2-ns-here',
-      onSkippedSet: (pair, isSkipped) => void (isSkipped ? skipped.add(pair) : skipped.delete(pair)),
+      skipped: {
+        replace: (subject, diagnostics) =>
+          void (diagnostics.length > 0 ? skipped.add(subject) : skipped.delete(subject)),
+      },
     });
     const [here, one, two] = ['here', 'one', 'two'].map((app) => member('ns', app, app));
     for (const each of [here, one, two]) index.apply(undefined, each);
     expect([index.pairs('c2-ns-here').length, index.pairs('c2-ns-one').length, [...skipped]]).toEqual([
       1,
       0,
-      ['ns/one', 'ns/two'],
+      ['set of ns/one', 'set of ns/two'],
     ]);
     expect(index.apply(here, undefined)).toEqual(['c2-ns-here', 'c2-ns-one']);
-    expect([index.pairs('c2-ns-one').length, index.isOver, [...skipped]]).toEqual([1, true, ['ns/two']]);
+    expect([index.pairs('c2-ns-one').length, index.isOver, [...skipped]]).toEqual([1, true, ['set of ns/two']]);
     index.apply(two, undefined);
     expect([index.isOver, skipped.size]).toEqual([false, 0]);
   });

@@ -1,15 +1,16 @@
-import { Admissions } from '@kube-semaphore/multicluster';
+import { Admissions, type DiagnosticRegister } from '@kube-semaphore/multicluster';
 import { setKey } from '../../names.ts';
 import type { Pair } from '../desired/labels.ts';
 import type { Member, PairMembers } from '../desired/member.ts';
+import { tooManySets } from './diagnostics.ts';
 
 export type MemberIndexOptions = {
   /** How many pairs can have sets. */
   readonly limit: number;
   /** Whether the cluster has sets of this key already: its pairs are always admitted. */
   readonly hasSet: (key: string) => boolean;
-  /** A pair (`namespace/app`) is skipped from now on, because there are too many; or it isn't any more. */
-  readonly onSkippedSet: (pair: string, isSkipped: boolean) => void;
+  /** Of the cluster. */
+  readonly skipped: Pick<DiagnosticRegister, 'replace'>;
 };
 
 type Entry = Pair & { readonly key: string; readonly byPod: Map<string, Member> };
@@ -85,7 +86,7 @@ export class MemberIndex {
     this.#entries.set(pair, entry);
     this.#byKey.set(entry.key, (this.#byKey.get(entry.key) ?? new Set()).add(entry));
     this.#admissions.enter(pair, { isHere: this.#options.hasSet(entry.key) });
-    if (this.#admissions.isWaiting(pair)) this.#options.onSkippedSet(pair, true);
+    if (this.#admissions.isWaiting(pair)) this.#skip(pair, true);
     return entry;
   }
 
@@ -97,10 +98,16 @@ export class MemberIndex {
     if (sharers?.size === 0) this.#byKey.delete(entry.key);
     const wasSkipped = this.#admissions.isWaiting(pair);
     const next = this.#admissions.leave(pair);
-    if (wasSkipped) this.#options.onSkippedSet(pair, false);
+    if (wasSkipped) this.#skip(pair, false);
     if (next === undefined) return undefined;
-    this.#options.onSkippedSet(next, false);
+    this.#skip(next, false);
     return this.#entries.get(next);
+  }
+
+  /** A pair is skipped from now on, because there are too many; or it isn't any more. */
+  #skip(pair: string, isSkipped: boolean): void {
+    const { skipped, limit } = this.#options;
+    skipped.replace(`set of ${pair}`, isSkipped ? [tooManySets(limit)] : []);
   }
 }
 

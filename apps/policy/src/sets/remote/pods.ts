@@ -1,10 +1,9 @@
-import type { Change, ReflectorHooks, RemoteBudget, Store } from '@kube-semaphore/informers';
-import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
+import type { Change, ReflectorHooks, Store } from '@kube-semaphore/informers';
+import type { RunOptions } from '@kube-semaphore/kube-client';
 import { type Pod, podKind, type TooLarge } from '@kube-semaphore/kube-objects';
 import { Watched } from '@kube-semaphore/multicluster';
-import type { AddressRules } from '@kube-semaphore/net';
 import type { PolicyOptions } from '../../config/options.ts';
-import type { RemoteSettings } from '../../config/settings.ts';
+import type { FollowedRemote } from '../../followed-remote.ts';
 import { type Lifetime, lifetimeOf, nameLabel, type PodDiagnostic } from '@kube-semaphore/network-policies';
 import type { HostNetworkPods } from '../desired/host-network.ts';
 import {
@@ -21,23 +20,12 @@ import { MemberIndex, type MemberIndexOptions } from './member-index.ts';
 /** What the store keeps of a Pod: its member, if it is one, and what is skipped of it. */
 type RemotePod = Membership & Lifetime & { readonly uid: string };
 
-/** What decides which Pods of a remote are members, whatever their domain is. */
-export type RemotePodsInput = {
-  readonly settings: RemoteSettings;
-  readonly client: KubeClient;
-  readonly options: PolicyOptions;
-  readonly hostNetworkPods: HostNetworkPods;
-  /** Which addresses it can bring into local sets. */
-  readonly addresses: AddressRules;
-  /** The sets of these keys may have other members now. */
-  readonly onChange: (keys: readonly string[]) => void;
-};
-
-type RemotePodsOptions = RemotePodsInput &
-  Pick<MemberIndexOptions, 'hasSet' | 'onSkippedSet'> & {
+type RemotePodsOptions = Pick<FollowedRemote, 'settings' | 'client' | 'budget' | 'addresses'> &
+  Pick<MemberIndexOptions, 'hasSet' | 'skipped'> & {
+    readonly options: PolicyOptions;
+    readonly hostNetworkPods: HostNetworkPods;
     /** Domain of the name label: only Pods that have it are watched. */
     readonly domain: string;
-    readonly budget: RemoteBudget;
     /** Members of the local sets, by a key that no Pod has: the first list is measured against them. */
     readonly seed: ReadonlyMap<string, Member>;
     readonly hooks: ReflectorHooks;
@@ -45,8 +33,8 @@ type RemotePodsOptions = RemotePodsInput &
     readonly onCandidate: () => void;
     /** The first labelled Pod with an address was seen. */
     readonly onFirstPod: () => void;
-    /** What is skipped of a Pod (`namespace/name`) from now on. */
-    readonly onSkippedPod: (pod: string, skipped: readonly PodDiagnostic[]) => void;
+    /** The sets of these keys may have other members now. */
+    readonly onChange: (keys: readonly string[]) => void;
   };
 
 /** A finished Pod never runs again, and another Pod may have its address. */
@@ -182,7 +170,7 @@ export class RemotePods {
   /** A Pod changed, as far as it counts. */
   #counted({ key, previous, current }: Change<RemotePod>): void {
     const keys = this.index.apply(previous?.member, current?.member);
-    this.#options.onSkippedPod(key, current?.skipped ?? NOTHING_SKIPPED);
+    this.#options.skipped.replace(`pod ${key}`, current?.skipped ?? NOTHING_SKIPPED);
     this.#options.onChange(keys);
   }
 }

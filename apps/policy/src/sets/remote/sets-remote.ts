@@ -1,8 +1,10 @@
-import type { ReflectorHooks, RemoteBudget } from '@kube-semaphore/informers';
+import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { type RemoteState, reportClusterSetId, reportRestriction } from '@kube-semaphore/multicluster';
-import { ConfigError, type Logger } from '@kube-semaphore/runtime';
+import { reportClusterSetId, reportRestriction } from '@kube-semaphore/multicluster';
+import type { PolicyOptions } from '../../config/options.ts';
+import type { FollowedRemote } from '../../followed-remote.ts';
 import type { SetDiagnostic } from '../desired/diagnostic.ts';
+import type { HostNetworkPods } from '../desired/host-network.ts';
 import { detectIdentity, identityOfDomain } from '../desired/identity.ts';
 import { chooseDomain, type DomainChoice } from '../desired/label-domain.ts';
 import type { Identity } from '../desired/labels.ts';
@@ -13,22 +15,20 @@ import type { LocalSets } from '../local/sets.ts';
 import type { PolicyMetrics } from '../../metrics.ts';
 import { labelDomains } from '@kube-semaphore/network-policies';
 import type { RemotePlan } from '../../plan.ts';
-import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain, tooManySets } from './diagnostics.ts';
-import { RemotePods, type RemotePodsInput } from './pods.ts';
+import { firstRelease, NO_LABELLED_POD, noPodMatches, otherDomain } from './diagnostics.ts';
+import { RemotePods } from './pods.ts';
 import { seedOf } from './seed.ts';
 
-export type RemoteOptions = RemotePodsInput & {
+export type SetsRemoteOptions = FollowedRemote & {
+  readonly options: PolicyOptions;
+  readonly hostNetworkPods: HostNetworkPods;
   /** Listed already. */
   readonly localSets: LocalSets;
   /** Whether this replica may choose the label domain by Pods now. */
   readonly mayChoose: () => boolean;
-  readonly state: RemoteState;
-  /** Of all its watches. */
-  readonly budget: RemoteBudget;
-  readonly log: Logger;
   readonly metrics: PolicyMetrics;
-  /** All of its keys must be reconciled. */
-  readonly onKnown: () => void;
+  /** The sets of these keys may have other members now; default: of all keys, as it is known now. */
+  readonly enqueue: (keys?: readonly string[]) => void;
 };
 
 /** Subjects of diagnostics that aren't about one Pod or one set. */
@@ -36,11 +36,10 @@ const WHOLE_CLUSTER = 'cluster';
 const OTHER_DOMAIN = 'label domain';
 const FIRST_RELEASE = 'sets of v0.1.0';
 
-/** One remote cluster: its Pods, what is skipped of them, and whether they are known. */
-export class Remote {
+/** The Pods of a remote that are members of sets, what is skipped of them, and whether they are known. */
+export class SetsRemote {
   readonly cluster: string;
-  readonly #options: RemoteOptions;
-  readonly #state: RemoteState;
+  readonly #options: SetsRemoteOptions;
   /** The Pods of each domain that may count; once the domain is chosen, only those of that domain. */
   #watched: readonly RemotePods[];
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
@@ -49,19 +48,16 @@ export class Remote {
   /** Resolves when its first list is complete. */
   readonly firstSync = this.#firstSync.promise;
 
-  /** @throws {ConfigError} when its local sets have more than one identity, and no flag chooses one */
-  constructor(remote: RemoteOptions) {
-    const { settings, metrics } = remote;
+  constructor(options: SetsRemoteOptions) {
+    const { settings, metrics, addresses, state, localSets } = options;
     const cluster = settings.name;
     this.cluster = cluster;
-    this.#state = remote.state;
-    const { log } = this.#state;
-    this.#options = { ...remote, log };
-    reportRestriction({ cluster, allowed: remote.addresses.allowed, metrics, log });
+    this.#options = options;
+    reportRestriction({ cluster, allowed: addresses.allowed, metrics, log: state.log });
     const identity = this.#identity();
-    if (!identity.ok) throw new ConfigError(identity.reason);
-    const domains = identity.value === undefined ? labelDomains : [identity.value.domain];
-    this.#watched = this.#podsOf(domains);
+    this.#watched = this.#podsOf(
+      identity.ok && identity.value !== undefined ? [identity.value.domain] : localSets.domains,
+    );
     this.settle();
     this.reportFirstRelease();
   }
@@ -69,11 +65,6 @@ export class Remote {
   /** Whether a first list is complete: of its Pods, or of both domains while none is chosen. */
   get synced(): boolean {
     return this.#synced;
-  }
-
-  /** How often to reconcile all of its keys; 0 is never. */
-  get resyncPeriodMs(): number {
-    return this.#options.settings.podResyncPeriodMs;
   }
 
   /** Milliseconds since its most silent watch last did anything. */
@@ -92,12 +83,12 @@ export class Remote {
    */
   settle(): void {
     if (this.#chosen !== undefined) return;
-    const { options, mayChoose, log } = this.#options;
+    const { options, mayChoose, state } = this.#options;
     const identity = this.#identity();
     if (!identity.ok) {
-      // At the start this ends the process; now it would end the service to other remotes.
+      // At the start this ends the process, and a changed config is refused; now it would end the service to other remotes.
       const problem = { kind: 'problem', reason: 'two-identities', detail: identity.reason } as const;
-      this.#state.skipped.replace(WHOLE_CLUSTER, [problem]);
+      this.#options.state.skipped.replace(WHOLE_CLUSTER, [problem]);
       return;
     }
     if (identity.value !== undefined) {
@@ -107,8 +98,11 @@ export class Remote {
     const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
-      this.#state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
-      log.warn({ cluster: this.cluster, ...choice }, 'pods skipped that have only the name label of another domain');
+      this.#options.state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      state.log.warn(
+        { cluster: this.cluster, ...choice },
+        'pods skipped that have only the name label of another domain',
+      );
     }
     this.#choose(identityOfDomain(choice.domain, options));
   }
@@ -138,10 +132,10 @@ export class Remote {
     return {
       cluster: this.cluster,
       reached: this.#synced,
-      failure: this.#synced ? undefined : this.#state.watches.failure,
+      failure: this.#synced ? undefined : this.#options.state.watches.failure,
       heldBack: this.#isHeldWithoutPods ? noPodMatches(sets.length).detail : undefined,
       heldDeletions: this.#held ?? 0,
-      skipped: this.#state.skipped.all(),
+      skipped: this.#options.state.skipped.all(),
       sets: sets.map(({ name }) => name).toSorted(),
       companions: 0,
     };
@@ -150,23 +144,23 @@ export class Remote {
   /** Replaces the diagnostics about its sets of a key. */
   report(key: string, diagnostics: readonly SetDiagnostic[]): void {
     const own = diagnostics.filter(({ cluster }) => cluster === this.cluster);
-    this.#state.skipped.replace(`set ${key}`, own);
+    this.#options.state.skipped.replace(`set ${key}`, own);
   }
 
   /** Replaces the diagnostics about its sets of v0.1.0. */
   reportFirstRelease(): void {
     const sets = this.#options.localSets.all().filter(({ labels }) => clusterOfFirstRelease(labels) === this.cluster);
-    this.#state.skipped.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
+    this.#options.state.skipped.replace(FIRST_RELEASE, sets.toSorted(compareNames).map(firstRelease));
   }
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    const { client, options, log } = this.#options;
+    const { client, options, state, settings, metrics } = this.#options;
     const loops = this.#watched.map((pods) => pods.run({ signal }));
     if (options.clusterSetLabel || options.networkPolicies) {
-      const { clusterSetId: id } = this.#options.settings;
-      const { clusterIdDiffers: metric } = this.#options.metrics;
-      loops.push(reportClusterSetId({ client, remote: this, id, log, metric }, { signal }));
+      const { clusterSetId: id } = settings;
+      const { clusterIdDiffers: metric } = metrics;
+      loops.push(reportClusterSetId({ client, remote: this, id, log: state.log, metric }, { signal }));
     }
     await Promise.all(loops);
   }
@@ -199,13 +193,13 @@ export class Remote {
   }
 
   #choose(found: Identity): void {
-    const { log, localSets, options } = this.#options;
+    const { state, localSets, options } = this.#options;
     const identity = { ...found, clusterSet: options.clusterSetLabel };
     // Each domain that sets or Pods can have is watched.
     const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
-    log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
-    this.#state.skipped.replace(WHOLE_CLUSTER, []);
+    state.log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
+    this.#options.state.skipped.replace(WHOLE_CLUSTER, []);
     for (const other of this.#watched) if (other !== pods) other.end();
     this.#watched = [pods];
     pods.begin();
@@ -213,7 +207,7 @@ export class Remote {
   }
 
   #podsOf(domains: readonly string[]): readonly RemotePods[] {
-    const { options, localSets, metrics, onKnown, onChange } = this.#options;
+    const { options, state, localSets, metrics, enqueue } = this.#options;
     const hooks = this.#hooks();
     const seed =
       options.deletionGuardPercent === 100 ? new Map() : seedOf(localSets.ofCluster(this.cluster), localSets.domains);
@@ -224,28 +218,26 @@ export class Remote {
           domain,
           seed,
           hooks,
+          skipped: state.skipped,
           hasSet: (key) => localSets.ofKey(key).some(({ cluster }) => cluster === this.cluster),
           onCandidate: () => this.settle(),
           onFirstPod: () => {
-            this.#state.skipped.replace(WHOLE_CLUSTER, []);
-            onKnown();
+            state.skipped.replace(WHOLE_CLUSTER, []);
+            enqueue();
           },
           onChange: (keys) => {
-            this.#state.setHeld(this.#held);
+            state.setHeld(this.#held);
             const isOverSets = this.#chosen?.pods.index.isOver === true;
             metrics.remoteOverBudget.set({ remote: this.cluster, budget: 'sets' }, isOverSets ? 1 : 0);
-            onChange(keys);
+            enqueue(keys);
           },
-          onSkippedPod: (pod, skipped) => this.#state.skipped.replace(`pod ${pod}`, skipped),
-          onSkippedSet: (pair, isSkipped) =>
-            this.#state.skipped.replace(`set of ${pair}`, isSkipped ? [tooManySets(options.maxRemoteSets)] : []),
         }),
     );
   }
 
   /** For the watches of all domains, as one. */
   #hooks(): ReflectorHooks {
-    const hooks = this.#state.watches.hooks();
+    const hooks = this.#options.state.watches.hooks();
     return {
       ...hooks,
       onRestart: (restart) => {
@@ -265,21 +257,20 @@ export class Remote {
   #candidatesListed(): void {
     this.settle();
     if (this.#chosen !== undefined) return;
-    const { log } = this.#options;
-    if (this.#choiceByPods() === undefined) this.#state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    const { log } = this.#options.state;
+    if (this.#choiceByPods() === undefined) this.#options.state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
     if (!this.#synced)
       log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#setSynced();
   }
 
   #listed({ store: { held, size } }: RemotePods): void {
-    const { localSets, onKnown } = this.#options;
-    if (this.#isHeldWithoutPods)
-      this.#state.skipped.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
-    this.#state.listed('remote pods listed', { pods: size - held }, held);
-    this.#state.setHeld(held);
+    const { localSets, state, enqueue } = this.#options;
+    if (this.#isHeldWithoutPods) state.skipped.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
+    state.listed('remote pods listed', { pods: size - held }, held);
+    state.setHeld(held);
     this.#setSynced();
-    onKnown();
+    enqueue();
   }
 
   #setSynced(): void {
