@@ -9,7 +9,7 @@ import { describe, expect } from 'vitest';
 import { itBehindProxy } from './support/it-with-network-policies.ts';
 import type { PolicyProcess } from './support/policy-process.ts';
 import { labelsOf } from './support/sets.ts';
-import { fromApp } from './support/user-policies.ts';
+import { fromApp, K } from './support/user-policies.ts';
 
 type Entry = { readonly name: string; readonly [field: string]: unknown };
 
@@ -33,6 +33,12 @@ const it = itBehindProxy
     const mount = (text: string) => mountFiles(dir, { 'config.yaml': text });
     const write = (remotes: readonly Entry[], local: object = {}) => mount(JSON.stringify({ local, remotes }));
     return { path: join(dir, 'config.yaml'), c2, c3, mount, write };
+  })
+  /** A local Namespace that says that it is of c3. */
+  .extend('labelledNamespace', async ({ local }, { onCleanup }) => {
+    const metadata = { name: 'of-c3', labels: { [K]: 'c3' } };
+    await local.admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
+    onCleanup(() => local.admin.delete('/api/v1/namespaces/of-c3'));
   })
   .extend(
     'serve',
@@ -72,6 +78,10 @@ const IN_C3 = { name: 'b', app: 'app', labels: { app: 'web' }, ips: ['10.5.0.1']
 const OTHER_IN_C3 = { name: 'c', app: 'other', ips: ['10.5.0.2'] };
 const OF_C2 = { 'c2-default-app': ['10.4.0.1/32'] };
 const OF_BOTH = { ...OF_C2, 'c3-default-app': ['10.5.0.1/32'] };
+const OF_REMOTE = [
+  'semaphore_policy_skipped_objects',
+  { remote: 'local', kind: 'problem', reason: 'local-namespace-of-remote' },
+] as const;
 const COMPANION = 'db c3 ingress 5432: 10.5.0.1/32';
 
 describe('a config file that changes', () => {
@@ -82,6 +92,7 @@ describe('a config file that changes', () => {
     pods,
     sets,
     policies,
+    labelledNamespace: _namespace,
   }) => {
     const { c2, c3 } = config;
     await pods.add(IN_C2, IN_C3);
@@ -96,6 +107,7 @@ describe('a config file that changes', () => {
     await sets.become(OF_BOTH);
     await policies.open(COMPANION);
     expect(await policy.metric('semaphore_policy_unknown_clusters')).toBe(0);
+    expect(await policy.metric(...OF_REMOTE)).toBe(1);
     expect(await syncedOf(policy)).toEqual(['c3', 'c2']);
     await eventually(() => policy.metric('semaphore_policy_companions', { remote: 'c3' }), 1);
 
@@ -103,6 +115,8 @@ describe('a config file that changes', () => {
     await inForce(policy, { removed: ['c3'] });
     await eventually(() => orphans(policy), 2);
     expect(await linesOf(policy, 'remote="c3"')).toEqual([]);
+    expect(await policy.metric('semaphore_policy_unknown_clusters')).toBe(1);
+    expect(await policy.metric(...OF_REMOTE)).toBe(0);
     expect((await statusOf(policy)).remotes.map(({ name }) => name)).toEqual(['c2']);
     const asked = proxy.requests().length;
     const written = [(await sets.get('c3-default-app')).metadata.resourceVersion, await policies.writes()];
