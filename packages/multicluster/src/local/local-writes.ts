@@ -50,7 +50,7 @@ export class LocalWrites {
     this.#log = new WriteLog({ log, what, onTrouble });
   }
 
-  /** The config has a remote from now on; others can have no budget. */
+  /** The config has a remote from now on: its writes have a budget, and are counted. */
   begin(remote: string): void {
     this.#budgets.begin(remote);
   }

@@ -88,7 +88,7 @@ export class SetsRemote {
     if (!identity.ok) {
       // At the start this ends the process, and a changed config is refused; now it would end the service to other remotes.
       const problem = { kind: 'problem', reason: 'two-identities', detail: identity.reason } as const;
-      this.#options.state.skipped.replace(WHOLE_CLUSTER, [problem]);
+      state.skipped.replace(WHOLE_CLUSTER, [problem]);
       return;
     }
     if (identity.value !== undefined) {
@@ -98,7 +98,7 @@ export class SetsRemote {
     const choice = mayChoose() && this.#areAllSynced ? this.#choiceByPods() : undefined;
     if (choice === undefined) return;
     if (choice.overlooked > 0) {
-      this.#options.state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
+      state.skipped.replace(OTHER_DOMAIN, [otherDomain(choice)]);
       state.log.warn(
         { cluster: this.cluster, ...choice },
         'pods skipped that have only the name label of another domain',
@@ -199,7 +199,7 @@ export class SetsRemote {
     const pods = this.#watched.find(({ domain }) => domain === identity.domain)!;
     this.#chosen = { identity, pods };
     state.log.info({ cluster: this.cluster, ...identity, sets: localSets.ownSets(this.cluster) }, 'local sets listed');
-    this.#options.state.skipped.replace(WHOLE_CLUSTER, []);
+    state.skipped.replace(WHOLE_CLUSTER, []);
     for (const other of this.#watched) if (other !== pods) other.end();
     this.#watched = [pods];
     pods.begin();
@@ -257,10 +257,10 @@ export class SetsRemote {
   #candidatesListed(): void {
     this.settle();
     if (this.#chosen !== undefined) return;
-    const { log } = this.#options.state;
-    if (this.#choiceByPods() === undefined) this.#options.state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
+    const { state } = this.#options;
+    if (this.#choiceByPods() === undefined) state.skipped.replace(WHOLE_CLUSTER, [NO_LABELLED_POD]);
     if (!this.#synced)
-      log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
+      state.log.info({ cluster: this.cluster, pods: 0, domains: labelDomains }, 'no label domain chosen yet');
     this.#setSynced();
   }
 
