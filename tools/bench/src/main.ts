@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '@kube-semaphore/images-tool/bundle';
-import { type BenchOptions, parseOptions, usage } from './options.ts';
+import { CommanderError } from 'commander';
+import { commandLine, type SharedOptions } from './options.ts';
+import type { Setting } from './phases/run.ts';
 import { benchPolicy } from './policy/policy.ts';
-import { renderJson, renderMarkdown, renderText, type Report } from './report/report.ts';
+import { renderJson, renderMarkdown, type Report } from './report/report.ts';
 import { benchServiceMirror } from './service-mirror/service-mirror.ts';
-import { UsageError } from './shared-options.ts';
-import { RequirementsError } from './wireguard/requirements.ts';
 import { benchWireGuard } from './wireguard/wireguard.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -14,34 +14,27 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 // The clusters and the programs end with this process, also if it is killed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+const program = commandLine({
+  policy: async (options) => tell(await benchPolicy(options, await setting('policy')), options),
+  mirror: async (options) => tell(await benchServiceMirror(options, await setting('service-mirror')), options),
+  wireGuard: async (options) => tell(await benchWireGuard(options, await setting('wireguard')), options),
+});
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === 'help') process.stdout.write(usage);
-  else await bench(options);
+  await program.parseAsync();
 } catch (error) {
-  if (error instanceof UsageError) process.stderr.write(`${error.message}\n\n${usage}`);
-  else if (error instanceof RequirementsError) process.stderr.write(`${error.message}\n`);
-  else throw error;
-  process.exitCode = 2;
+  // commander has written its message.
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? 0 : 2;
 }
 
-async function bench(options: BenchOptions): Promise<void> {
-  const report = await measure(options);
-  console.log(renderText(report));
-  if (options.json !== undefined) await writeFile(options.json, renderJson(report));
-  if (options.markdown !== undefined) await writeFile(options.markdown, renderMarkdown(report));
+async function setting(app: Parameters<typeof bundle>[0]): Promise<Setting> {
+  return { launcher: await bundle(app, { root }), say: (what) => console.error(`- ${what}`) };
+}
+
+async function tell(measured: Report, { embedded, encoding, json }: SharedOptions): Promise<void> {
+  // Targets are for the real server and protobuf, the default.
+  const report = embedded || encoding === 'json' ? { ...measured, targets: {} } : measured;
+  console.log(renderMarkdown(report));
+  if (json !== undefined) await writeFile(json, renderJson(report));
   if (report.columns.some(({ rounds }) => rounds.some(({ failure }) => failure !== undefined))) process.exitCode = 1;
-}
-
-async function measure(options: BenchOptions): Promise<Report> {
-  const launcher = await bundle(options.app, { root });
-  const say = (what: string) => console.error(`- ${what}`);
-  switch (options.app) {
-    case 'policy':
-      return benchPolicy(options, { launcher, say });
-    case 'service-mirror':
-      return benchServiceMirror(options, { launcher, say });
-    case 'wireguard':
-      return benchWireGuard(options, { launcher, say });
-  }
 }

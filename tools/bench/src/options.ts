@@ -1,55 +1,142 @@
-import { type PolicyOptions, policyOptions, policyUsage } from './policy/options.ts';
-import { raceUsage } from './race-options.ts';
-import { type MirrorOptions, mirrorOptions, mirrorUsage } from './service-mirror/options.ts';
-import { sharedUsage, UsageError } from './shared-options.ts';
-import { type WireGuardBenchOptions, wireGuardOptions, wireGuardUsage } from './wireguard/options.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { MOST_REMOTES } from './policy/fleet.ts';
+import { type SourceKind, sourceKinds } from './service-mirror/source-objects.ts';
+import { MOST_NODES } from './wireguard/remote-nodes.ts';
 
-/** The app to measure, and its sizes. */
-export type BenchOptions =
-  | ({ readonly app: 'policy' } & PolicyOptions)
-  | ({ readonly app: 'service-mirror' } & MirrorOptions)
-  | ({ readonly app: 'wireguard' } & WireGuardBenchOptions);
+/** What every bench is asked. */
+export type SharedOptions = {
+  readonly embedded: boolean;
+  readonly encoding: 'auto' | 'json';
+  /** How often each program runs through all phases. */
+  readonly repeat: number;
+  /** Seconds. */
+  readonly settle: number;
+  /** Seconds; 0: not measured. */
+  readonly idle: number;
+  /** The file for the results. */
+  readonly json?: string;
+};
 
-/** The output of `--help`, and after an error. */
-export const usage = `npm run bench -- policy [flags]
-npm run bench -- service-mirror [flags]
-npm run bench -- wireguard [flags]
+/** The options of a bench that runs several programs on the same clusters. */
+export type RaceOptions = SharedOptions & {
+  /** Commands of other programs. */
+  readonly peer: readonly string[];
+  /** The most changes at a steady rate, and the most others in a burst. */
+  readonly changes: number;
+  /** Number of pods. */
+  readonly rollout: number;
+};
 
-Measures the bundle of semaphore-policy, semaphore-service-mirror or semaphore-wireguard, on its own API servers.
+export type PolicyOptions = RaceOptions & {
+  readonly pods: number;
+  readonly sets: number;
+  /** Number of remote clusters. */
+  readonly remotes: number;
+  /** Companions of NetworkPolicies instead of sets. */
+  readonly networkPolicies: boolean;
+  readonly labelSets: number;
+};
 
-policy:
-${policyUsage}
-service-mirror:
-${mirrorUsage}
-policy and service-mirror:
-${raceUsage}
-wireguard:
-${wireGuardUsage}
-All:
-${sharedUsage}`;
+export type MirrorOptions = RaceOptions & {
+  readonly services: number;
+  readonly endpoints: number;
+  readonly peerReads: SourceKind;
+};
 
-/**
- * Reads the arguments after the program's name. The first is the app.
- *
- * @returns `help` for `--help`
- * @throws {UsageError}
- */
-export function parseOptions([app, ...args]: readonly string[]): BenchOptions | 'help' {
-  switch (app) {
-    case 'policy':
-      return of(app, policyOptions(args));
-    case 'service-mirror':
-      return of(app, mirrorOptions(args));
-    case 'wireguard':
-      return of(app, wireGuardOptions(args));
-    case '--help':
-    case '-h':
-      return 'help';
-    default:
-      throw new UsageError('name the app to measure: policy, service-mirror or wireguard');
-  }
+export type WireGuardOptions = SharedOptions & {
+  readonly nodes: number;
+  readonly changes: number;
+  readonly scrapes: number;
+};
+
+/** What runs each bench. */
+type Actions = {
+  readonly policy: (options: PolicyOptions) => Promise<void>;
+  readonly mirror: (options: MirrorOptions) => Promise<void>;
+  readonly wireGuard: (options: WireGuardOptions) => Promise<void>;
+};
+
+/** The program: a command for each app. It throws a CommanderError for a wrong command line, and for help. */
+export function commandLine({ policy, mirror, wireGuard }: Actions): Command {
+  const program = new Command('npm run bench --')
+    .description('Measures the bundle of an app on its own API servers.')
+    .showHelpAfterError()
+    .exitOverride();
+
+  raceOptions(program.command('policy'), { subject: 'pods whose address changes', rollout: 1000 })
+    .option('--pods <n>', 'pods of 15 kB in the remote cluster', natural(2), 10_000)
+    .option('--sets <n>', 'sets of these pods, of equal size', natural(1), 500)
+    .addOption(
+      new Option('--remotes <n>', 'remote clusters with these pods and sets; pods of the first one change')
+        .argParser(natural(1, MOST_REMOTES))
+        .default(1)
+        .conflicts('peer'),
+    )
+    .addOption(
+      new Option('--network-policies', 'companions of NetworkPolicies instead of sets: of 1000 for 50000 pods')
+        .default(false)
+        .conflicts(['peer', 'remotes'])
+        .implies({ pods: 50_000, sets: 1000 }),
+    )
+    .option('--label-sets <n>', 'with --network-policies: distinct labels of the pods', natural(1), 12_000)
+    .action(policy);
+
+  raceOptions(program.command('service-mirror'), { subject: 'services with one changed endpoint', rollout: 100 })
+    .option('--services <n>', 'services in the remote cluster', natural(2), 1000)
+    .option('--endpoints <n>', 'endpoints of each, at most 100 in a slice', natural(1), 10)
+    .addOption(
+      new Option(
+        '--peer-reads <kind>',
+        'resource that the programs of --peer read in the remote cluster: the Go program reads endpoints. Their commands ' +
+          'can use {selector}, {namespace} of the mirrors, and {config}, a config file with all of it',
+      )
+        .choices(sourceKinds)
+        .default('endpoints'),
+    )
+    .action(mirror);
+
+  sharedOptions(program.command('wireguard'))
+    .option('--nodes <n>', 'nodes of the remote cluster, each a peer', natural(1, MOST_NODES), 1000)
+    .option('--changes <n>', 'nodes whose endpoint changes, one after the other, or all', natural(1), 20)
+    .option('--scrapes <n>', 'reads of /metrics, 15 s apart', natural(1), 5)
+    .action(wireGuard);
+  return program;
 }
 
-function of<A extends BenchOptions['app'], O extends object>(app: A, options: O | 'help'): ({ app: A } & O) | 'help' {
-  return options === 'help' ? options : { app, ...options };
+function raceOptions(command: Command, { subject, rollout }: { subject: string; rollout: number }): Command {
+  return sharedOptions(command)
+    .option(
+      '--peer <command>',
+      'also measures another program; repeatable. Its command can use {local} and {remote}, which are kubeconfig files, ' +
+        'and {cluster}, the name of the remote cluster',
+      (peer: string, peers: readonly string[]) => [...peers, peer],
+      [],
+    )
+    .option(
+      '--changes <n>',
+      `${subject}, at 20 a second, and then as many others at full speed; at most half of all`,
+      natural(1),
+      300,
+    )
+    .option('--rollout <n>', 'pods of one more workload that get addresses within 5 s', natural(1), rollout);
+}
+
+function sharedOptions(command: Command): Command {
+  return command
+    .option('--embedded', 'uses the embedded API server: quick, but its own time is in the figures', false)
+    .addOption(new Option('--encoding <kind>', 'what ours reads').choices(['auto', 'json']).default('auto'))
+    .option('--repeat <n>', 'rounds of all phases; the table has medians', natural(1), 3)
+    .option('--settle <seconds>', 'wait before memory counts as settled', natural(0), 10)
+    .option('--idle <seconds>', 'also measures CPU and memory without changes', natural(0), 0)
+    .option('--json <file>', 'writes the results of all rounds as JSON');
+}
+
+/** Reads a whole number. */
+function natural(least: number, most = 999_999_999): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,9}$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    return value;
+  };
 }

@@ -1,37 +1,21 @@
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import type { WatchEvent } from './watch-stream.ts';
-
-/** Reads the key of an object, and its items, such as a set's nets. */
+/** The key of an object, and its items, such as a set's nets. */
 export type Holding = { readonly key: string; readonly items: readonly string[] };
 
 /** The known objects of some collections. */
 export class Holdings {
-  readonly #objects = new Map<string, Holding>();
-  readonly #objectsOf = new Map<string, Set<string>>();
+  readonly #itemsOf = new Map<string, Map<string, readonly string[]>>();
 
   /** The number of objects. */
   get size(): number {
-    return this.#objects.size;
+    return [...this.#itemsOf.values()].reduce((sum, objects) => sum + objects.size, 0);
   }
 
   /** @returns all items of the objects with this one's key, as programs may split large objects */
-  apply(
-    path: string,
-    { type, object }: Pick<WatchEvent, 'type' | 'object'>,
-    read: (object: KubeObject) => Holding,
-  ): Holding {
-    const id = `${path}/${object.metadata.name}`;
-    const holding = read(object);
-    const { key } = holding;
-    const ids = this.#objectsOf.get(key) ?? new Set();
-    this.#objectsOf.set(key, ids);
-    if (type === 'DELETED') {
-      this.#objects.delete(id);
-      ids.delete(id);
-    } else {
-      this.#objects.set(id, holding);
-      ids.add(id);
-    }
-    return { key, items: [...ids].flatMap((each) => this.#objects.get(each)?.items ?? []) };
+  apply(id: string, { key, items }: Holding, isGone: boolean): Holding {
+    const objects = this.#itemsOf.get(key) ?? new Map<string, readonly string[]>();
+    this.#itemsOf.set(key, objects);
+    if (isGone) objects.delete(id);
+    else objects.set(id, items);
+    return { key, items: [...objects.values()].flat() };
   }
 }

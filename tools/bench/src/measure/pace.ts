@@ -1,10 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Resolves at a time of `performance.now()`. */
-type SleepUntil = (atMs: number) => Promise<void>;
-
-const sleepUntil: SleepUntil = (atMs) => delay(Math.max(0, atMs - performance.now()));
-
 /**
  * Starts a task for each item at a steady rate, also if earlier ones still run, so that a slow system gets no rest.
  * Rejects with the first failure.
@@ -13,12 +8,12 @@ const sleepUntil: SleepUntil = (atMs) => delay(Math.max(0, atMs - performance.no
  */
 export async function atRate<T, R>(
   items: readonly T[],
-  { perSecond, sleep = sleepUntil }: { perSecond: number; sleep?: SleepUntil },
+  perSecond: number,
   task: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const startMs = performance.now();
   const tasks = items.map(async (item, index) => {
-    await sleep(startMs + (index * 1000) / perSecond);
+    await delay(Math.max(0, startMs + (index * 1000) / perSecond - performance.now()));
     return task(item);
   });
   return Promise.all(tasks);

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-const start = (script: string) => startProgram(['/bin/sh', '-c', script], { log: join(dir, 'log') });
+const start = (script: string) => startProgram(['/bin/sh', '-c', script], join(dir, 'log'));
 
 it('stops a program, without a failure', async () => {
   const program = start('exec sleep 60');
@@ -31,7 +31,7 @@ it.each([
 });
 
 it('reports a missing program', async () => {
-  const { signal } = startProgram([join(dir, 'nothing')], { log: join(dir, 'log') });
+  const { signal } = startProgram([join(dir, 'nothing')], join(dir, 'log'));
   await once(signal, 'abort');
   expect((signal.reason as Error).message).toContain('ENOENT');
 });

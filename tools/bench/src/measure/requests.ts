@@ -1,18 +1,10 @@
-import type { LoggedRequest } from '../load/clusters.ts';
-
 /** Requests by Kubernetes verb. */
 export type VerbCounts = Readonly<Record<string, number>>;
 
-/** Verbs that only read. */
-const READING = new Set(['get', 'list', 'watch']);
-
-/** Counts a user's requests, verbs in alphabetical order. */
-export function countVerbs(requests: readonly LoggedRequest[], user: string): VerbCounts {
-  const counts = new Map<string, number>();
-  for (const request of requests) {
-    if (request.user === user) counts.set(request.verb, (counts.get(request.verb) ?? 0) + 1);
-  }
-  return Object.fromEntries([...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+/** Counts requests, verbs in alphabetical order. */
+export function countVerbs(requests: readonly { readonly verb: string }[]): VerbCounts {
+  const byVerb = Map.groupBy(requests, ({ verb }) => verb);
+  return Object.fromEntries([...byVerb.keys()].toSorted().map((verb) => [verb, byVerb.get(verb)!.length]));
 }
 
 /** The requests after `before`, without verbs that have none. */
@@ -21,17 +13,8 @@ export function since(before: VerbCounts, now: VerbCounts): VerbCounts {
   return Object.fromEntries(differences.filter(([, count]) => count > 0));
 }
 
-/** The sum of all verbs. */
-export function total(counts: VerbCounts): number {
-  return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-/** Requests for single objects: lists and watches are few for any number of objects. */
-export function forObjects({ list: _list, watch: _watch, ...counts }: VerbCounts): number {
-  return total(counts);
-}
-
-/** Requests that write, also failed ones. */
-export function writesIn(counts: VerbCounts): number {
-  return total(Object.fromEntries(Object.entries(counts).filter(([verb]) => !READING.has(verb))));
+/** The sum of all verbs but these. */
+export function total(counts: VerbCounts, without: readonly string[] = []): number {
+  const counted = Object.entries(counts).filter(([verb]) => !without.includes(verb));
+  return counted.reduce((sum, [, count]) => sum + count, 0);
 }

@@ -1,20 +1,14 @@
 import { expect, it } from 'vitest';
-import { summarize } from './summary.ts';
+import { durations, percentile } from './summary.ts';
 
 it.each([
-  {
-    name: 'a hundred values',
-    values: Array.from({ length: 100 }, (_, i) => 100 - i),
-    want: { p50: 50, p90: 90, p99: 99, max: 100 },
-  },
-  { name: 'three values', values: [3, 1, 2], want: { p50: 2, p90: 3, p99: 3, max: 3 } },
-  { name: 'one value', values: [7], want: { p50: 7, p90: 7, p99: 7, max: 7 } },
-])('summarizes $name', ({ values, want }) => {
-  expect(summarize(values)).toEqual(want);
+  { name: 'a hundred values', values: Array.from({ length: 100 }, (_, i) => 100 - i), want: [50, 90, 99, 100] },
+  { name: 'three values', values: [3, 1, 2], want: [2, 3, 3, 3] },
+  { name: 'one value', values: [7], want: [7, 7, 7, 7] },
+])('has the percentiles of $name', ({ values, want }) => {
+  expect([50, 90, 99, 100].map((percent) => percentile(values, percent))).toEqual(want);
 });
 
-it('doesn’t change its input', () => {
-  const values = [3, 1, 2];
-  summarize(values);
-  expect(values).toEqual([3, 1, 2]);
+it('has a line for each percentile', () => {
+  expect(durations('burst', [3, 1, 2], [50, 100])).toEqual({ 'burst, p50': [2, 'ms'], 'burst, max': [3, 'ms'] });
 });

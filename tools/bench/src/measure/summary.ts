@@ -1,13 +1,20 @@
-/** The distribution of durations. */
-export type Summary = { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
+import type { Figures } from '../report/report.ts';
 
 /**
- * Each percentile is one of the values: the smallest that this many percent don't exceed.
+ * A value that this many percent don't exceed: the smallest one.
  *
  * @param values at least one, in any order
  */
-export function summarize(values: readonly number[]): Summary {
-  const sorted = values.toSorted((a, b) => a - b);
-  const percentile = (percent: number) => sorted[Math.ceil((percent / 100) * sorted.length) - 1] ?? NaN;
-  return { p50: percentile(50), p90: percentile(90), p99: percentile(99), max: percentile(100) };
+export function percentile(values: readonly number[], percent: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil((percent / 100) * values.length) - 1] ?? NaN;
+}
+
+/** A line for each percentile; 100 is the longest. */
+export function durations(label: string, ms: readonly number[], percents: readonly number[]): Figures {
+  return Object.fromEntries(
+    percents.map((percent) => [
+      `${label}, ${percent === 100 ? 'max' : `p${percent}`}`,
+      [percentile(ms, percent), 'ms'],
+    ]),
+  );
 }

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Program } from './program.ts';
 
 /** The resources of a process, from the kernel. MB are 2^20 bytes, as in ps and top. */
 export type Usage = {
@@ -27,4 +29,10 @@ export function parseUsage(status: string, stat: string): Usage {
   // utime, stime, cutime and cstime.
   const ticks = fields.slice(14 - 3, 18 - 3).reduce((sum, field) => sum + Number(field), 0);
   return { peakMb: megabytes('VmHWM'), residentMb: megabytes('VmRSS'), cpuSeconds: ticks / TICKS_PER_SECOND };
+}
+
+/** Lets a program rest, then looks at it. */
+export async function usageAfter(seconds: number, { pid, signal }: Program): Promise<Usage> {
+  await delay(seconds * 1000, undefined, { signal });
+  return usageOf(pid);
 }

@@ -1,7 +1,7 @@
 import type { Clusters } from '../load/clusters.ts';
 import type { LocalWatch } from '../measure/local-watch.ts';
 
-/** The state that all phases of a bench share. */
+/** The state that all phases share. */
 export type Bench = Clusters & { readonly watch: LocalWatch };
 
 /** A single change in the remote cluster, and its effect in the local one. */
@@ -14,11 +14,15 @@ export type Change = {
   readonly apply: () => Promise<void>;
 };
 
-/** Waits for the change in the local cluster. Resolves with its time; rejects with the signal's reason. */
-export async function whenSeen(
-  watch: LocalWatch,
-  { key, item }: Pick<Change, 'key' | 'item'>,
-  { signal }: { signal: AbortSignal },
-): Promise<number> {
-  return watch.until((local) => (local.key === key && local.items.includes(item) ? local.atMs : undefined), { signal });
+/** A steady rate that every program can follow. */
+export const CHANGES_PER_SECOND = 20;
+
+/** Empties collections of the local cluster. Resolves when the watch, which has no others, saw the last delete. No program may write. */
+export async function removeAll({ watch, local }: Bench, collections: readonly string[]): Promise<void> {
+  const { admin } = local.api;
+  const found = await Promise.all(collections.map((path) => admin.list(path)));
+  // A slow watch would seem empty before it saw the last object.
+  await watch.holding(found.flat().length);
+  await Promise.all(collections.map((path) => admin.delete(path)));
+  await watch.holding(0);
 }

@@ -1,53 +1,37 @@
 import { availableParallelism } from 'node:os';
-import type { Program } from '../measure/program.ts';
-import { usageOf } from '../measure/usage.ts';
+import { requestsTo } from '../load/clusters.ts';
 import { atRate, inParallel } from '../measure/pace.ts';
-import { since, total, type VerbCounts } from '../measure/requests.ts';
-import { summarize, type Summary } from '../measure/summary.ts';
-import { type Bench, type Change, whenSeen } from './bench.ts';
-import { requestsOf } from './requests-of.ts';
-
-/** The result of a number of changes. */
-export type Propagation = {
-  readonly changes: number;
-  /** From before the first one was sent until all were seen in the local cluster. */
-  readonly seconds: number;
-  /**
-   * Milliseconds from just before the request to the remote API server until the bench's watch of the local one sees the
-   * effect: two writes and two watches of API servers, and the program between them.
-   */
-  readonly fromRequest: Summary;
-  /**
-   * The same from the answer on, without the API server's time for the change, which for a pod of 15 kB with managed
-   * fields is most of it. The program may see the change a little earlier.
-   */
-  readonly fromAnswer: Summary;
-  /** CPU time of the program. */
-  readonly cpuSeconds: number;
-  /** Writes of local objects. */
-  readonly writes: number;
-  /** The program's requests to the local cluster per write. */
-  readonly requestsPerWrite: number;
-  readonly requests: VerbCounts;
-};
-
-/** The rate of changes: per second, or each as soon as a connection is free. */
-export type Pace = { readonly perSecond: number } | 'at full speed';
-
-/** A steady rate that every program can follow. */
-export const CHANGES_PER_SECOND = 20;
+import { type Program, within } from '../measure/program.ts';
+import { since, total } from '../measure/requests.ts';
+import { durations } from '../measure/summary.ts';
+import { usageOf } from '../measure/usage.ts';
+import type { Figures } from '../report/report.ts';
+import { type Bench, type Change, CHANGES_PER_SECOND } from './bench.ts';
 
 /** Keeps the API server busy. More connections would measure its queue. */
 const CONNECTIONS = 2 * availableParallelism();
 
-/** Makes changes, of distinct keys. */
+const PERCENTS = [50, 90, 99];
+
+/** When a change was sent, answered, and seen in the local cluster. */
+type Timed = { readonly sentAtMs: number; readonly answeredAtMs: number; readonly seenAtMs: number };
+
+/**
+ * Makes changes of distinct keys. The times are from just before the request to the remote API server until the bench's
+ * watch of the local one sees the effect: two writes and two watches of API servers, and the program between them. From
+ * the answer on, they lack the API server's time for the change, which for a pod of 15 kB with managed fields is most of
+ * it. The program may see the change a little earlier.
+ *
+ * @returns also the seconds until all were seen, and the program's requests to the local cluster per write
+ */
 export async function propagation(
   bench: Bench,
   changes: readonly Change[],
-  { pid }: Program,
-  { pace, account, signal }: { pace: Pace; account: string; signal: AbortSignal },
-): Promise<Propagation> {
-  const before = await requestsOf(bench, account);
+  pace: 'steady' | 'burst',
+  { program, account, effect }: { program: Program; account: string; effect: string },
+): Promise<{ figures: Figures; seconds: number; requestsPerWrite: number }> {
+  const signal = within(program);
+  const before = await requestsTo([bench.local], account);
   let writes = 0;
   const unsubscribe = bench.watch.onChange(() => (writes += 1));
   const pending: Promise<Timed>[] = [];
@@ -58,44 +42,36 @@ export async function propagation(
     await answered;
   };
   await connect(bench);
-  const { cpuSeconds } = await usageOf(pid);
-  if (pace === 'at full speed') await inParallel(changes, CONNECTIONS, make);
-  else await atRate(changes, pace, make);
+  const { cpuSeconds } = await usageOf(program.pid);
+  if (pace === 'burst') await inParallel(changes, CONNECTIONS, make);
+  else await atRate(changes, CHANGES_PER_SECOND, make);
   const times = await Promise.all(pending);
-  const { cpuSeconds: usedSeconds } = await usageOf(pid);
+  const { cpuSeconds: usedSeconds } = await usageOf(program.pid);
   unsubscribe();
-  const { local: now } = await requestsOf(bench, account);
-  const requests = since(before.local, now);
+  const requests = since(before, await requestsTo([bench.local], account));
+  const name = pace === 'burst' ? 'burst' : `${CHANGES_PER_SECOND} changes/s`;
+  const fromRequest = times.map(({ sentAtMs, seenAtMs }) => seenAtMs - sentAtMs);
+  const fromAnswer = times.map(({ answeredAtMs, seenAtMs }) => seenAtMs - answeredAtMs);
+  const endMs = Math.max(...times.map(({ seenAtMs }) => seenAtMs));
   return {
-    changes: changes.length,
-    seconds:
-      (Math.max(...times.map(({ seenAtMs }) => seenAtMs)) - Math.min(...times.map(({ sentAtMs }) => sentAtMs))) / 1000,
-    fromRequest: summarize(times.map(({ sentAtMs, seenAtMs }) => seenAtMs - sentAtMs)),
-    fromAnswer: summarize(times.map(({ answeredAtMs, seenAtMs }) => seenAtMs - answeredAtMs)),
-    cpuSeconds: usedSeconds - cpuSeconds,
-    writes,
+    figures: {
+      ...durations(`${name}: from ${effect}`, fromRequest, PERCENTS),
+      ...durations(`${name}: from the answer to that`, fromAnswer, PERCENTS),
+      [`${name}: CPU`]: [usedSeconds - cpuSeconds, 's'],
+      [`${name}: writes`]: [writes],
+    },
+    seconds: (endMs - Math.min(...times.map(({ sentAtMs }) => sentAtMs))) / 1000,
     requestsPerWrite: total(requests) / writes,
-    requests,
   };
 }
 
-/** When a change was sent, answered, and seen in the local cluster. */
-type Timed = { readonly sentAtMs: number; readonly answeredAtMs: number; readonly seenAtMs: number };
-
 /** Sends a change. Normally, `answered` resolves first. It rejects if the change is refused. */
-function timed(
-  { watch }: Bench,
-  change: Change,
-  signal: AbortSignal,
-): { answered: Promise<number>; seen: Promise<Timed> } {
+function timed({ watch }: Bench, { key, item, apply }: Change, signal: AbortSignal) {
   const sentAtMs = performance.now();
-  const answered = change.apply().then(() => performance.now());
-  const there = whenSeen(watch, change, { signal });
-  const seen = Promise.all([answered, there]).then(([answeredAtMs, seenAtMs]) => ({
-    sentAtMs,
-    answeredAtMs,
-    seenAtMs,
-  }));
+  const answered = apply().then(() => performance.now());
+  const seen = Promise.all([answered, watch.seen(key, item, { signal })]).then(([answeredAtMs, seenAtMs]): Timed => {
+    return { sentAtMs, answeredAtMs, seenAtMs };
+  });
   // The caller may fail on the answer before it awaits this.
   seen.catch(() => {});
   return { answered, seen };
@@ -103,7 +79,6 @@ function timed(
 
 /** Opens the connections first, so that no change waits for a TLS handshake. */
 async function connect({ remote }: Bench): Promise<void> {
-  await inParallel(Array.from({ length: CONNECTIONS }), CONNECTIONS, () =>
-    remote.api.admin.get('/api/v1/namespaces/default'),
-  );
+  const connections = Array.from({ length: CONNECTIONS });
+  await inParallel(connections, CONNECTIONS, () => remote.api.admin.get('/api/v1/namespaces/default'));
 }

@@ -1,4 +1,3 @@
-import { pod } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { expectedNets, Fleet, type FleetSize, MOST_REMOTES, netOf, setOf } from './fleet.ts';
 
@@ -20,7 +19,7 @@ describe('Fleet', () => {
   it('has the wanted number of label sets', () => {
     const labelSetsOf = (size: FleetSize) => {
       const fleet = new Fleet(size);
-      return new Set(fleet.members.map((member) => JSON.stringify(fleet.podOptions(member).labels))).size;
+      return new Set(fleet.members.map((member) => JSON.stringify(fleet.object(member).metadata.labels))).size;
     };
     expect(labelSetsOf({ pods: 1000, sets: 30 })).toBe(30);
     expect(labelSetsOf({ pods: 1000, sets: 30, labelSets: 120 })).toBe(120);
@@ -52,14 +51,14 @@ describe('Fleet', () => {
     const fleet = new Fleet({ pods: 1, sets: 1 });
     const recruits = fleet.recruit('rollout', 2);
     expect(recruits.map(setOf)).toEqual(['team-00/rollout', 'team-00/rollout']);
-    expect(recruits.map((recruit) => fleet.podOptions(recruit).ips)).toEqual([[], []]);
+    expect(fleet.object(recruits[0]!)['status']).not.toHaveProperty('podIP');
   });
 });
 
 it('makes pods of 15 kB', () => {
   const fleet = new Fleet({ pods: 1, sets: 1 });
   const [member] = fleet.members;
-  const object = pod(fleet.podOptions(member!));
+  const object = fleet.object(member!);
   expect(JSON.stringify(object).length).toBeGreaterThan(14_900);
   expect(object['status']).toMatchObject({ phase: 'Running', podIP: member!.ip });
 });

@@ -3,40 +3,67 @@ import { Worker } from 'node:worker_threads';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { clusterSetLabel, companionLabel, companionSourceKey } from '@kube-semaphore/network-policies';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
-import { type BenchCluster, CONNECTIONS, createNamespaces, type Rights } from '../load/clusters.ts';
+import { CONNECTIONS, createNamespaces, send } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
-import type { Watched } from '../measure/local-watch.ts';
 import { atRate, inParallel } from '../measure/pace.ts';
 import { type Program, within } from '../measure/program.ts';
-import { summarize, type Summary } from '../measure/summary.ts';
-import { type Bench, whenSeen } from '../phases/bench.ts';
-import { CHANGES_PER_SECOND } from '../phases/propagation.ts';
-import { whenComplete } from '../phases/when-complete.ts';
-import { type PolicyBench, send } from './bench.ts';
+import { percentile } from '../measure/summary.ts';
+import { type Bench, CHANGES_PER_SECOND, removeAll } from '../phases/bench.ts';
+import { type Course, WRITES_PER_SECOND } from '../phases/race.ts';
+import type { Figures, Targets } from '../report/report.ts';
 import { expectedNets, type Fleet, setOf } from './fleet.ts';
 import type { LongestAnswers, Probed } from './health-probe.ts';
-import { ROLLOUT } from './roll-out.ts';
+import { type Conditions, type Kind, ROLLOUT } from './sets.ts';
 
 /** Each NetworkPolicy admits the Pods of one workload from namespaces with the label `stage: open`. */
 const OPEN = 'open';
 const CLOSED = 'closed';
 
 const API = 'networking.k8s.io/v1';
-const everywhere = `/apis/${API}/networkpolicies`;
+const areCompanions = `labelSelector=${companionLabel}`;
 const pathOf = (namespace: string): string => `/apis/${API}/namespaces/${namespace}/networkpolicies`;
 
-/** The local companions, by the NetworkPolicy that they extend, which has the name of its workload: `setOf`. */
-export const watchedCompanions: Watched = { [everywhere]: readCompanion };
-
-export const networkPolicyRights: Rights = {
-  remote: rulesOf(deployedRights('policy/remote', 'policy/components/remote-namespaces')),
-  local: rulesOf(deployedRights('policy/base', 'policy/components/network-policies')),
+/** The companions of NetworkPolicies in the local cluster, each of which has the name of its workload. */
+export const companions: Kind = {
+  object: 'companion',
+  rights: {
+    remote: rulesOf(deployedRights('policy/remote', 'policy/components/remote-namespaces')),
+    local: rulesOf(deployedRights('policy/base', 'policy/components/network-policies')),
+  },
+  watched: { [`/apis/${API}/networkpolicies?${areCompanions}`]: readCompanion },
+  collections: ({ namespaces }) => namespaces.map((namespace) => `${pathOf(namespace)}?${areCompanions}`),
+  selector: '',
+  prepare: async (bench, fleet, { changes, say }) => {
+    await createSources(bench, fleet);
+    say('measuring bare writes');
+    const { creationSeconds, fact } = await bareWrites(bench, fleet, changes);
+    return { facts: [fact], targetsOf: (conditions) => companionTargets(conditions, creationSeconds) };
+  },
 };
 
+/** Exported for its test. */
+export function companionTargets({ pods, bareDownloadSeconds }: Conditions, bareCreationSeconds: number): Targets {
+  const peakMb = pods === 50_000 ? 190 : undefined;
+  return {
+    'cold sync: first companion written after': 2 * bareDownloadSeconds,
+    'cold sync: all companions written after': 2 * bareDownloadSeconds,
+    'cold sync: peak memory': peakMb,
+    '20 changes/s: from the answer to that, p50': 10,
+    '20 changes/s: from the answer to that, p99': 50,
+    '20 changes/s: requests per written companion': 1,
+    'rollout: writes per second': WRITES_PER_SECOND,
+    'labels of all namespaces: all companions written after': bareCreationSeconds + 2,
+    'labels of all namespaces: the same without waits for a core': 50,
+    'idle: CPU of one core': 0.5,
+    'peak memory of all phases': peakMb,
+  };
+}
+
 /** Creates a NetworkPolicy for each workload, and for the one that is rolled out. */
-export async function createSources({ remote, local }: Bench, fleet: Fleet): Promise<void> {
+async function createSources(bench: Bench, fleet: Fleet): Promise<void> {
+  const { local } = bench;
   await createNamespaces(local, fleet.namespaces);
-  await relabel(remote, fleet, OPEN);
+  await relabel(bench, fleet, OPEN);
   const workloads = new Map([...fleet.members, ...fleet.recruit(ROLLOUT, 1)].map((member) => [setOf(member), member]));
   await inParallel([...workloads.values()], CONNECTIONS, ({ namespace, app }) => {
     const namespaceSelector = { matchLabels: { [clusterSetLabel]: 'c2', stage: OPEN } };
@@ -45,98 +72,85 @@ export async function createSources({ remote, local }: Bench, fleet: Fleet): Pro
   });
 }
 
-/** Deletes all companions, and keeps what they extend. */
-export async function removeCompanions({ watch, local }: Pick<Bench, 'watch' | 'local'>): Promise<void> {
-  const { admin } = local.api;
-  const policies = await admin.list(everywhere);
-  const companions = policies.filter(({ metadata }) => metadata.labels?.[companionLabel] !== undefined);
-  // A slow watch would seem empty before it saw the last object.
-  await watch.holding(policies.length);
-  await inParallel(companions, CONNECTIONS, ({ metadata: { namespace, name } }) =>
-    admin.delete(`${pathOf(namespace!)}/${name}`),
-  );
-  await watch.holding(policies.length - companions.length);
-}
-
-/** What the API server alone takes for companions. */
-export type BareWrites = {
-  /** To create all, 16 at a time, as our program writes by default (`-write-concurrency`). */
-  readonly creationSeconds: number;
-  /** Milliseconds of single updates, 20 a second, until the bench's watch sees them. */
-  readonly updates: Summary;
-};
-
-/** Creates companions like those of a fleet, updates some, and deletes all. */
-export async function bareWrites(bench: PolicyBench, changes: number): Promise<BareWrites> {
+/**
+ * What the API server alone takes for companions like those of a fleet: to create all, 16 at a time, as our program writes
+ * by default (`-write-concurrency`), and for single updates, 20 a second, until the bench's watch sees them. They are gone
+ * afterwards.
+ */
+async function bareWrites(
+  bench: Bench,
+  fleet: Fleet,
+  changes: number,
+): Promise<{ creationSeconds: number; fact: string }> {
   const { admin } = bench.local.api;
-  const objects = Array.from(expectedNets(bench.fleet.members), ([key, nets]) => {
-    const [namespace, app] = key.split('/') as [string, string];
-    const metadata = {
-      namespace,
-      name: `${app}-bare`,
-      labels: { [companionLabel]: 'bench' },
-      annotations: { [companionSourceKey]: `${app}-bare` },
-    };
-    return { key: `${key}-bare`, metadata, nets: [...nets] };
+  const objects = Array.from(expectedNets(fleet.members), ([key, nets]) => {
+    const [namespace = '', app = ''] = key.split('/');
+    const name = `${app}-bare`;
+    const annotations = { [companionSourceKey]: name };
+    return { metadata: { namespace, name, labels: { [companionLabel]: 'bench' }, annotations }, nets: [...nets] };
   });
   const startMs = performance.now();
   await inParallel(objects, CONNECTIONS, ({ metadata, nets }) =>
     admin.create(pathOf(metadata.namespace), networkPolicy(metadata, peersOf(nets))),
   );
   const creationSeconds = (performance.now() - startMs) / 1000;
-  const times = await atRate(objects.slice(0, changes), { perSecond: CHANGES_PER_SECOND }, async (each) => {
-    const { key, metadata, nets } = each;
-    const item = `${bench.fleet.nextAddress()}/32`;
-    const path = `${pathOf(metadata.namespace)}/${metadata.name}`;
+  const ms = await atRate(objects.slice(0, changes), CHANGES_PER_SECOND, async ({ metadata, nets }) => {
+    const { namespace, name } = metadata;
+    const item = `${fleet.nextAddress()}/32`;
+    const object = networkPolicy(metadata, peersOf([item, ...nets.slice(1)]));
     const sentAtMs = performance.now();
-    const seen = whenSeen(bench.watch, { key, item }, { signal: AbortSignal.timeout(60_000) });
-    const [, seenAtMs] = await Promise.all([
-      send(bench.local, 'PUT', path, networkPolicy(metadata, peersOf([item, ...nets.slice(1)]))),
-      seen,
-    ]);
+    const seen = bench.watch.seen(`${namespace}/${name}`, item, { signal: AbortSignal.timeout(60_000) });
+    const [seenAtMs] = await Promise.all([seen, send(admin, 'PUT', `${pathOf(namespace)}/${name}`, object)]);
     return seenAtMs - sentAtMs;
   });
-  await removeCompanions(bench);
-  return { creationSeconds, updates: summarize(times) };
+  await removeAll(bench, companions.collections(fleet));
+  const fact =
+    `bare writes of companions: all created in ${creationSeconds.toFixed(2)} s; ` +
+    `20 updates/s seen after ${percentile(ms, 50).toFixed(1)} ms (p50), ${percentile(ms, 99).toFixed(1)} ms (p99)`;
+  return { creationSeconds, fact };
 }
 
-/** Every policy selects nothing any more, and then what it selected before. */
-export type Reevaluation = {
-  /** From the labels of the remote namespaces until all companions were seen again. */
-  readonly seconds: number;
-  /** Of /healthz meanwhile: the event loop was held up for almost that long. */
-  readonly answers: LongestAnswers;
-};
+/**
+ * A phase: takes a label from all remote namespaces, and gives it back. Every policy selects nothing any more, and then what it
+ * selected before.
+ *
+ * @param port of the program's health server
+ */
+export function reevaluation(bench: Bench, fleet: Fleet, port: number): Course['more'] {
+  return { name: 'labels of all remote namespaces', run: (program) => reevaluate(bench, fleet, program, port) };
+}
 
-/** Takes a label from all remote namespaces, and gives it back. */
-export async function reevaluation(bench: PolicyBench, program: Program, port: number): Promise<Reevaluation> {
-  const { remote, fleet, watch } = bench;
+async function reevaluate(bench: Bench, fleet: Fleet, program: Program, port: number): Promise<Figures> {
+  const { watch } = bench;
   const expected = expectedNets(fleet.members);
   const signal = within(program);
-  const probe = new Worker(new URL('./health-probe.ts', import.meta.url), {
-    workerData: { pid: program.pid, port } satisfies Probed,
-  });
-  const answered = once(probe, 'message', { signal });
+  const workerData: Probed = { pid: program.pid, port };
+  const probe = new Worker(new URL('./health-probe.ts', import.meta.url), { workerData });
+  const answered = once(probe, 'message', { signal }) as Promise<[LongestAnswers]>;
   await once(probe, 'online', { signal });
   const closeAndOpen = async (): Promise<number> => {
-    const gone = whenComplete(watch, new Map(Array.from(expected.keys(), (key) => [key, new Set()])), { signal });
-    await Promise.all([gone, relabel(remote, fleet, CLOSED)]);
+    const nothing = new Map(Array.from(expected.keys(), (key) => [key, new Set<string>()]));
+    await Promise.all([watch.complete(nothing, { signal }), relabel(bench, fleet, CLOSED)]);
     const startMs = performance.now();
-    const complete = whenComplete(watch, expected, { signal });
-    const [{ allAtMs }] = await Promise.all([complete, relabel(remote, fleet, OPEN)]);
+    const [{ allAtMs }] = await Promise.all([watch.complete(expected, { signal }), relabel(bench, fleet, OPEN)]);
     return (allAtMs - startMs) / 1000;
   };
-  const [seconds, [answers]] = await Promise.all([
+  const [seconds, [{ longestMs, longestRunningMs }]] = await Promise.all([
     closeAndOpen().finally(() => probe.postMessage('end')),
-    answered as Promise<[LongestAnswers]>,
+    answered,
   ]);
-  return { seconds, answers };
+  return {
+    'labels of all namespaces: all companions written after': [seconds, 's'],
+    // The event loop was held up for almost that long.
+    'labels of all namespaces: longest answer of /healthz': [longestMs, 'ms'],
+    'labels of all namespaces: the same without waits for a core': [longestRunningMs, 'ms'],
+  };
 }
 
-async function relabel(remote: BenchCluster, { namespaces }: Fleet, stage: string): Promise<void> {
+async function relabel({ remote }: Bench, { namespaces }: Fleet, stage: string): Promise<void> {
   const metadata = { labels: { stage } };
   await inParallel(namespaces, CONNECTIONS, (name) =>
-    send(remote, 'PATCH', `/api/v1/namespaces/${name}`, { metadata }),
+    send(remote.api.admin, 'PATCH', `/api/v1/namespaces/${name}`, { metadata }),
   );
 }
 
@@ -151,8 +165,8 @@ function networkPolicy(metadata: KubeObject['metadata'], from: readonly object[]
 
 const peersOf = (nets: readonly string[]): object[] => nets.map((cidr) => ({ ipBlock: { cidr } }));
 
-function readCompanion({ metadata: { namespace, name, annotations }, ...object }: KubeObject): Holding {
+function readCompanion({ metadata: { namespace, annotations }, ...object }: KubeObject): Holding {
   const { ingress = [] } = object['spec'] as { ingress?: { from: { ipBlock?: { cidr: string } }[] }[] };
   const items = ingress.flatMap(({ from }) => from.flatMap(({ ipBlock }) => ipBlock?.cidr ?? []));
-  return { key: `${namespace}/${annotations?.[companionSourceKey] ?? name}`, items };
+  return { key: `${namespace}/${annotations?.[companionSourceKey]}`, items };
 }

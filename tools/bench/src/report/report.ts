@@ -1,7 +1,19 @@
 import { total, type VerbCounts } from '../measure/requests.ts';
-import type { Column } from '../phases/result.ts';
-import type { Figure } from './figure.ts';
-import { type Table, toMarkdown, toText } from './table.ts';
+
+type Value = number | VerbCounts;
+type Unit = keyof typeof DECIMALS;
+
+/** What a phase measured, by the text of its line in the table. Less is better in all of them. */
+export type Figures = Readonly<Record<string, readonly [value: Value, unit?: Unit]>>;
+
+/** The limits for our program, by the text of the line; undefined: none. */
+export type Targets = Readonly<Record<string, number | undefined>>;
+
+/** The figures of one round of a program; with the error that ended it, if it did. */
+export type Round = { readonly figures: Figures; readonly failure?: string };
+
+/** A program, and its rounds. */
+export type Column = { readonly name: string; readonly rounds: readonly Round[] };
 
 /** The report of a bench. */
 export type Report = {
@@ -9,104 +21,100 @@ export type Report = {
   readonly facts: readonly string[];
   /** Ours first, then its peers. */
   readonly columns: readonly Column[];
-  /** In the order of the table. */
-  readonly figures: readonly Figure[];
+  readonly targets: Targets;
 };
 
-/** A fact of the report. */
-export const medianFact = (rounds: number): string =>
-  `each figure is the median of ${rounds} round${rounds === 1 ? '' : 's'}; a ratio is ours to the peer's, and met up to 1`;
-
-type Value = number | VerbCounts | undefined;
-
-/** A figure that any program has: medians of the rounds, in the order of the columns, and what follows from them. */
+/** A line of the table: medians of the rounds, in the order of the columns, and what follows from them. */
 type Row = {
-  readonly figure: Figure;
-  readonly medians: readonly Value[];
+  readonly label: string;
+  readonly unit: Unit;
+  readonly target: number | undefined;
+  readonly medians: readonly (Value | undefined)[];
   /** Ours to that of each peer; undefined without one of the two. */
   readonly ratios: readonly (number | undefined)[];
   readonly verdict: 'met' | 'missed' | undefined;
 };
 
-const DECIMALS = { s: 2, ms: 1, MB: 0, kB: 0, '%': 2, '': 2 } as const satisfies Record<Figure['unit'], number>;
+const DECIMALS = { s: 2, ms: 1, MB: 0, kB: 0, '%': 2, '': 2 } as const;
 
-/** For a terminal. */
-export function renderText(report: Report): string {
-  return [...report.facts, '', toText(tableOf(report)), ...failures(report)].join('\n');
-}
-
-/** For the docs. */
+/** The facts, an aligned table, and failures. */
 export function renderMarkdown(report: Report): string {
-  const facts = report.facts.map((fact) => `- ${fact}`);
-  return [...facts, '', toMarkdown(tableOf(report)), ...failures(report), ''].join('\n');
+  const [ours = '', ...peers] = report.columns.map(({ name }) => name);
+  const compared = peers.length === 0 ? ['ratio'] : peers.flatMap((name) => [name, 'ratio']);
+  const rows = rowsOf(report).map(({ label, unit, target, medians: [mine, ...theirs], ratios, verdict }) => {
+    const comparisons = theirs.flatMap((value, index) => [format(value, unit), ratios[index]?.toFixed(2) ?? 'no peer']);
+    return [
+      label,
+      format(mine, unit),
+      ...(peers.length === 0 ? ['no peer'] : comparisons),
+      format(target, unit),
+      verdict ?? '',
+    ];
+  });
+  const failures = report.columns.flatMap(({ name, rounds }) =>
+    rounds.flatMap(({ failure }, index) =>
+      failure === undefined ? [] : ['', `${name} failed in round ${index + 1}: ${failure}`],
+    ),
+  );
+  const table = tableOf([['', ours, ...compared, 'target', ''], ...rows]);
+  return [...report.facts.map((fact) => `- ${fact}`), '', ...table, ...failures].join('\n');
 }
 
 /** For programs: the results of all rounds, and the rows of the table. */
 export function renderJson(report: Report): string {
   const { facts, columns } = report;
-  const rows = rowsOf(report).map(({ figure: { label, unit, target }, ...row }) => ({ label, unit, target, ...row }));
-  return `${JSON.stringify({ facts, columns, rows }, undefined, 2)}\n`;
+  return `${JSON.stringify({ facts, columns, rows: rowsOf(report) }, undefined, 2)}\n`;
 }
 
-function tableOf(report: Report): Table {
-  const [ours, ...peers] = report.columns.map(({ name }) => name);
-  const noPeers = peers.length === 0;
-  const head = ['', ours ?? '', ...(noPeers ? ['ratio'] : peers.flatMap((name) => [name, 'ratio'])), 'target', ''];
-  const rows = rowsOf(report).map(({ figure, medians: [mine, ...theirs], ratios, verdict }) => [
-    figure.label,
-    format(mine, figure),
-    ...(noPeers ? ['no peer'] : theirs.flatMap((value, index) => [format(value, figure), formatRatio(ratios[index])])),
-    format(figure.target, figure),
-    verdict ?? '',
-  ]);
-  return [head, ...rows];
-}
-
-function rowsOf({ columns, figures }: Report): Row[] {
-  const rows = figures.map((figure) => {
-    const [mine, ...theirs] = columns.map(({ rounds }) => median(rounds.map(figure.value)));
+function rowsOf({ columns, targets }: Report): Row[] {
+  const labels = new Set(columns.flatMap(({ rounds }) => rounds.flatMap(({ figures }) => Object.keys(figures))));
+  return Array.from(labels, (label) => {
+    const measured = columns.map(({ rounds }) =>
+      rounds.flatMap(({ figures: { [label]: figure } }) => (figure ? [figure] : [])),
+    );
+    const unit = measured.flat()[0]?.[1] ?? '';
+    const [mine, ...theirs] = measured.map((figures) => median(figures.map(([value]) => value)));
     const ratios = theirs.map((value) => ratio(mine, value));
-    return { figure, medians: [mine, ...theirs], ratios, verdict: verdict(mine, ratios, figure.target) };
+    const target = targets[label];
+    return { label, unit, target, medians: [mine, ...theirs], ratios, verdict: verdictOf(mine, ratios, target) };
   });
-  return rows.filter(({ medians }) => medians.some((value) => value !== undefined));
 }
 
 /** The middle one, or the smaller one of two. */
-function median(values: readonly Value[]): Value {
-  const known = values.filter((value) => value !== undefined).toSorted((a, b) => size(a) - size(b));
-  return known[Math.ceil(known.length / 2) - 1];
+function median(values: readonly Value[]): Value | undefined {
+  return values.toSorted((a, b) => size(a) - size(b))[Math.ceil(values.length / 2) - 1];
 }
 
 /** With two decimals, so that the verdict is about what the table shows. */
-function ratio(mine: Value, theirs: Value): number | undefined {
+function ratio(mine: Value | undefined, theirs: Value | undefined): number | undefined {
   if (mine === undefined || theirs === undefined) return undefined;
   return size(mine) === size(theirs) ? 1 : Math.round((100 * size(mine)) / size(theirs)) / 100;
 }
 
 /** Met if ours isn't over its target, nor over any peer. */
-function verdict(mine: Value, ratios: Row['ratios'], target: number | undefined): Row['verdict'] {
+function verdictOf(mine: Value | undefined, ratios: Row['ratios'], target: number | undefined): Row['verdict'] {
   const known = ratios.filter((each) => each !== undefined);
   if (mine === undefined || (target === undefined && known.length === 0)) return undefined;
   return size(mine) <= (target ?? Infinity) && known.every((each) => each <= 1) ? 'met' : 'missed';
 }
 
-const size = (value: number | VerbCounts): number => (typeof value === 'number' ? value : total(value));
+const size = (value: Value): number => (typeof value === 'number' ? value : total(value));
 
-function failures({ columns }: Report): string[] {
-  return columns.flatMap(({ name, rounds }) =>
-    rounds.flatMap(({ failure }, round) =>
-      failure === undefined ? [] : ['', `${name} failed in round ${round + 1}: ${failure}`],
-    ),
-  );
+function format(value: Value | undefined, unit: Unit): string {
+  if (value === undefined) return '';
+  if (typeof value === 'object')
+    return Object.entries(value)
+      .map((entry) => entry.join(' '))
+      .join(', ');
+  return unit === '' && Number.isInteger(value) ? `${value}` : `${value.toFixed(DECIMALS[unit])} ${unit}`.trimEnd();
 }
 
-const formatRatio = (value: number | undefined): string => value?.toFixed(2) ?? 'no peer';
-
-function format(value: Value, { unit }: Figure): string {
-  if (value === undefined) return '';
-  if (typeof value === 'number')
-    return unit === '' && Number.isInteger(value) ? `${value}` : `${value.toFixed(DECIMALS[unit])} ${unit}`.trimEnd();
-  return Object.entries(value)
-    .map(([verb, count]) => `${verb} ${count}`)
-    .join(', ');
+/** The lines of a Markdown table, which is aligned in its source, too: the first column to the left, the others to the right. */
+function tableOf(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(2, ...rows.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const [head = '', ...body] = rows.map((row) => `| ${row.map(pad).join(' | ')} |`);
+  return [head, `| ${rule.join(' | ')} |`, ...body];
 }

@@ -1,5 +1,4 @@
-import { Addresses } from '../load/addresses.ts';
-import { digits } from '../load/digits.ts';
+import { addresses, digits } from '../load/names.ts';
 
 /** A pod behind a Service. */
 export type Backend = {
@@ -17,9 +16,6 @@ export type RemoteService = {
   readonly backends: Backend[];
 };
 
-/** The numbers of Services and of endpoints each. */
-export type CatalogSize = { readonly services: number; readonly endpoints: number };
-
 const NAMESPACES = 20;
 const NODES = 50;
 const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'] as const;
@@ -27,10 +23,10 @@ const ZONES = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'] as const;
 /** The Services of the remote cluster with their present endpoints. Two catalogs of one size start equal. */
 export class Catalog {
   readonly services: readonly RemoteService[];
-  readonly #addresses = new Addresses();
+  readonly #nextAddress = addresses();
   #pods = 0;
 
-  constructor({ services, endpoints }: CatalogSize) {
+  constructor({ services, endpoints }: { readonly services: number; readonly endpoints: number }) {
     this.services = Array.from({ length: services }, (_, index) => {
       return this.#service(`team-${digits(index % NAMESPACES, 2)}`, `app-${digits(index, 5)}`, endpoints);
     });
@@ -43,7 +39,7 @@ export class Catalog {
 
   /** A further Service, in the first namespace, which isn't in `services`. */
   recruit(name: string, endpoints: number): RemoteService {
-    return this.#service(this.services[0]?.namespace ?? 'default', name, endpoints);
+    return this.#service(this.services[0]!.namespace, name, endpoints);
   }
 
   /** A pod that replaces another one of this Service, with a new name and address. */
@@ -53,7 +49,7 @@ export class Catalog {
     const node = index % NODES;
     return {
       pod: `${name}-7d9f8b6c54-${digits(index, 7)}`,
-      address: this.#addresses.next(),
+      address: this.#nextAddress(),
       nodeName: `node-${digits(node, 2)}.c2.example`,
       zone: ZONES[node % ZONES.length] ?? ZONES[0],
     };

@@ -2,8 +2,9 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
 import type { Backend, RemoteService } from './catalog.ts';
 
-/** The resource of a Service's endpoints. */
-export type SourceKind = 'endpoints' | 'endpointslices';
+/** The resources that have a Service's endpoints. */
+export const sourceKinds = ['endpoints', 'endpointslices'] as const;
+export type SourceKind = (typeof sourceKinds)[number];
 
 /** An object, and the collection that it is in. */
 export type Located = { readonly collection: string; readonly object: KubeObject };
@@ -17,11 +18,6 @@ const TIME = '2026-01-01T00:00:00Z';
 
 const [label = '', value = ''] = selector.split('=');
 const labels = { app: 'shop', [label]: value };
-
-/** Whether it is the name of one. */
-export function isSourceKind(text: string): text is SourceKind {
-  return text === 'endpoints' || text === 'endpointslices';
-}
 
 /** The Service of a source. */
 export function serviceOf({ namespace, name }: RemoteService): Located {

@@ -1,5 +1,5 @@
 import type { TestClient } from '@kube-semaphore/embedded-apiserver';
-import { CONNECTIONS } from '../load/clusters.ts';
+import { CONNECTIONS, send } from '../load/clusters.ts';
 import { inParallel } from '../measure/pace.ts';
 import type { Change } from '../phases/bench.ts';
 import type { Catalog, RemoteService } from './catalog.ts';
@@ -54,9 +54,7 @@ export class Source {
     const write = (this.#writes.get(service) ?? Promise.resolve()).then(async () => {
       const located = this.#objects(service)[objectWith(this.#kind, place)];
       if (located === undefined) throw new RangeError(`${keyOf(service)} has no endpoint ${place}`);
-      const path = pathOf(located);
-      const { status, body } = await this.#client.request('PUT', path, located.object);
-      if (status !== 200) throw new Error(`PUT ${path}: ${status} ${String(body['message'])}`);
+      await send(this.#client, 'PUT', pathOf(located), located.object);
     });
     this.#writes.set(service, write);
     return write;

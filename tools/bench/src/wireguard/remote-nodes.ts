@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointAnnotation, pubKeyAnnotation } from '@kube-semaphore/wireguard/names';
 import { node } from '@kube-semaphore/testkit';
-import { digits } from '../load/digits.ts';
+import { digits } from '../load/names.ts';
 
 /** The name of the local cluster on remote Nodes. */
 export const LOCAL = 'c1';

@@ -1,23 +1,17 @@
-import { availableParallelism } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { type Clusters, CONNECTIONS, type Rights, startClusters } from '../load/clusters.ts';
-import { type Contender, ours } from '../measure/contender.ts';
 import { inParallel } from '../measure/pace.ts';
-import type { Result } from '../phases/result.ts';
-import { runOnce, type Trial } from '../phases/run.ts';
-import { medianFact, type Report } from '../report/report.ts';
-import { wireGuardFlags } from './commands.ts';
-import { wireGuardFigures } from './figures.ts';
-import { measureWireGuard } from './measure.ts';
-import type { WireGuardBenchOptions } from './options.ts';
-import { nodeObject, type RemoteNode, remoteNode } from './remote-nodes.ts';
-import { findRequirements } from './requirements.ts';
-import { Station } from './station.ts';
-
-const NODES = '/api/v1/nodes';
+import type { WireGuardOptions } from '../options.ts';
+import { type Contender, machineFacts, ours, type Place, runOnce, type Setting, type Trial } from '../phases/run.ts';
+import type { Report, Round, Targets } from '../report/report.ts';
+import { phasesOf } from './phases.ts';
+import { LOCAL, nodeObject, POD_SUBNET, remoteNode } from './remote-nodes.ts';
+import { METRICS_PORT, NODE, startStation } from './station.ts';
 
 /** The deployed rights of semaphore-wireguard. */
-const wireGuardRights: Rights = {
+const rights: Rights = {
   remote: rulesOf(deployedRights('wireguard/remote')),
   local: rulesOf(deployedRights('wireguard/base')),
 };
@@ -26,67 +20,84 @@ const wireGuardRights: Rights = {
  * The bench of semaphore-wireguard: in each round, a remote cluster with Nodes, a local one with a single Node, and the
  * agent of that, in its own network. No other program is measured.
  *
- * @param launcher of our program
- * @param say called with the progress
- * @throws {RequirementsError} if something is missing on this machine
+ * @throws {Error} if something is missing on this machine
  */
-export async function benchWireGuard(
-  options: WireGuardBenchOptions,
-  { launcher, say }: { launcher: string; say: (what: string) => void },
-): Promise<Report> {
-  const { nodes, encoding, embedded, repeat } = options;
-  const wireGuardGo = findRequirements();
-  const contender = ours(launcher, encoding, wireGuardFlags);
-  const rounds: Result[] = [];
+export async function benchWireGuard(options: WireGuardOptions, { launcher, say }: Setting): Promise<Report> {
+  const { nodes, encoding, repeat } = options;
+  const contender = ours(launcher, encoding, flagsIn);
+  const rounds: Round[] = [];
   let server = '';
   for (let round = 1; round <= repeat; round++) {
     const sayRound = (what: string) => say(`round ${round} of ${repeat}: ${what}`);
     // New clusters, as an agent keeps its device, and each Node changes once.
-    const clusters = await startClusters(embedded ? 'embedded' : 'real', { remotes: 1 });
+    const clusters = await startClusters(options);
     ({ server } = clusters);
     try {
-      rounds.push(await oneRound(clusters, { contender, wireGuardGo, options, say: sayRound }));
+      rounds.push(await oneRound(clusters, contender, options, sayRound));
     } finally {
       await clusters.stop();
     }
   }
-  // Targets are for the real server and protobuf, the default.
-  const judged = !embedded && encoding === 'auto';
+  const kilobytes = (Buffer.byteLength(JSON.stringify(nodeObject(remoteNode(0)))) / 1000).toFixed(1);
   return {
-    facts: facts(options, server),
+    facts: [
+      `${nodes} remote nodes of ${kilobytes} kB of JSON each, read as ${encoding === 'json' ? 'JSON' : 'protobuf'}; no peer answers`,
+      'wireguard-go carries the tunnels',
+      ...machineFacts(repeat, server),
+    ],
     columns: [{ name: contender.name, rounds }],
-    figures: wireGuardFigures(judged ? { nodes } : undefined),
+    targets: wireGuardTargets(options),
   };
 }
 
 async function oneRound(
   clusters: Clusters,
-  {
-    contender,
-    wireGuardGo,
-    options,
-    say,
-  }: { contender: Contender; wireGuardGo: string; options: WireGuardBenchOptions; say: (what: string) => void },
-): Promise<Result> {
+  { name, command }: Contender,
+  options: WireGuardOptions,
+  say: Setting['say'],
+): Promise<Round> {
   say(`loading ${options.nodes} nodes`);
   const nodes = Array.from({ length: options.nodes }, (_, index) => remoteNode(index));
-  await load(clusters, nodes);
-  const station = await Station.start(clusters, wireGuardGo);
-  const measure = (trial: Trial) => measureWireGuard({ clusters, station, nodes }, trial, options);
-  const entrant = { contender: station.carrying(contender), measure };
-  return runOnce(entrant, clusters, 'program', { rights: wireGuardRights, cleanUp: () => station.stop(), say });
+  const { admin } = clusters.remote.api;
+  await inParallel(nodes, CONNECTIONS, (node) => admin.create('/api/v1/nodes', nodeObject(node)));
+  const station = await startStation(clusters);
+  const entrant = {
+    name,
+    command: async (place: Place) => station.commandLine(await command(place)),
+    phases: (trial: Trial) => phasesOf({ clusters, station, nodes }, trial, options),
+  };
+  return runOnce(entrant, clusters, 'program', { rights, cleanUp: () => station.stop(), say });
 }
 
-async function load({ remote }: Clusters, remoteNodes: readonly RemoteNode[]): Promise<void> {
-  await inParallel(remoteNodes, CONNECTIONS, (node) => remote.api.admin.create(NODES, nodeObject(node)));
+/** The flags of an agent, with its config file. */
+async function flagsIn({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
+  const config = join(dir, 'clusters.json');
+  const links = remotes.map((remote) => {
+    return { ...remote, podSubnet: POD_SUBNET, wgListenPort: 51_822, wgDeviceMTU: 1380 };
+  });
+  await writeFile(config, JSON.stringify({ local: { name: LOCAL, kubeConfigPath: local }, remotes: links }));
+  return {
+    'clusters-config': config,
+    'node-name': NODE,
+    'wg-key-path': join(dir, 'keys'),
+    // The same on all machines, also if the kernel has WireGuard.
+    userspace: 'always',
+    'listen-address': `127.0.0.1:${METRICS_PORT}`,
+  };
 }
 
-function facts({ nodes: count, encoding, repeat }: WireGuardBenchOptions, server: string): string[] {
-  const kilobytes = (Buffer.byteLength(JSON.stringify(nodeObject(remoteNode(0)))) / 1000).toFixed(1);
-  return [
-    `${count} remote nodes of ${kilobytes} kB of JSON each, read as ${encoding === 'json' ? 'JSON' : 'protobuf'}; no peer answers`,
-    'wireguard-go carries the tunnels',
-    medianFact(repeat),
-    `${availableParallelism()} cores for everything, Node.js ${process.version}, ${server}`,
-  ];
+/** Exported for its test. */
+export function wireGuardTargets({ nodes }: Pick<WireGuardOptions, 'nodes'>): Targets {
+  const memoryMb = nodes === 1000 ? 65 : undefined;
+  return {
+    'start: peak memory': memoryMb,
+    'settled memory': memoryMb,
+    'scrapes: most memory after one': memoryMb,
+    'scrapes: memory after the last': memoryMb,
+    'one change: calls of wg set': 1,
+    'one change: peers in a call': 1,
+    'restart: calls of wg set': 0,
+    'peak memory of all phases': memoryMb,
+    'idle: CPU of one core': 0.5,
+  };
 }

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { clusterKind } from '@kube-semaphore/testkit';
+import type { Column } from '../../src/report/report.ts';
 
-/** The output of a bench, in all formats. */
+/** The output of a bench. */
 export type Told = {
   readonly stdout: string;
   readonly stderr: string;
-  readonly markdown: string;
-  readonly columns: readonly object[];
+  readonly columns: readonly Column[];
 };
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -27,11 +27,11 @@ export const runBench = (args: readonly string[], { signal }: Options) =>
 export async function tellBench(args: readonly string[], options: Options): Promise<Told> {
   const dir = await mkdtemp(join(tmpdir(), 'bench-'));
   try {
-    const [json, markdown] = [join(dir, 'result.json'), join(dir, 'result.md')];
+    const json = join(dir, 'result.json');
     const kind = clusterKind() === 'embedded' ? ['--embedded'] : [];
-    const { stdout, stderr } = await runBench([...args, ...kind, '--json', json, '--markdown', markdown], options);
-    const { columns } = JSON.parse(await readFile(json, 'utf8')) as { columns: object[] };
-    return { stdout, stderr, markdown: await readFile(markdown, 'utf8'), columns };
+    const { stdout, stderr } = await runBench([...args, ...kind, '--json', json], options);
+    const { columns } = JSON.parse(await readFile(json, 'utf8')) as { columns: Column[] };
+    return { stdout, stderr, columns };
   } finally {
     await rm(dir, { recursive: true });
   }
