@@ -33,7 +33,7 @@ async function setting(app: Parameters<typeof bundle>[0]): Promise<Setting> {
 
 async function tell(measured: Report, { embedded, encoding, json }: SharedOptions): Promise<void> {
   // Targets are for the real server and protobuf, the default.
-  const report = embedded || encoding === 'json' ? { ...measured, targets: {} } : measured;
+  const report = embedded === true || encoding === 'json' ? { ...measured, targets: {} } : measured;
   console.log(renderMarkdown(report));
   if (json !== undefined) await writeFile(json, renderJson(report));
   if (report.columns.some(({ rounds }) => rounds.some(({ failure }) => failure !== undefined))) process.exitCode = 1;

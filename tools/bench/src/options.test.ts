@@ -14,9 +14,9 @@ function read(...args: readonly string[]): object {
 }
 
 describe('commandLine', () => {
-  const shared = { embedded: false, encoding: 'auto', repeat: 3, settle: 10, idle: 0 };
+  const shared = { encoding: 'auto', repeat: 3, settle: 10, idle: 0 };
   const race = { ...shared, peer: [], changes: 300 };
-  const companions = { networkPolicies: false, labelSets: 12_000 };
+  const companions = { labelSets: 12_000 };
   it.each([
     { app: 'policy', want: { ...race, ...companions, pods: 10_000, sets: 500, remotes: 1, rollout: 1000 } },
     { app: 'service-mirror', want: { ...race, services: 1000, endpoints: 10, rollout: 100, peerReads: 'endpoints' } },

@@ -5,7 +5,7 @@ import { MOST_NODES } from './wireguard/remote-nodes.ts';
 
 /** What every bench is asked. */
 export type SharedOptions = {
-  readonly embedded: boolean;
+  readonly embedded?: true;
   readonly encoding: 'auto' | 'json';
   /** How often each program runs through all phases. */
   readonly repeat: number;
@@ -33,7 +33,7 @@ export type PolicyOptions = RaceOptions & {
   /** Number of remote clusters. */
   readonly remotes: number;
   /** Companions of NetworkPolicies instead of sets. */
-  readonly networkPolicies: boolean;
+  readonly networkPolicies?: true;
   readonly labelSets: number;
 };
 
@@ -74,7 +74,6 @@ export function commandLine({ policy, mirror, wireGuard }: Actions): Command {
     )
     .addOption(
       new Option('--network-policies', 'companions of NetworkPolicies instead of sets: of 1000 for 50000 pods')
-        .default(false)
         .conflicts(['peer', 'remotes'])
         .implies({ pods: 50_000, sets: 1000 }),
     )
@@ -105,12 +104,14 @@ export function commandLine({ policy, mirror, wireGuard }: Actions): Command {
 
 function raceOptions(command: Command, { subject, rollout }: { subject: string; rollout: number }): Command {
   return sharedOptions(command)
-    .option(
-      '--peer <command>',
-      'also measures another program; repeatable. Its command can use {local} and {remote}, which are kubeconfig files, ' +
-        'and {cluster}, the name of the remote cluster',
-      (peer: string, peers: readonly string[]) => [...peers, peer],
-      [],
+    .addOption(
+      new Option(
+        '--peer <command>',
+        'also measures another program; repeatable. Its command can use {local} and {remote}, which are kubeconfig files, ' +
+          'and {cluster}, the name of the remote cluster',
+      )
+        .argParser((peer, peers: readonly string[]) => [...peers, peer])
+        .default([], 'none'),
     )
     .option(
       '--changes <n>',
@@ -123,7 +124,7 @@ function raceOptions(command: Command, { subject, rollout }: { subject: string; 
 
 function sharedOptions(command: Command): Command {
   return command
-    .option('--embedded', 'uses the embedded API server: quick, but its own time is in the figures', false)
+    .option('--embedded', 'uses the embedded API server: quick, but its own time is in the figures')
     .addOption(new Option('--encoding <kind>', 'what ours reads').choices(['auto', 'json']).default('auto'))
     .option('--repeat <n>', 'rounds of all phases; the table has medians', natural(1), 3)
     .option('--settle <seconds>', 'wait before memory counts as settled', natural(0), 10)

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inspect, styleText } from 'node:util';
 import { findBinaries } from '@kube-semaphore/testkit';
+import { Command } from 'commander';
 import { abilityOf, readFacts } from './ability.ts';
-import { help, readCommandLine } from './command-line.ts';
 import { Printer } from './printer.ts';
 import { Started } from './started.ts';
 import { run } from './story.ts';
@@ -19,16 +19,19 @@ const TAIL_LINES = 15;
 /** The demo stops without an error: by a signal, or because its output is closed. */
 class Interruption extends Error {}
 
-const commandLine = readCommandLine(process.argv.slice(2));
-if (commandLine.kind === 'help') {
-  process.stdout.write(help);
-  process.exit(0);
-}
-if (commandLine.kind === 'bad-usage') {
-  process.stderr.write(`${commandLine.problem}\n\n${help}`);
-  process.exit(2);
-}
-const binaries = findBinaries(commandLine.real ? ['etcd', 'kube-apiserver'] : []);
+const { keep = false, real = false } = new Command('npm run demo --')
+  .description('Shows kube-semaphore at work between two small clusters on this machine, in half a minute.')
+  .option('--keep', 'keep everything running at the end, until Ctrl-C, and print commands to explore it')
+  .option(
+    '--real',
+    'use real API servers (kube-apiserver and etcd, built by "npm run binaries"); if this machine can run nodes, and ' +
+      '"npm run images" was run, two whole clusters follow, for about five minutes',
+  )
+  .showHelpAfterError()
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .parse()
+  .opts<{ readonly keep?: true; readonly real?: true }>();
+const binaries = findBinaries(real ? ['etcd', 'kube-apiserver'] : []);
 if (!binaries.ok) {
   process.stderr.write(`--real: ${binaries.reason}\n`);
   process.exit(1);
@@ -51,7 +54,7 @@ const out = new Printer({
   signal: stop.signal,
 });
 try {
-  await Promise.race([run({ ...commandLine, out, started, ability: abilityOf(readFacts(process.env)) }), aborted]);
+  await Promise.race([run({ keep, real, out, started, ability: abilityOf(readFacts(process.env)) }), aborted]);
   process.exit(0);
 } catch (error) {
   const isFailure = !(error instanceof Interruption);

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { apps, commandsOf } from './bundle/bundle.ts';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { help } from './command-line.ts';
+import { commandLine } from './command-line.ts';
 import { pinnedImage, versionOf } from './dockerfile.ts';
 
 const read = (path: string): string =>
@@ -62,7 +62,7 @@ describe('docs/images.md', () => {
     for (const name of ['BASE', 'NODE', 'GO'] as const) {
       const image = tagged(pinnedImage(root, 'wireguard', name));
       expect(page).toContain(`\`${image}\``);
-      expect(help).toContain(image);
+      expect(commandLine(async () => {}).helpInformation()).toContain(image);
     }
   });
 

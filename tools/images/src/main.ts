@@ -1,27 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { storeFlags } from '@kube-semaphore/testkit';
 import { findBuilder } from './builder.ts';
-import { type CommandLine, DEBOOTSTRAP, help, readCommandLine } from './command-line.ts';
+import { commandLine, DEBOOTSTRAP, type ImagesCommand } from './command-line.ts';
 import { buildImages } from './images.ts';
 import { excesses, table } from './sizes.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const say = (what: string): void => console.error(`- ${what}`);
 
-const commandLine = readCommandLine(process.argv.slice(2));
-switch (commandLine.kind) {
-  case 'help':
-    process.stdout.write(help);
-    break;
-  case 'bad-usage':
-    process.stderr.write(`${commandLine.problem}\n\n${help}`);
-    process.exitCode = 2;
-    break;
-  case 'build':
-    await build(commandLine);
-}
+await commandLine(build).parseAsync();
 
-async function build({ builder: wanted, ...ingredients }: Extract<CommandLine, { kind: 'build' }>): Promise<void> {
+async function build({ builder: wanted, ...ingredients }: ImagesCommand): Promise<void> {
   try {
     const builder = await findBuilder(wanted);
     say(

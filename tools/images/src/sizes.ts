@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { markdownTable } from './markdown-table.ts';
 
 /** Sizes of an app's bundle and of its unpacked image, in bytes. */
 export type Sizes = {
@@ -50,13 +51,11 @@ export function table(all: readonly Sizes[]): string {
     `${Math.round(startMs)} ms`,
   ]);
   const budget = ['budget', megabytes(budgets.bundle), '', megabytes(budgets.ownBytes), `${budgets.startMs} ms`];
-  const lines = [['image', 'bundle', 'unpacked', 'without its base', 'start to first request'], ...rows, budget];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  const render = (line: readonly string[]) =>
-    `| ${line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
-  const [head = [], ...body] = lines;
-  return [render(head), rule, ...body.map(render)].join('\n');
+  return markdownTable([
+    ['image', 'bundle', 'unpacked', 'without its base', 'start to first request'],
+    ...rows,
+    budget,
+  ]);
 }
 
 /** In MB of 10^6 bytes, as images are measured. */

@@ -41,8 +41,8 @@ export const CONNECTIONS = 16;
 export const clusterName = (index: number): string => `c${index + 2}`;
 
 /** Starts a local cluster, and this number of remote ones. */
-export async function startClusters({ embedded }: { embedded: boolean }, count = 1): Promise<Clusters> {
-  const start = embedded ? startEmbedded : startReal;
+export async function startClusters({ embedded }: { embedded?: true }, count = 1): Promise<Clusters> {
+  const start = embedded === true ? startEmbedded : startReal;
   const names = Array.from({ length: count - 1 }, (_, index) => `remote-${index + 1}`);
   const [local, remote, ...others] = await Promise.all([start('local'), start('remote'), ...names.map(start)]);
   const remotes = [remote, ...others];
@@ -50,7 +50,7 @@ export async function startClusters({ embedded }: { embedded: boolean }, count =
     await Promise.all([local, ...remotes].map(({ api }) => api.stop()));
   };
   const { body: version } = await remote.api.admin.request('GET', '/version');
-  const server = embedded ? 'the embedded API server' : `kube-apiserver ${String(version['gitVersion'])}`;
+  const server = embedded === true ? 'the embedded API server' : `kube-apiserver ${String(version['gitVersion'])}`;
   return { remote, remotes, local, server, stop };
 }
 

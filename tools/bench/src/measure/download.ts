@@ -55,15 +55,11 @@ export async function bareDownload(sources: readonly Source[], encoding: keyof t
   return downloads.slice(1).toSorted((a, b) => a.seconds - b.seconds)[1]!;
 }
 
-async function download(source: Source, encoding: keyof typeof ACCEPT): Promise<Downloaded> {
-  const { cluster, account, path } = source;
-  const what: Download = {
-    url: cluster.url,
-    caFile: cluster.caFile,
-    token: account.token,
-    path,
-    accept: ACCEPT[encoding],
-  };
+async function download(
+  { cluster: { url, caFile }, account: { token }, path }: Source,
+  encoding: keyof typeof ACCEPT,
+): Promise<Downloaded> {
+  const what: Download = { url, caFile, token, path, accept: ACCEPT[encoding] };
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(what)]);
   return JSON.parse(stdout) as Downloaded;
 }

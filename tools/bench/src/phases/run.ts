@@ -67,13 +67,9 @@ export function peer(template: string, more: Texts = () => Promise.resolve({})):
   const program = template.split(/\s+/).find((word) => !word.includes('=') && word !== 'env') ?? template;
   return {
     name: basename(program),
-    command: async ({ local, remote, cluster, ...place }) => {
-      const texts: Readonly<Record<string, string>> = {
-        local,
-        remote,
-        cluster,
-        ...(await more({ local, remote, cluster, ...place })),
-      };
+    command: async (place) => {
+      const { local, remote, cluster } = place;
+      const texts: Readonly<Record<string, string>> = { local, remote, cluster, ...(await more(place)) };
       const text = template.replaceAll(/\{(\w+)\}/g, (placeholder, name: string) => texts[name] ?? placeholder);
       // Replaces the shell, so that the measured process is the program itself.
       return ['/bin/sh', '-c', `exec ${text}`];

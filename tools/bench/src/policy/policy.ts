@@ -147,7 +147,7 @@ async function flagsIn(
     config,
     // As in other programs. Without a fixed domain, and without sets, Pods of two domains are listed to choose one.
     'label-domain': 'semaphore.uw.systems',
-    'network-policies': String(networkPolicies),
+    'network-policies': String(networkPolicies === true),
     'listen-address': `127.0.0.1:${port}`,
   };
 }

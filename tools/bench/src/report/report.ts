@@ -1,3 +1,4 @@
+import { markdownTable } from '@kube-semaphore/images-tool/markdown-table';
 import { total, type VerbCounts } from '../measure/requests.ts';
 
 type Value = number | VerbCounts;
@@ -56,8 +57,8 @@ export function renderMarkdown(report: Report): string {
       failure === undefined ? [] : ['', `${name} failed in round ${index + 1}: ${failure}`],
     ),
   );
-  const table = tableOf([['', ours, ...compared, 'target', ''], ...rows]);
-  return [...report.facts.map((fact) => `- ${fact}`), '', ...table, ...failures].join('\n');
+  const table = markdownTable([['', ours, ...compared, 'target', ''], ...rows]);
+  return [...report.facts.map((fact) => `- ${fact}`), '', table, ...failures].join('\n');
 }
 
 /** For programs: the results of all rounds, and the rows of the table. */
@@ -107,14 +108,4 @@ function format(value: Value | undefined, unit: Unit): string {
       .map((entry) => entry.join(' '))
       .join(', ');
   return unit === '' && Number.isInteger(value) ? `${value}` : `${value.toFixed(DECIMALS[unit])} ${unit}`.trimEnd();
-}
-
-/** The lines of a Markdown table, which is aligned in its source, too: the first column to the left, the others to the right. */
-function tableOf(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(2, ...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0);
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  const [head = '', ...body] = rows.map((row) => `| ${row.map(pad).join(' | ')} |`);
-  return [head, `| ${rule.join(' | ')} |`, ...body];
 }

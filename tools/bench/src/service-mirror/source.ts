@@ -11,7 +11,7 @@ export class Source {
   readonly catalog: Catalog;
   readonly #kind: SourceKind;
   readonly #client: TestClient;
-  readonly #uids = new Map<string, string>();
+  readonly #uids = new Map<RemoteService, string>();
   /** The last write of each Service. */
   readonly #writes = new Map<RemoteService, Promise<void>>();
 
@@ -30,7 +30,7 @@ export class Source {
 
   /** Creates a Service, unless it is there, and its endpoints. */
   async add(service: RemoteService): Promise<void> {
-    this.#uids.set(keyOf(service), await this.#uidOf(service));
+    this.#uids.set(service, await this.#uidOf(service));
     for (const { collection, object } of this.#objects(service)) await this.#client.create(collection, object);
   }
 
@@ -53,7 +53,7 @@ export class Source {
   #write(service: RemoteService, place: number): Promise<void> {
     const write = (this.#writes.get(service) ?? Promise.resolve()).then(async () => {
       const located = this.#objects(service)[objectWith(this.#kind, place)];
-      if (located === undefined) throw new RangeError(`${keyOf(service)} has no endpoint ${place}`);
+      if (located === undefined) throw new RangeError(`${service.name} has no endpoint ${place}`);
       await send(this.#client, 'PUT', pathOf(located), located.object);
     });
     this.#writes.set(service, write);
@@ -61,7 +61,7 @@ export class Source {
   }
 
   #objects(service: RemoteService): Located[] {
-    return sourceObjects(this.#kind, service, this.#uids.get(keyOf(service)) ?? '');
+    return sourceObjects(this.#kind, service, this.#uids.get(service) ?? '');
   }
 
   async #uidOf(service: RemoteService): Promise<string> {
@@ -71,7 +71,5 @@ export class Source {
     return metadata.uid ?? '';
   }
 }
-
-const keyOf = ({ namespace, name }: RemoteService): string => `${namespace}/${name}`;
 
 const pathOf = ({ collection, object }: Located): string => `${collection}/${object.metadata.name}`;

@@ -14,7 +14,7 @@ export const METRICS_PORT = 7773;
 const DEVICE = deviceName(clusterName(0));
 
 /** A router that doesn't exist. */
-const MISSING_ROUTER = '172.31.0.254';
+const ROUTER = '172.31.0.254';
 
 /** The Node of the agent: its own network, which reaches only the API servers. */
 export type Station = {
@@ -45,7 +45,7 @@ export async function startStation({ local, remotes }: Clusters): Promise<Statio
     for (const { api } of [local, ...remotes]) await machine.forward(Number(new URL(api.url).port));
     // Packets to peers are lost. One router for all, as the kernel limits neighbours.
     await machine.run('ip', ['-batch', '-'], {
-      input: `neighbour add ${MISSING_ROUTER} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${MISSING_ROUTER}\n`,
+      input: `neighbour add ${ROUTER} lladdr 02:00:00:00:00:01 dev eth0 nud permanent\nroute add ${UNDERLAY} via ${ROUTER}\n`,
     });
     const object = node({ name: NODE, podCIDRs: ['10.2.1.0/24'], internalIPs: [machine.ipv4] });
     await local.api.admin.create('/api/v1/nodes', object);
