@@ -78,6 +78,14 @@ describe('anything that a remote has', () => {
       retainsUnseen: false,
       hints: 'always',
       zones: ['z1'],
+      routing: {
+        local: 'c1',
+        properties: new Map(),
+        order: undefined,
+        hasAllZones: true,
+        down: new Map(),
+        nowMs: 0,
+      },
     } as const;
     fc.assert(
       fc.property(hostile, hostile, (ofC2, ofC3) => {

@@ -36,6 +36,15 @@ export const globalClustersAnnotation = 'global-svc-clusters';
 /** On a global Service: the clusters whose definition is overruled. */
 export const globalConflictsAnnotation = 'global-svc-conflicts';
 
+/** On a Service that is merged, and on the global Service: which clusters answer, the best first. */
+export const clusterOrderAnnotation = 'semaphore.uw.io/cluster-order';
+
+/** Beside `clusterOrderAnnotation`: how many endpoints of a level must be ready. */
+export const minReadyAnnotation = 'semaphore.uw.io/min-ready';
+
+/** `true` on an EndpointSlice of ours with endpoints that are ready, but for use only if no other is: they seem to terminate. */
+export const standbyAnnotation = 'mirror-svc-standby';
+
 /** On every object of ours: `<cluster>/<namespace>/<name>` of its source, as in `mirrorKey`. */
 export const sourceAnnotation = 'mirror-svc-source';
 

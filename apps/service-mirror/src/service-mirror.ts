@@ -13,7 +13,9 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { type Health, type Logger, shared } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
+import { orderTexts } from './config/cluster-order.ts';
 import { prefixesOf, type RemoteSettings, type Settings } from './config/settings.ts';
+import { RoutingStates } from './endpoints/routing-states.ts';
 import { askedNames } from './services/desired/asked-names.ts';
 import { ChangeWriter } from './services/local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './services/local/mirror-namespace.ts';
@@ -48,6 +50,9 @@ export type ServiceMirrorInput = {
 /** How often to update the metrics that no event updates. */
 const SAMPLE_MS = 5_000;
 
+/** How often to look for Services that time changes. */
+const DUE_MS = 1_000;
+
 /** How often reads of `/status` may ask DNS. */
 const ASK_DNS_MS = 10_000;
 
@@ -66,6 +71,7 @@ export class ServiceMirror {
   readonly #writer: ObjectWriter;
   readonly #writes: LocalWrites;
   readonly #namespace: NamespaceCheck;
+  readonly #states = new RoutingStates();
   readonly #reconciler: ServiceReconciler;
   readonly #controller: LeaderController;
   readonly #runner: Runner;
@@ -96,7 +102,7 @@ export class ServiceMirror {
     const onStale = (cluster: string): void => queue.enqueue(this.#mcs?.keysOf(cluster) ?? []);
     const clusters = new SourceClusters({ ...input, client, local, keys, queue, onStale });
     this.#clusters = clusters;
-    const zones = new LocalZones({ ...input, client, clusters, queue });
+    const zones = new LocalZones({ ...input, client, keys: () => this.#allKeys(), queue });
     // A Service and its slice, and for an export the ServiceImport besides.
     const objectsOf = (remote: string) => 2 * keys.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0);
     const writes = writesOf(input, objectsOf);
@@ -106,7 +112,7 @@ export class ServiceMirror {
       local,
       keys,
       clusters,
-      targets: new Targets({ settings, remotes, local, clusters, keys, zones }),
+      targets: new Targets({ settings, remotes, local, clusters, keys, zones, states: this.#states }),
       write: (change, context) => changes.write(change, context),
     });
     if (settings.mcs !== undefined)
@@ -116,6 +122,8 @@ export class ServiceMirror {
         sources: clusters,
         writes,
         counts: this.#counts,
+        zones,
+        states: this.#states,
         queue,
       });
     this.#controller = new LeaderController({
@@ -159,7 +167,7 @@ export class ServiceMirror {
   async status(): Promise<AppStatus & { readonly names: readonly ResolvedName[] }> {
     const names = await this.#resolvedNames();
     const { leadership, settings } = this.#input;
-    const { local, mirrorNamespace, mirrorSelector, global, mcs = null } = settings;
+    const { local, mirrorNamespace, mirrorSelector, global, mcs } = settings;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
@@ -170,7 +178,8 @@ export class ServiceMirror {
         mirrorNamespace,
         mirrorSelector,
         globalSelector: global?.selector ?? null,
-        mcs,
+        mcs: mcs === undefined ? null : { ...mcs, clusterOrder: orderTexts(mcs.clusterOrder) },
+        clusterOrder: global === undefined ? null : orderTexts(global.clusterOrder),
         localCIDRs: local.cidrs.map(({ text }) => text),
       },
     };
@@ -181,6 +190,7 @@ export class ServiceMirror {
     return this.#runner.run(options, (running) => [
       this.#controller.run(running),
       everyPeriod(SAMPLE_MS, () => this.#sample(), running),
+      everyPeriod(DUE_MS, () => this.#controller.enqueue(this.#states.dueKeys()), running),
     ]);
   }
 
@@ -232,8 +242,12 @@ export class ServiceMirror {
   }
 
   #enqueueAll(since?: number): void {
-    if (this.#local.isSynced()) this.#controller.enqueue(this.#clusters.allKeys(), since);
-    this.#controller.enqueue(this.#mcs?.keys() ?? [], since);
+    this.#controller.enqueue(this.#allKeys(), since);
+  }
+
+  /** Without the local objects, nothing can be decided about Services. */
+  #allKeys(): readonly string[] {
+    return [...(this.#local.isSynced() ? this.#clusters.allKeys() : []), ...(this.#mcs?.keys() ?? [])];
   }
 }
 

@@ -12,6 +12,14 @@ const mentioned = (pattern: RegExp): readonly string[] => [
   ...new Set(Array.from(page.matchAll(pattern), ([, name = '']) => name)),
 ];
 
+describe('docs/routing.md', () => {
+  it.each(['The order', 'Overrule it'])('shows a valid config file: %s', (heading) => {
+    const files = docBlocks('routing.md', heading, 'yaml');
+    expect(files).toHaveLength(1);
+    expect(parseMirrorFile(files[0]!)).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
 describe('docs/service-mirror.md', () => {
   it('names only metrics that exist', () => {
     expect(mentioned(/`semaphore_service_mirror_([a-z_]+)/g)).not.toEqual([]);

@@ -32,11 +32,17 @@ describe('settingsOfFile', () => {
     expect(read(complete)).toEqual({
       ok: true,
       value: {
-        local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [], cidrs: [] },
+        local: { name: 'c1', reference: { kind: 'in-cluster' }, zones: [], cidrs: [], properties: new Map() },
         mirrorNamespace: 'sys',
         mirrorSelector: 'mirror=1',
         // A file without the field is one of the Go program, which set hints on all endpoints.
-        global: { selector: 'global=1', routingStrategyLabel: 'local-first=1', hints: 'always', slicesSync: false },
+        global: {
+          selector: 'global=1',
+          routingStrategyLabel: 'local-first=1',
+          hints: 'always',
+          clusterOrder: new Map(),
+          slicesSync: false,
+        },
         mcs: undefined,
         serviceSync: false,
         remotes: [expect.objectContaining({ name: 'c2' })],

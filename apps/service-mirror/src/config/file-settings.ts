@@ -1,6 +1,7 @@
 import { localReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { oneOf, spellingOf } from '@kube-semaphore/options';
+import { clusterOrdersOf, propertiesOf } from './cluster-order.ts';
 import type { ConfigFile, GlobalSection, LocalEntry } from './file.ts';
 import { mcsOf } from './mcs.ts';
 import { Findings, type Place } from './problems.ts';
@@ -56,6 +57,7 @@ export function settingsOfFile(
       reference: referenceOfLocal(localCluster, surroundings, findings),
       zones: zonesOf(localCluster.zones ?? [], findings),
       cidrs: surroundings.options.localCidrs ?? fileCidrs,
+      properties: propertiesOf(localCluster.properties, 'localCluster.properties', findings),
     },
     mirrorNamespace,
     mirrorSelector,
@@ -104,8 +106,10 @@ function globalOf(input: Input): GlobalSettings | undefined {
     routingStrategyLabel === undefined ? findings.first(places, selector) : findings.required(places, selector);
   // The default is what the Go program does, for its files.
   const hinted = findings.check('global.globalSvcHints', hints.parse(section.globalSvcHints || 'always'), 'always');
+  const clusterOrder = clusterOrdersOf(section.clusterOrder, 'global.clusterOrder', findings);
   if (chosen === undefined) return undefined;
-  return { selector: chosen, routingStrategyLabel, hints: hinted, slicesSync: section.endpointSliceSync ?? false };
+  const slicesSync = section.endpointSliceSync ?? false;
+  return { selector: chosen, routingStrategyLabel, hints: hinted, clusterOrder, slicesSync };
 }
 
 /** Global Services and imports have the name of the local cluster; without them it needs no name. */
@@ -137,4 +141,4 @@ function field(key: GlobalText, { section }: Input, newer?: string): Place {
   return { at: `global.${key}`, value: section[key], newer };
 }
 
-type GlobalText = Exclude<keyof GlobalSection, 'serviceSync' | 'endpointSliceSync'>;
+type GlobalText = Exclude<keyof GlobalSection, 'serviceSync' | 'endpointSliceSync' | 'clusterOrder'>;

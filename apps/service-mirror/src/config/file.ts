@@ -3,6 +3,8 @@ import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
 const flag = z.optional(z.boolean());
+const texts = z.record(z.string(), z.string());
+const clusterOrder = z.optional(z.union([z.string(), texts], 'it is neither an order nor orders by "namespace/name"'));
 
 /** An empty text is the same as none, as in the Go program. `settingsOfFile` checks what is required. */
 const globalSection = z.strictObject({
@@ -19,12 +21,14 @@ const globalSection = z.strictObject({
   serviceSync: flag,
   endpointSliceSync: flag,
   globalSvcHints: text,
+  clusterOrder,
 });
 
 const localCluster = z.strictObject({
   name: text,
   zones: z.optional(z.array(z.string())),
   cidrs: z.optional(z.array(z.string())),
+  properties: z.optional(texts),
   kubeConfigPath: text,
 });
 
@@ -35,6 +39,7 @@ const remoteCluster = z.strictObject({
   remoteSATokenPiath: text,
   resyncPeriod: durationField,
   servicePrefix: text,
+  properties: z.optional(texts),
   allowedPodCIDRs: z.optional(z.array(z.string())),
   staleAfter: durationField,
   staleAction: text,
@@ -45,6 +50,8 @@ const mcsSection = z.strictObject({
   derivedServices: text,
   namespaces: z.optional(z.array(z.string())),
   exportedLabelPrefixes: z.optional(z.array(z.string())),
+  localFirst: flag,
+  clusterOrder,
 });
 
 const configFile = z.strictObject({

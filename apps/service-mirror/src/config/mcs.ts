@@ -1,6 +1,7 @@
 import { isDnsLabel } from '@kube-semaphore/naming';
 import { oneOf } from '@kube-semaphore/options';
 import { takesImportNames } from '../names.ts';
+import { clusterOrdersOf, type OrderSettings } from './cluster-order.ts';
 import type { McsSection } from './file.ts';
 import { namespace } from './option-types.ts';
 import type { Findings } from './problems.ts';
@@ -13,6 +14,10 @@ export type McsSettings = {
   readonly namespaces: readonly string[] | undefined;
   /** Beginnings of exported labels and annotations that imports may have; undefined: all that aren't reserved. */
   readonly exportedLabelPrefixes: readonly string[] | undefined;
+  /** Whether imports with an address that have no order prefer local endpoints. */
+  readonly localFirst: boolean;
+  /** Which clusters answer; these overrule the exports' own orders. */
+  readonly clusterOrder: OrderSettings;
 };
 
 const placement = oneOf(['namespace', 'mirrorNamespace']);
@@ -51,5 +56,7 @@ export function mcsOf(
     derivedServices: findings.check('mcs.derivedServices', placement.parse(derivedServices), 'namespace'),
     namespaces,
     exportedLabelPrefixes,
+    localFirst: section.localFirst ?? false,
+    clusterOrder: clusterOrdersOf(section.clusterOrder, 'mcs.clusterOrder', findings),
   };
 }

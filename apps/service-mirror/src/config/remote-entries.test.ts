@@ -21,6 +21,7 @@ describe('remotesOf', () => {
       prefix: 'c2',
       reference: { kind: 'kubeconfig', path: '/c2' },
       allowedPodCidrs: undefined,
+      properties: new Map(),
       resyncPeriodMs: 0,
       staleAfterMs: 0,
       staleAction: 'unready',
@@ -37,6 +38,7 @@ describe('remotesOf', () => {
     };
     const limits = {
       allowedPodCIDRs: ['10.4.0.0/16'],
+      properties: { region: 'eu' },
       resyncPeriod: 1_500_000_000,
       staleAfter: '10m',
       staleAction: 'keep',
@@ -54,6 +56,7 @@ describe('remotesOf', () => {
             token: { path: '/t' },
           },
           allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
+          properties: new Map([['region', 'eu']]),
           resyncPeriodMs: 1_500,
           staleAfterMs: 600_000,
           staleAction: 'keep',

@@ -1,5 +1,6 @@
 import { durationOf, overriddenAddresses, remoteReference } from '@kube-semaphore/multicluster';
 import { oneOf, text } from '@kube-semaphore/options';
+import { propertiesOf } from './cluster-order.ts';
 import type { RemoteEntry } from './file.ts';
 import type { Findings } from './problems.ts';
 import { clusterName, servicePrefix } from './option-types.ts';
@@ -44,6 +45,7 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
       kind: 'in-cluster',
     }),
     allowedPodCidrs: allowedPodCIDRs && findings.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    properties: propertiesOf(entry.properties, `${at}.properties`, findings),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod, 0), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter, 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),

@@ -1,6 +1,8 @@
 import { localReference, type RemoteList } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
+import type { ClusterProperties, KnownClusters } from '../endpoints/desired/routing/levels.ts';
+import type { OrderSettings } from './cluster-order.ts';
 import type { McsSettings } from './mcs.ts';
 import type { MirrorOptions } from './options.ts';
 
@@ -12,6 +14,8 @@ type LocalSettings = {
   readonly zones: readonly string[];
   /** Addresses that no remote may announce. */
   readonly cidrs: readonly Cidr[];
+  /** For orders of clusters, as those of each remote. */
+  readonly properties: ClusterProperties;
 };
 
 /** Which Services are global, and where their traffic goes. */
@@ -22,6 +26,8 @@ export type GlobalSettings = {
   readonly routingStrategyLabel: string | undefined;
   /** Which global services have hints: those with the routing-strategy label, or all. */
   readonly hints: 'labelled' | 'always';
+  /** Which clusters answer; these overrule the Services' own orders. */
+  readonly clusterOrder: OrderSettings;
   /** Whether EndpointSlices without a source are removed. */
   readonly slicesSync: boolean;
 };
@@ -34,6 +40,7 @@ export type RemoteSettings = {
   readonly reference: ClusterReference;
   /** The addresses that it may announce; undefined for all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
+  readonly properties: ClusterProperties;
   /** 0 is never. */
   readonly resyncPeriodMs: number;
   /** After how long without an answer it is stale; 0 is never. */
@@ -76,13 +83,31 @@ export function prefixesOf({ all }: PrefixList): ReadonlyMap<string, string> {
   return computed;
 }
 
+/** The clusters of the config now. */
+export const knownClusters = (
+  { name, properties }: Pick<LocalSettings, 'name' | 'properties'>,
+  { all }: RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>,
+): KnownClusters => ({
+  local: name,
+  properties: new Map([
+    [name, properties],
+    ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
+  ]),
+});
+
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';
 
 /** Settings from the flags for one remote, which are validated to be complete. Its prefix is also its name. */
 export function settingsOfOptions(options: MirrorOptions): AllSettings {
   return {
-    local: { name: UNNAMED, reference: localReference(options.kubeConfig), zones: [], cidrs: options.localCidrs ?? [] },
+    local: {
+      name: UNNAMED,
+      reference: localReference(options.kubeConfig),
+      zones: [],
+      cidrs: options.localCidrs ?? [],
+      properties: new Map(),
+    },
     mirrorNamespace: options.mirrorNs!,
     mirrorSelector: options.labelSelector!,
     global: undefined,
@@ -94,6 +119,7 @@ export function settingsOfOptions(options: MirrorOptions): AllSettings {
         prefix: options.svcPrefix!,
         reference: onlyRemote(options),
         allowedPodCidrs: options.allowedPodCidrs,
+        properties: new Map(),
         resyncPeriodMs: options.resyncPeriodMs,
         staleAfterMs: 0,
         staleAction: 'unready',

@@ -1,6 +1,6 @@
 import { isLabelValue } from '@kube-semaphore/naming';
 import type { Findings } from './problems.ts';
-import { MAX_ZONES, REMOTE_ZONE } from '../services/desired/globals/routing-hints.ts';
+import { MAX_ZONES, REMOTE_ZONE } from '../endpoints/desired/routing/routing-hints.ts';
 
 /** The zones of the local cluster's Nodes in the file, each once. */
 export function zonesOf(zones: readonly string[], findings: Findings): readonly string[] {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { KeyContext, LocalWrites, PlannedWrite, Remote, Remotes } from '@kube-semaphore/multicluster';
-import { ImportReconciler } from './reconciler.ts';
+import { ImportReconciler, type ImportReconcilerOptions } from './reconciler.ts';
 import { LocalImports } from './local/imports.ts';
 import { ImportWriter } from './local/import-writer.ts';
 import { ImportWrites } from './local/import-writes.ts';
@@ -13,11 +13,12 @@ import type { Plan } from '../plan.ts';
 import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
 
-export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes'> & {
-  readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
-  readonly writes: Pick<LocalWrites, 'write'>;
-  readonly counts: Pick<LocalCounts, 'importChanged'>;
-};
+export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes'> &
+  Pick<ImportReconcilerOptions, 'zones' | 'states'> & {
+    readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
+    readonly writes: Pick<LocalWrites, 'write'>;
+    readonly counts: Pick<LocalCounts, 'importChanged'>;
+  };
 
 /** Multi-Cluster Services (KEP-1645): makes ServiceImports of the exports of all clusters. Only with `mcs` in the config. */
 export class MultiClusterServices {
@@ -46,7 +47,7 @@ export class MultiClusterServices {
     this.#clusters = clusters;
     const writer = new ImportWriter(client);
     this.#reconciler = new ImportReconciler({
-      settings,
+      ...options,
       imports,
       clusters,
       families: () => sources.families,

@@ -1,6 +1,13 @@
 import { isTaken } from '@kube-semaphore/kube-client';
-import { type KeyContext, type KeyWrites, refusalOf, type Unwritten } from '@kube-semaphore/multicluster';
-import type { Settings } from '../config/settings.ts';
+import {
+  type KeyContext,
+  type KeyWrites,
+  refusalOf,
+  type RemoteList,
+  type Unwritten,
+} from '@kube-semaphore/multicluster';
+import { orderFor } from '../config/cluster-order.ts';
+import { knownClusters, type RemoteSettings, type Settings } from '../config/settings.ts';
 import type { ClusterDiagnostic } from '../endpoints/desired/diagnostic.ts';
 import { problemOf } from '../endpoints/desired/diagnostic.ts';
 import { clusterOfWrite } from '../endpoints/desired/diff/slice-parts.ts';
@@ -22,6 +29,8 @@ import type { ImportObjects } from './desired/objects.ts';
 import { plannedChanges } from './desired/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/retained.ts';
 import { terminating } from '../endpoints/desired/terminating.ts';
+import type { RoutingStates } from '../endpoints/routing-states.ts';
+import type { LocalZones } from '../services/local/zones.ts';
 import type { ImportAt, LocalImports } from './local/imports.ts';
 import type { ImportWrites } from './local/import-writes.ts';
 import { derivedServiceNames, isAllowedNamespace, parseImportKey } from '../names.ts';
@@ -29,7 +38,10 @@ import type { McsCluster } from './remote/exporter.ts';
 import type { McsClusters } from './remote/exporters.ts';
 
 export type ImportReconcilerOptions = {
-  readonly settings: Pick<Settings, 'mcs' | 'mirrorNamespace'>;
+  readonly settings: Pick<Settings, 'mcs' | 'mirrorNamespace'> & {
+    readonly local: Pick<Settings['local'], 'name' | 'properties'>;
+  };
+  readonly remotes: RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>;
   readonly imports: Pick<LocalImports, 'hasNamespace' | 'import' | 'isSynced' | 'observed' | 'service'>;
   readonly clusters: Pick<McsClusters, 'diagnose' | 'has'> & {
     readonly all: readonly Pick<McsCluster, 'cluster' | 'part' | 'synced'>[];
@@ -41,6 +53,8 @@ export type ImportReconcilerOptions = {
   readonly writes: Pick<ImportWrites, 'write' | 'writeConditions'>;
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
+  readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly states: Pick<RoutingStates, 'next' | 'keep'>;
   /** RFC 3339. */
   readonly now?: () => string;
 };
@@ -172,7 +186,7 @@ export class ImportReconciler {
   }
 
   #target(key: string, at: ImportAt): ImportTarget {
-    const { settings, imports, clusters, families } = this.#options;
+    const { settings, remotes, imports, clusters, families, zones, states } = this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
@@ -183,7 +197,7 @@ export class ImportReconciler {
     const present = { observed: observed.serviceImport, slices: observed.slices };
     const own = clusters.local.synced ? clusters.local.exports.own(namespace, name) : undefined;
     const exported = isAllowed ? clusters.local.services.service(namespace, name).own : notAllowed(namespace);
-    const target = desiredImport({
+    const { state, ...target } = desiredImport({
       namespace,
       name,
       exporters: parts.flatMap(({ exporter }) => exporter ?? []),
@@ -193,7 +207,16 @@ export class ImportReconciler {
       prefixes: mcs.exportedLabelPrefixes,
       families: families(),
       placement: { namespace: at.derivedNamespace, derived: at.derivedName },
+      routing: {
+        ...knownClusters(settings.local, remotes),
+        order: orderFor(mcs.clusterOrder, at),
+        hasAllZones: zones.haveAllNodes,
+        ...states.next(key),
+      },
+      zones: zones.zones,
+      localFirst: mcs.localFirst,
     });
+    states.keep(key, state);
     return { ...target, diagnostics: [...parts.flatMap(({ diagnostics }) => diagnostics), ...target.diagnostics] };
   }
 

@@ -1,10 +1,13 @@
 import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
+import type { RemoteList } from '@kube-semaphore/multicluster';
 import { mirrorTarget } from './desired/mirrors/target.ts';
 import type { ServiceView, Target } from '../endpoints/desired/target.ts';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
-import { prefixesOf, type PrefixList, type Settings } from '../config/settings.ts';
+import { orderFor } from '../config/cluster-order.ts';
+import { knownClusters, prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
+import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { SourceCluster } from './remote/source-cluster.ts';
 import type { SourceClusters } from './remote/source-clusters.ts';
 import type { ServiceKeys, Use } from './service-keys.ts';
@@ -17,14 +20,15 @@ type Source = Pick<SourceCluster, 'cluster' | 'settled' | 'stale'> & {
 
 export type TargetsOptions = {
   readonly settings: Settings;
-  readonly remotes: PrefixList;
+  readonly remotes: RemoteList<Pick<RemoteSettings, 'name' | 'prefix' | 'properties'>>;
   readonly local: Pick<LocalObjects, 'service' | 'slices'>;
   readonly clusters: Pick<SourceClusters, 'families'> & {
     readonly all: readonly Source[];
     get(cluster: string): Source | undefined;
   };
   readonly keys: ServiceKeys;
-  readonly zones: Pick<LocalZones, 'zones'>;
+  readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly states: Pick<RoutingStates, 'next' | 'keep'>;
 };
 
 /** A cluster whose part in a key is skipped: known to have nothing of it. */
@@ -70,7 +74,7 @@ export class Targets {
   }
 
   #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
-    const { settings, local, clusters, keys, zones } = this.#options;
+    const { settings, remotes, local, clusters, keys, zones, states } = this.#options;
     const { global, mirrorNamespace } = settings;
     if (global === undefined) return undefined;
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
@@ -82,7 +86,7 @@ export class Targets {
       const isLocal = cluster === settings.local.name;
       return [{ cluster, isLocal, stale, source: isSkipped ? withoutPart(source) : source }];
     });
-    const target = globalTarget(
+    const { state, ...target } = globalTarget(
       { namespace, name },
       {
         clusters: sources,
@@ -92,8 +96,15 @@ export class Targets {
         retainsUnseen: !global.slicesSync && !keys.wasSeen(key),
         hints: global.hints,
         zones: zones.zones,
+        routing: {
+          ...knownClusters(settings.local, remotes),
+          order: orderFor(global.clusterOrder, { namespace, name }),
+          hasAllZones: zones.haveAllNodes,
+          ...states.next(key),
+        },
       },
     );
+    states.keep(key, state);
     return { ...target, diagnostics: [...overBudget, ...target.diagnostics] };
   }
 }

@@ -80,6 +80,16 @@ export async function reconciled(
       prefixes: undefined,
       families: ['IPv4', 'IPv6'],
       placement: { namespace: derivedNamespace, derived },
+      localFirst: false,
+      routing: {
+        local: local.cluster.name,
+        properties: new Map(),
+        order: undefined,
+        hasAllZones: false,
+        down: new Map(),
+        nowMs: 0,
+      },
+      zones: [],
     });
     const now = '2026-01-01T00:00:00Z';
     const changes = wanted === 'unknown' ? [] : nextChanges(observed, wanted, now);

@@ -19,6 +19,9 @@ export const importInput = (
   prefixes: undefined,
   families: ['IPv4', 'IPv6'],
   placement: { namespace: 'shop', derived: 'derived-isrlchlhrq' },
+  localFirst: false,
+  routing: { local: 'c1', properties: new Map(), order: undefined, hasAllZones: true, down: new Map(), nowMs: 0 },
+  zones: ['a'],
   ...more,
 });
 

@@ -101,4 +101,32 @@ describe('the address of a global Service', () => {
     await becomesServedBy(client, ownFirst, ['shop-here']);
     await becomesServedBy(client, everywhere, ['shop-here', 'shop-there']);
   });
+
+  it('reaches the cluster that its order prefers while that is ready, and then the next one', async ({
+    client,
+    here,
+    there,
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    const selector = { app: 'order' };
+    await runPod({ ...here, name: 'order-here', ips: ['10.3.0.2'], labels: selector });
+    await runPod({ ...there, name: 'order-there', ips: ['10.4.1.2'], labels: selector });
+    for (const each of [sources, localSources]) {
+      await each.add({ name: 'order', labels: globalLabels, selector });
+      const annotations = { 'semaphore.uw.io/cluster-order': 'c2; local' };
+      await each.patch('services', { name: 'order' }, { metadata: { annotations } });
+    }
+    await startGlobal();
+    const name = 'gl-default-73736d-order';
+    await mirrors.become({ [name]: ['10.3.0.2', '10.4.1.2'] });
+    const service = await mirrors.service(name);
+    await becomesServedBy(client, service, ['order-there']);
+    await setReady(there.cluster, 'order-there', false);
+    await becomesServedBy(client, service, ['order-here']);
+    await setReady(there.cluster, 'order-there', true);
+    await becomesServedBy(client, service, ['order-there']);
+  });
 });

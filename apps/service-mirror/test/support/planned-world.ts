@@ -32,6 +32,7 @@ import {
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
 import { ServiceReconciler } from '../../src/services/reconciler.ts';
+import { RoutingStates } from '../../src/endpoints/routing-states.ts';
 import { readExportedService } from '../../src/imports/remote/read-export.ts';
 import { readService } from '../../src/endpoints/remote/read-service.ts';
 import { readSlice } from '../../src/endpoints/remote/read-slice.ts';
@@ -218,11 +219,15 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: D
   const { prefixes, families, limit, sync } = world;
   const settings = {
     mirrorNamespace,
-    local: { name: LOCAL },
+    local: { name: LOCAL, properties: new Map() },
     serviceSync: sync,
-    global: { slicesSync: sync, hints: 'labelled' },
+    global: { slicesSync: sync, hints: 'labelled', clusterOrder: new Map() },
   } as unknown as ConstructorParameters<typeof Targets>[0]['settings'];
-  const remotes = { all: Array.from(prefixes, ([name, prefix]) => ({ settings: { name, prefix } })) };
+  const remotes = {
+    all: Array.from(prefixes, ([name, prefix]) => ({
+      settings: { name, prefix, properties: new Map<never, never>() },
+    })),
+  };
   const local = localOf(world);
   const keys = new ServiceKeys({
     remotes,
@@ -249,7 +254,8 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: D
     local,
     keys,
     clusters: { all: clusters, families, get: (name) => clusters.find(({ cluster }) => cluster === name) },
-    zones: { zones: [] },
+    zones: { zones: [], haveAllNodes: false },
+    states: new RoutingStates(),
   });
   return new ServiceReconciler({
     local: { ...local, isSynced: () => true, endpoints: () => undefined },
@@ -340,7 +346,8 @@ function importsOf(
   const serviceImport = present === 'foreign' || isTerminating ? existing : undefined;
   const service = isTerminating ? derived : undefined;
   return new ImportReconciler({
-    settings: { mcs: mcsOf(mcs.isAllowed), mirrorNamespace },
+    settings: { mcs: mcsOf(mcs.isAllowed), mirrorNamespace, local: { name: LOCAL, properties: new Map() } },
+    remotes: { all: [] },
     imports: {
       isSynced: () => true,
       hasNamespace: () => mcs.hasNamespace,
@@ -359,6 +366,8 @@ function importsOf(
       },
     },
     families: () => families,
+    zones: { zones: [], haveAllNodes: false },
+    states: new RoutingStates(),
     writes: {
       write: () => Promise.reject(new Error('a plan writes nothing')),
       writeConditions: () => Promise.reject(new Error('a plan writes nothing')),
@@ -371,4 +380,6 @@ const mcsOf = (isAllowed: boolean) =>
     derivedServices: 'namespace',
     namespaces: isAllowed ? ['default'] : ['other'],
     exportedLabelPrefixes: undefined,
+    localFirst: false,
+    clusterOrder: new Map(),
   }) as const;

@@ -126,12 +126,15 @@ describe('manifests and files', () => {
     expect(kinds.filter((kind) => 'unknown' in kind)).toEqual([]);
   });
 
+  /** Pages about the config of an app that isn't their name. */
+  const apps: Readonly<Record<string, string>> = { routing: 'service-mirror' };
+
   /** `docs.test.ts` of the page's app reads them by heading. */
   it.each(documents.filter(({ text }) => kindsIn(text).some(isConfig)))(
     'have a test in the app, if they are config: $at',
     ({ path, heading }) => {
-      const [, app = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
-      expect(read(`apps/${app}/test/docs.test.ts`)).toContain(`'${heading}'`);
+      const [, page = ''] = /^docs\/(.*)\.md$/.exec(path) ?? [];
+      expect(read(`apps/${apps[page] ?? page}/test/docs.test.ts`)).toContain(`'${heading}'`);
     },
   );
 });

@@ -46,8 +46,9 @@ export type DesiredSlice = {
 };
 
 /** Consumers take an unknown `ready` for true (EndpointConditions of discovery.k8s.io/v1). */
-export const hasReady = ({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean =>
-  endpoints.some(({ conditions }) => conditions.ready !== false);
+export const isReady = ({ conditions }: Pick<Endpoint, 'conditions'>): boolean => conditions.ready !== false;
+
+export const hasReady = ({ endpoints }: Pick<DesiredSlice, 'endpoints'>): boolean => endpoints.some(isReady);
 
 /** A local Service with its slices, as they should be. */
 export type DesiredObjects = { readonly service: DesiredService; readonly slices: readonly DesiredSlice[] };

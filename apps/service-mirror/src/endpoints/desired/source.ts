@@ -1,4 +1,5 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
+import type { RoutingWish } from './routing/wish.ts';
 
 /** What is used of an object (undefined for nothing), and what is skipped. */
 export type Reading<T> = { readonly value: T | undefined; readonly skipped: readonly Diagnostic[] };
@@ -39,6 +40,8 @@ export type SourceService = {
   readonly hasSelector: boolean;
   /** The routing-strategy label asks for local-first routing. */
   readonly localFirst: boolean;
+  /** Which clusters are to answer; undefined: it says nothing about that. */
+  readonly wish?: RoutingWish | undefined;
 };
 
 /** The age of a Service whose real age is unknown: it loses every conflict. */

@@ -5,6 +5,7 @@ import { familiesOf } from '../desired/families.ts';
 import { isOwnProduct } from '../desired/own-product.ts';
 import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../desired/ports.ts';
 import type { Definition, Reading, SourceService } from '../desired/source.ts';
+import { readWish } from '../desired/routing/wish.ts';
 
 export type ServiceRules = {
   /** Whether a Service with these labels asks for local-first routing. */
@@ -17,7 +18,7 @@ const EXTERNAL_NAME = skip('external-name', 'an ExternalName Service has no endp
 
 /** Reads a Service. The remote is only partly trusted: everything that gets into a name of ours is checked here. */
 export function readService({ metadata, spec }: Service, { isLocalFirst }: ServiceRules): Reading<SourceService> {
-  const { uid, namespace, name, creationTimestamp, labels } = metadata;
+  const { uid, namespace, name, creationTimestamp, labels, annotations } = metadata;
   if (isOwnProduct(labels)) return OURS;
   if (spec.type === 'ExternalName') return EXTERNAL_NAME;
   if (!isDnsLabel(namespace) || !isDnsLabel(name))
@@ -38,9 +39,10 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
   };
   const hasSelector = Object.keys(spec.selector).length > 0;
   const localFirst = isLocalFirst(labels);
+  const { wish, skipped } = readWish(annotations);
   return {
-    value: { uid, namespace, name, createdAt: creationTimestamp, definition, hasSelector, localFirst },
-    skipped: NOTHING_SKIPPED,
+    value: { uid, namespace, name, createdAt: creationTimestamp, definition, hasSelector, localFirst, wish },
+    skipped,
   };
 }
 

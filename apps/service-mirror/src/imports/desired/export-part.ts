@@ -16,7 +16,11 @@ export type ExportPartInput = Pick<Exporter, 'cluster' | 'isLocal' | 'stale'> & 
   readonly exported: Omit<Export, 'cluster' | 'definition'>;
   /** The limit of exports that keeps this one waiting; undefined if it doesn't wait. */
   readonly overLimit: number | undefined;
-  readonly service: { readonly own: OwnExport; readonly definition: ExportedDefinition | undefined };
+  readonly service: Pick<Export, 'wish'> & {
+    readonly own: OwnExport;
+    readonly definition: ExportedDefinition | undefined;
+    readonly skipped?: readonly Diagnostic[];
+  };
   /** Those of the Service, with what is skipped of them. */
   readonly slices: readonly Reading<SourceSlice>[];
 };
@@ -30,7 +34,7 @@ export function exportPart({
   isLocal,
   stale,
   overLimit,
-  service: { own, definition },
+  service: { own, definition, wish, skipped: ofService = [] },
   slices,
 }: ExportPartInput): ExportPart {
   const withoutPart = (diagnostic: Diagnostic): ExportPart => ({
@@ -45,8 +49,16 @@ export function exportPart({
     });
   if (definition === undefined) return withoutPart(whyNot(own));
   return {
-    exporter: { ...exported, cluster, definition, isLocal, stale, slices: slices.flatMap(({ value }) => value ?? []) },
-    diagnostics: slices.flatMap(({ skipped }) => skipped.map((each) => ({ cluster, ...each }))),
+    exporter: {
+      ...exported,
+      wish: exported.wish ?? wish,
+      cluster,
+      definition,
+      isLocal,
+      stale,
+      slices: slices.flatMap(({ value }) => value ?? []),
+    },
+    diagnostics: [...ofService, ...slices.flatMap(({ skipped }) => skipped)].map((each) => ({ cluster, ...each })),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { StringMap } from '../../endpoints/desired/objects.ts';
+import type { RoutingWish } from '../../endpoints/desired/routing/wish.ts';
 import type { Definition } from '../../endpoints/desired/source.ts';
 
 /** The part of an exported Service that its importers copy. */
@@ -18,4 +19,6 @@ export type Export = {
   /** `spec.exportedLabels` and `spec.exportedAnnotations`, unfiltered: all clusters must find the same conflicts. */
   readonly labels: StringMap;
   readonly annotations: StringMap;
+  /** Which clusters are to answer, as the ServiceExport says, or else its Service. */
+  readonly wish?: RoutingWish | undefined;
 };

@@ -1,4 +1,3 @@
-import { compareText } from '@kube-semaphore/naming';
 import {
   derivedServiceAnnotation,
   importKey,
@@ -10,8 +9,12 @@ import {
 import { type ClusterDiagnostic, problemOf } from '../../endpoints/desired/diagnostic.ts';
 import { withExported } from '../../endpoints/desired/diff/marks.ts';
 import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts';
+import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import { shortPortNames } from '../../endpoints/desired/port-names.ts';
-import { type Stale, withoutStale } from '../../endpoints/desired/merged/stale-endpoints.ts';
+import { LOCAL_FIRST } from '../../endpoints/desired/routing/order.ts';
+import { routedSlices, type RoutingContext, type RoutingState } from '../../endpoints/desired/routing/route.ts';
+import { localFirstAnnotations, routingHints } from '../../endpoints/desired/routing/routing-hints.ts';
+import { type RoutingWish, wishAnnotations } from '../../endpoints/desired/routing/wish.ts';
 import type { Family, SourceSlice } from '../../endpoints/desired/source.ts';
 import {
   type ConflictContext,
@@ -53,6 +56,11 @@ export type ImportInput = {
   /** The families that Services of the local cluster may have; undefined if unknown. */
   readonly families: readonly Family[] | undefined;
   readonly placement: Placement;
+  readonly routing: RoutingContext;
+  /** Whether an import with an address that has no order prefers local endpoints. */
+  readonly localFirst: boolean;
+  /** Of the local cluster's Nodes; empty if unknown. */
+  readonly zones: readonly string[];
 };
 
 export type ImportTarget = {
@@ -61,6 +69,8 @@ export type ImportTarget = {
   /** Of the local cluster's ServiceExport; undefined without one. */
   readonly conditions: readonly DesiredCondition[] | undefined;
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** As in `Global`. */
+  readonly state?: RoutingState | undefined;
 };
 
 /** The ServiceImport of one namespace and name, with its objects, and the conditions of the local export. */
@@ -83,9 +93,10 @@ export function desiredImport(unordered: ImportInput): ImportTarget {
     };
 
   const { fitting, skipped } = fittingPorts(merged, input);
-  const { slices, diagnostics } = slicesOf(fitting, input);
-  const wanted = { ...importOf(fitting, input), service: derivedService(fitting, input), slices };
-  return { wanted, conditions, diagnostics: [...merged.diagnostics, ...skipped, ...diagnostics] };
+  const wish = wishOf(merged, input);
+  const { slices, diagnostics, state } = slicesOf(fitting, input, wish);
+  const wanted = { ...importOf(fitting, input, wish), service: derivedService(fitting, input, wish), slices };
+  return { wanted, conditions, diagnostics: [...merged.diagnostics, ...skipped, ...diagnostics], state };
 }
 
 /** The import with the addresses that its Service got. */
@@ -94,6 +105,19 @@ export function withAddresses(
   { ips, families }: Pick<ImportSpec, 'ips' | 'families'>,
 ): DesiredImport {
   return { ...desired, spec: { ...desired.spec, ips, families } };
+}
+
+/**
+ * Which clusters are to answer: the config decides about the order, then the oldest export, or the import that stays. DNS of
+ * a headless import has no preference: in an order, it would lose the names of Pods elsewhere.
+ */
+function wishOf(
+  { definition }: MergedExports,
+  { exporters: [oldest], retained: { existing }, routing, localFirst }: ImportInput,
+): RoutingWish {
+  const { order, minReady } = (existing ?? oldest)?.wish ?? {};
+  const otherwise = localFirst && !definition.headless ? LOCAL_FIRST : undefined;
+  return { order: routing.order ?? order ?? otherwise, minReady };
 }
 
 /** Undefined if it isn't known what the exports say. */
@@ -120,7 +144,11 @@ function fittingPorts(
   };
 }
 
-function importOf(merged: MergedExports, input: ImportInput): Pick<ImportObjects, 'serviceImport' | 'status'> {
+function importOf(
+  merged: MergedExports,
+  input: ImportInput,
+  wish: RoutingWish,
+): Pick<ImportObjects, 'serviceImport' | 'status'> {
   const { namespace, name, exporters, retained, prefixes, placement } = input;
   const { headless, ports, ...policies } = merged.definition;
   const obstacle = obstacleOf(merged, input);
@@ -138,8 +166,10 @@ function importOf(merged: MergedExports, input: ImportInput): Pick<ImportObjects
   };
   const own = {
     labels: { [managedByLabel]: sliceManager },
-    annotations:
-      !headless && obstacle === undefined && isBeside ? { [derivedServiceAnnotation]: placement.derived } : {},
+    annotations: {
+      ...(!headless && obstacle === undefined && isBeside && { [derivedServiceAnnotation]: placement.derived }),
+      ...(wish.order && wishAnnotations(wish)),
+    },
   };
   const marks = withExported(own, {
     labels: importedLabels(merged.labels, prefixes),
@@ -173,14 +203,14 @@ function obstacleOf(merged: MergedExports, input: ImportInput): DesiredCondition
       };
 }
 
-function derivedService(merged: MergedExports, input: ImportInput): DerivedService | undefined {
+function derivedService(merged: MergedExports, input: ImportInput, { order }: RoutingWish): DerivedService | undefined {
   const { namespace, name, placement } = input;
   const { headless, ports, affinitySeconds, internalTrafficPolicy } = merged.definition;
   if (headless || obstacleOf(merged, input) !== undefined) return undefined;
   return {
     name: placement.derived,
     labels: { [managedByLabel]: sliceManager, [importNameLabel]: name },
-    annotations: { [sourceAnnotation]: importKey(namespace, name) },
+    annotations: { [sourceAnnotation]: importKey(namespace, name), ...(order && localFirstAnnotations) },
     // The slices say which endpoints are ready.
     definition: {
       headless,
@@ -200,8 +230,9 @@ const familiesHere = ({ definition }: MergedExports, { families }: ImportInput):
 function slicesOf(
   merged: MergedExports,
   input: ImportInput,
-): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics'> {
-  const { namespace, name, exporters, retained, orphans, placement } = input;
+  { order, minReady }: RoutingWish,
+): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics' | 'state'> {
+  const { namespace, name, exporters, retained, orphans, placement, routing, zones } = input;
   const { definition } = merged;
   const derived = definition.headless ? undefined : placement.derived;
   const obstacle = obstacleOf(merged, input);
@@ -215,10 +246,18 @@ function slicesOf(
     return { cluster, stale, ...importSlices(sources, { name, derived, definition, portNames }) };
   });
   const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
-  const fresh = withoutStale(added);
-  const slices = [...retained.slices, ...fitting, ...fresh.slices];
-  return {
-    slices: slices.toSorted((a, b) => compareText(a.name, b.name)),
-    diagnostics: [...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
-  };
+  const { slices, diagnostics, state } = routedSlices({
+    key: importKey(namespace, name),
+    order,
+    minReady,
+    isHeadless: definition.headless,
+    hints: order && routingHints({ localFirst: true, hints: 'always', zones }),
+    known: added,
+    retained: {
+      clusters: [...retained.clusters, ...orphans.clusters],
+      slices: [...retained.slices, ...fitting],
+    },
+    context: routing,
+  });
+  return { slices, diagnostics: [...added.flatMap((each) => each.diagnostics), ...diagnostics], state };
 }

@@ -26,7 +26,7 @@ export type MergedExports = {
 };
 
 /** What a ServiceImport says that stays as it is. */
-export type ExistingImport = Pick<MergedExports, 'definition' | 'labels' | 'annotations'>;
+export type ExistingImport = Pick<MergedExports, 'definition' | 'labels' | 'annotations'> & Pick<Export, 'wish'>;
 
 /**
  * Merges the exports of one namespace and name, by the rules of KEP-1645. The oldest ServiceExport decides, by creation and

@@ -3,6 +3,7 @@ import { exportedMarks } from '../../endpoints/desired/diff/marks.ts';
 import { retainedSlice } from '../../endpoints/desired/merged/retained.ts';
 import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { ObservedSlice } from '../../endpoints/desired/observed.ts';
+import { readWish } from '../../endpoints/desired/routing/wish.ts';
 import type { ExistingImport } from './merge-exports.ts';
 import type { ObservedImport } from './observed.ts';
 
@@ -60,7 +61,7 @@ export function existingImport(observed: ObservedImport): ExistingImport {
     headless: type === 'Headless',
     ports: ports.map((port) => ({ ...port, targetPort: undefined })),
   };
-  return { definition, ...exportedMarks(observed) };
+  return { definition, ...exportedMarks(observed), wish: readWish(observed.annotations).wish };
 }
 
 /** The cluster of a slice's endpoints; `''` if it isn't known. */

@@ -34,6 +34,16 @@ describe('readExport', () => {
     });
   });
 
+  it('has the order of clusters of its own annotations, and skips one that is not valid', () => {
+    const read = (order: string) =>
+      readExport(exportOf({ metadata: { ...metadata, annotations: { 'semaphore.uw.io/cluster-order': order } } }));
+    expect(read('local; *')).toMatchObject({
+      value: { wish: { order: [{ text: 'local' }, { text: '*' }] } },
+      skipped: [],
+    });
+    expect(read('lo cal')).toMatchObject({ value: { name: 'web' }, skipped: [{ reason: 'bad-annotation' }] });
+  });
+
   it('exports nothing while it is being deleted', () => {
     const deleted = { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' };
     expect(readExport(exportOf({ metadata: deleted }))).toEqual({ value: undefined, skipped: [] });
@@ -65,6 +75,13 @@ describe('readExportedService', () => {
         trafficDistribution: 'PreferClose',
       },
     });
+  });
+
+  it("has the order of the Service's annotations, and says so if that is not valid", () => {
+    const read = (order: string) =>
+      readExportedService(serviceOf({}, { annotations: { 'semaphore.uw.io/cluster-order': order } }));
+    expect(read('c2')).toMatchObject({ wish: { order: [{ text: 'c2' }] } });
+    expect(read('c 2')).toMatchObject({ own: { service: 'exported' }, skipped: [{ reason: 'bad-annotation' }] });
   });
 
   it('has the defaults of the API for what an old API server does not set', () => {

@@ -3,11 +3,12 @@ import { isDnsLabel } from '@kube-semaphore/naming';
 import type { OwnExport } from '../desired/conditions.ts';
 import type { Export, ExportedDefinition } from '../desired/export.ts';
 import type { StringMap } from '../../endpoints/desired/objects.ts';
-import type { Reading } from '../../endpoints/desired/source.ts';
+import { readWish } from '../../endpoints/desired/routing/wish.ts';
+import type { Reading, SourceService } from '../../endpoints/desired/source.ts';
 import { readService, skip } from '../../endpoints/remote/read-service.ts';
 
 /** A ServiceExport, as stored. */
-export type SourceExport = Pick<Export, 'createdAt' | 'labels' | 'annotations'> & {
+export type SourceExport = Pick<Export, 'createdAt' | 'labels' | 'annotations' | 'wish'> & {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
@@ -26,11 +27,16 @@ export function readExport({ metadata, spec }: ServiceExport): Reading<SourceExp
   const bytes = bytesOf(labels) + bytesOf(annotations);
   if (bytes > MOST_BYTES)
     return skip('too-large', `it exports ${bytes} bytes of labels and annotations; at most ${MOST_BYTES} are allowed`);
-  return { value: { uid, namespace, name, createdAt: creationTimestamp, labels, annotations }, skipped: [] };
+  const { wish, skipped } = readWish(metadata.annotations);
+  return { value: { uid, namespace, name, createdAt: creationTimestamp, labels, annotations, wish }, skipped };
 }
 
-/** What a ServiceExport exports; `definition` if it is valid. */
-export type ExportedService = { readonly own: OwnExport; readonly definition: ExportedDefinition | undefined };
+/** What a ServiceExport exports; `definition` if it is valid. `skipped`: of its annotations. */
+export type ExportedService = Pick<SourceService, 'wish'> & {
+  readonly own: OwnExport;
+  readonly definition: ExportedDefinition | undefined;
+  readonly skipped?: Reading<unknown>['skipped'];
+};
 
 /** Reads the Service of an export. @param service undefined: there is none */
 export function readExportedService(service: Service | undefined): ExportedService {
@@ -41,6 +47,8 @@ export function readExportedService(service: Service | undefined): ExportedServi
   const { internalTrafficPolicy, trafficDistribution } = service.spec;
   return {
     own: { service: 'exported' },
+    wish: value.wish,
+    ...(skipped.length > 0 && { skipped }),
     definition: {
       headless,
       families,

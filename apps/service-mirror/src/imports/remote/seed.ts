@@ -1,5 +1,6 @@
 import type { LocalImport, LocalSlice } from '../desired/observed.ts';
 import { existingImport } from '../desired/retained.ts';
+import { withoutRole } from '../../endpoints/desired/routing/in-role.ts';
 import { type SourceSlice, YOUNGEST } from '../../endpoints/desired/source.ts';
 import { importClusterLabel, importKey, sourceAnnotation } from '../../names.ts';
 import type { SourceExport } from './read-export.ts';
@@ -35,7 +36,7 @@ export function seedOf(
         slices(importKey(namespace, name)).flatMap((slice): SourceSlice[] => {
           const [, , source] = (slice.annotations[sourceAnnotation] ?? '').split('/');
           if (slice.labels[importClusterLabel] !== cluster || source === undefined) return [];
-          const { family, ports, endpoints } = slice;
+          const { family, ports, endpoints } = withoutRole(slice);
           return [{ uid: '', namespace, name: source, service: name, family, ports, endpoints }];
         }),
       ),

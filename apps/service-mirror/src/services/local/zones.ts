@@ -3,7 +3,7 @@ import { nodeKind } from '@kube-semaphore/kube-objects';
 import { type LeaderController, Watched } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { SourceClusters } from '../remote/source-clusters.ts';
+import { MAX_ZONES } from '../../endpoints/desired/routing/routing-hints.ts';
 import { zoneLabel } from '../../names.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -16,7 +16,8 @@ export type LocalZonesOptions = {
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
   readonly log: Logger;
   readonly queue: Pick<LeaderController, 'enqueue'>;
-  readonly clusters: Pick<SourceClusters, 'allKeys'>;
+  /** Of all Services that may have hints. */
+  readonly keys: () => Iterable<string>;
 };
 
 /** The zones of the local cluster's Nodes, for local-first routing of global Services. */
@@ -24,6 +25,8 @@ export class LocalZones {
   readonly #options: LocalZonesOptions;
   readonly #nodes: Watched<typeof nodeKind, Place>;
   #zones: readonly string[];
+  /** Whether each Node has one of them, as far as we know: a config that names zones is believed. */
+  #areComplete = true;
   #isForbiddenLogged = false;
 
   constructor(options: LocalZonesOptions) {
@@ -45,6 +48,11 @@ export class LocalZones {
     return this.#zones;
   }
 
+  /** Whether hints that name the zones are for each Node. */
+  get haveAllNodes(): boolean {
+    return this.#areComplete && this.#zones.length > 0 && this.#zones.length <= MAX_ZONES;
+  }
+
   /** Watches the Nodes until `signal` is aborted. Returns at once if the config names the zones or no Service is global. */
   async run({ signal }: RunOptions): Promise<void> {
     const { settings } = this.#options;
@@ -55,12 +63,15 @@ export class LocalZones {
   /** Waits for the first list: nodes in a zone that isn't known yet would use remote endpoints, too. */
   #update(): void {
     if (!this.#nodes.synced) return;
-    const zones = [...new Set(this.#nodes.values().map(({ zone }) => zone))].filter((zone) => zone !== '').toSorted();
-    if (isDeepStrictEqual(zones, this.#zones)) return;
+    const all = [...new Set(this.#nodes.values().map(({ zone }) => zone))].toSorted();
+    const zones = all.filter((zone) => zone !== '');
+    const areComplete = zones.length === all.length;
+    if (areComplete === this.#areComplete && isDeepStrictEqual(zones, this.#zones)) return;
     this.#zones = zones;
-    const { log, queue, clusters } = this.#options;
+    this.#areComplete = areComplete;
+    const { log, queue, keys } = this.#options;
     log.info({ zones }, 'zones of the local cluster');
-    queue.enqueue(clusters.allKeys());
+    queue.enqueue(keys());
   }
 
   #failed(error: unknown): void {

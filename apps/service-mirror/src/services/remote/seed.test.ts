@@ -77,6 +77,24 @@ describe('seedGlobals', () => {
     );
   });
 
+  it('has the endpoints of a standby as their cluster had them', () => {
+    const endpoint = {
+      address: '10.4.0.1',
+      otherAddresses: undefined,
+      conditions: { ready: false, serving: true, terminating: true },
+      hostname: undefined,
+      nodeName: undefined,
+      zone: undefined,
+      zones: ['remote'],
+    };
+    const leaving = { ...slice(`${SERVICE}-0`, 'c2', 'c2/shop/web-a'), endpoints: [endpoint] };
+    const standby = { ...leaving, annotations: { ...leaving.annotations, 'mirror-svc-standby': 'true' } };
+    expect(remembered([standby, leaving]).slices.map(({ endpoints }) => endpoints[0])).toEqual([
+      { ...endpoint, conditions: { ready: true, serving: true, terminating: false }, zones: undefined },
+      { ...endpoint, zones: undefined },
+    ]);
+  });
+
   it('makes the Service the youngest of its name, in the clusters that it lists', () => {
     expect(remembered([]).services).toEqual([
       {

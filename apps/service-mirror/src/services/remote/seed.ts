@@ -14,6 +14,7 @@ import { namesIn } from '../../endpoints/desired/merged/retained.ts';
 import { keysOfLocalName, sourcesOf } from '../desired/local-names.ts';
 import type { ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { type Endpoint, type SourceService, type SourceSlice, YOUNGEST } from '../../endpoints/desired/source.ts';
+import { withoutRole } from '../../endpoints/desired/routing/in-role.ts';
 import type { Seed } from './services.ts';
 
 /** What is in the mirror namespace. */
@@ -92,11 +93,8 @@ const seedService = ({ definition }: ObservedService, { namespace, name }: Sourc
 });
 
 /** @param service the source Service */
-function seedSlice(
-  { family, ports, endpoints }: ObservedSlice,
-  { namespace, name }: Source,
-  service: string,
-): SourceSlice {
+function seedSlice(observed: ObservedSlice, { namespace, name }: Source, service: string): SourceSlice {
+  const { family, ports, endpoints } = withoutRole(observed);
   return { uid: '', namespace, name, service, family, ports, endpoints: withoutHints(endpoints) };
 }
 

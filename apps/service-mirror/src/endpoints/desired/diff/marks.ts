@@ -1,4 +1,5 @@
 import {
+  clusterOrderAnnotation,
   derivedServiceAnnotation,
   exportedAnnotationsAnnotation,
   exportedLabelsAnnotation,
@@ -8,6 +9,7 @@ import {
   headlessLabel,
   importClusterLabel,
   importNameLabel,
+  minReadyAnnotation,
   mirrorClusterLabel,
   mirroredServiceLabel,
   mirroredSliceLabel,
@@ -15,6 +17,7 @@ import {
   serviceNameLabel,
   sliceManagedByLabel,
   sourceAnnotation,
+  standbyAnnotation,
   topologyHintsAnnotation,
   topologyModeAnnotation,
 } from '../../../names.ts';
@@ -42,6 +45,9 @@ const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
   sourceAnnotation,
   globalClustersAnnotation,
   globalConflictsAnnotation,
+  clusterOrderAnnotation,
+  minReadyAnnotation,
+  standbyAnnotation,
   topologyHintsAnnotation,
   topologyModeAnnotation,
   derivedServiceAnnotation,

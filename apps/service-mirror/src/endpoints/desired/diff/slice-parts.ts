@@ -67,5 +67,6 @@ export function clusterOfWrite(key: string, change: unknown): string {
   return clusterOfSlice({ labels: to?.labels ?? {} }) || clusterOf(key);
 }
 
-const clusterOfSlice = ({ labels }: Pick<DesiredSlice, 'labels'>): string =>
+/** The cluster of a slice's endpoints, in a global Service or an import; `''` if it names none. */
+export const clusterOfSlice = ({ labels }: Pick<DesiredSlice, 'labels'>): string =>
   labels[mirrorClusterLabel] ?? labels[importClusterLabel] ?? '';

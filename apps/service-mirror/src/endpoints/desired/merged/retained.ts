@@ -8,7 +8,9 @@ import {
 import { explicitConditions } from '../compact.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
-import type { Definition, Endpoint, Family } from '../source.ts';
+import type { Definition, Endpoint, Family, SourceService } from '../source.ts';
+import { withoutRole } from '../routing/in-role.ts';
+import { readWish } from '../routing/wish.ts';
 
 /** An unknown cluster, with its slices in the local cluster. */
 type RetainedCluster = {
@@ -24,9 +26,7 @@ export type Retained = {
   readonly service: RetainedService | undefined;
 };
 
-type RetainedService = {
-  readonly definition: Definition;
-  readonly localFirst: boolean;
+type RetainedService = Pick<SourceService, 'definition' | 'localFirst' | 'wish'> & {
   /** The clusters in its annotation of overruled ones; known ones may be among them. */
   readonly conflicts: readonly string[];
 };
@@ -81,6 +81,7 @@ function retainedService(service: ObservedService): RetainedService {
   return {
     definition: retainedDefinition(service),
     localFirst: annotations[topologyHintsAnnotation] === 'auto' || annotations[topologyModeAnnotation] === 'auto',
+    wish: readWish(annotations).wish,
     conflicts: namesIn(service, globalConflictsAnnotation),
   };
 }
@@ -96,8 +97,12 @@ export function retainedDefinition({
   return { ...definition, families };
 }
 
-/** A slice that leaves an existing one as it is, except for what older builds wrote and consumers can't process. */
-export function retainedSlice({ name, labels, annotations, family, ports, endpoints }: ObservedSlice): DesiredSlice {
+/**
+ * A slice that leaves an existing one as it is, except for what older builds wrote and consumers can't process; without a
+ * role, which depends on other clusters.
+ */
+export function retainedSlice(observed: ObservedSlice): DesiredSlice {
+  const { name, labels, annotations, family, ports, endpoints } = withoutRole(observed);
   const explicit = endpoints.map((endpoint): Endpoint => ({
     ...endpoint,
     conditions: explicitConditions(endpoint.conditions),

@@ -73,6 +73,7 @@ const nothing: GlobalInput = {
   retained: NOTHING_RETAINED,
   zones: ['b', 'a'],
   hints: 'labelled',
+  routing: { local: 'c1', properties: new Map(), order: undefined, hasAllZones: true, down: new Map(), nowMs: 0 },
 };
 const global = (input: Partial<GlobalInput>) => desiredGlobal({ ...nothing, ...input });
 
@@ -377,6 +378,7 @@ describe('desiredGlobal, whatever the clusters have', () => {
       retained: fc.constant(NOTHING_RETAINED),
       zones: fc.uniqueArray(fc.constantFrom('a', 'b', 'remote')),
       hints: fc.constantFrom('labelled' as const, 'always' as const),
+      routing: fc.constant(nothing.routing),
     });
   const shuffled = <T>(items: readonly T[]) => fc.shuffledSubarray([...items], { minLength: items.length });
 
@@ -393,6 +395,21 @@ describe('desiredGlobal, whatever the clusters have', () => {
     fc.assert(
       fc.property(orders, ({ input, ...order }) => {
         expect(desiredGlobal({ ...input, ...order })).toEqual(desiredGlobal(input));
+      }),
+    );
+  });
+
+  it('has nothing of an order without one, whatever is known of clusters, Nodes and time', () => {
+    const properties = new Map([['c1', new Map([['region', 'eu']])]]);
+    fc.assert(
+      fc.property(inputs(), fc.boolean(), (input, hasAllZones) => {
+        const routing = { ...nothing.routing, properties, hasAllZones, down: new Map([['*', 0]]), nowMs: 9 };
+        const { state, ...wanted } = desiredGlobal({ ...input, routing });
+        expect(JSON.stringify({ ...wanted, state })).toBe(JSON.stringify(desiredGlobal(input)));
+        expect(state).toBeUndefined();
+        const { service, slices } = objects(input);
+        const keys = [service, ...slices].flatMap(({ annotations }) => Object.keys(annotations));
+        expect(keys.filter((key) => key.startsWith('semaphore') || key.includes('standby'))).toEqual([]);
       }),
     );
   });

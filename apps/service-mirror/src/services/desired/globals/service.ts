@@ -1,4 +1,3 @@
-import { compareText } from '@kube-semaphore/naming';
 import {
   globalClustersAnnotation,
   globalConflictsAnnotation,
@@ -7,7 +6,7 @@ import {
   globalServiceName,
   sourceAnnotation,
 } from '../../../names.ts';
-import type { DesiredObjects, DesiredService, DesiredSlice } from '../../../endpoints/desired/objects.ts';
+import type { DesiredObjects, DesiredService } from '../../../endpoints/desired/objects.ts';
 import { globalSlices, type SliceSources, withHints } from '../../../endpoints/desired/merged/slices.ts';
 import { listOf, type Retained } from '../../../endpoints/desired/merged/retained.ts';
 import {
@@ -17,9 +16,11 @@ import {
   oldestFirst,
 } from '../../../endpoints/desired/merged/merge-definitions.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
-import { localFirstAnnotations, type Routing, routingHints } from './routing-hints.ts';
+import { localFirstAnnotations, type Routing, routingHints } from '../../../endpoints/desired/routing/routing-hints.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
-import { type Stale, withoutStale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
+import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
+import { routedSlices, type RoutingContext, type RoutingState } from '../../../endpoints/desired/routing/route.ts';
+import { wishAnnotations } from '../../../endpoints/desired/routing/wish.ts';
 
 /** A cluster that has the Service. */
 export type GlobalParticipant = SliceSources & { readonly service: SourceService; readonly stale: Stale };
@@ -32,6 +33,7 @@ export type GlobalInput = Pick<Routing, 'hints' | 'zones'> & {
   /** The known clusters that have the Service, including the local one. */
   readonly participants: readonly GlobalParticipant[];
   readonly retained: Retained;
+  readonly routing: RoutingContext;
 };
 
 export type Global = {
@@ -39,6 +41,8 @@ export type Global = {
   readonly wanted: 'unknown' | 'nothing' | DesiredObjects;
   /** What is overruled or skipped, by age of the clusters' Services. */
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** For the next decision about it; undefined without an order of clusters. */
+  readonly state?: RoutingState | undefined;
 };
 
 /**
@@ -46,16 +50,19 @@ export type Global = {
  * so does the definition, which may be theirs. Only their hints change: either all endpoints have hints, or none do.
  */
 export function desiredGlobal(input: GlobalInput): Global {
-  const { namespace, name, retained, hints, zones } = input;
+  const { namespace, name, retained, hints, zones, routing: context } = input;
   const participants = oldestFirst(input.participants.map((each) => ({ ...each, createdAt: each.service.createdAt })));
   const [oldest] = participants;
-  const localFirst = retained.service?.localFirst ?? oldest?.service.localFirst ?? false;
+  const { localFirst = false, wish } = retained.service ?? oldest?.service ?? {};
   const merged = mergedOf(participants, retained);
   if (merged === undefined) return { wanted: retained.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
 
   const { definition, portNames, conflicts } = merged;
   const service = globalServiceName(namespace, name);
-  const routing = routingHints({ localFirst, hints, zones });
+  const key = globalKey(namespace, name);
+  const order = context.order ?? wish?.order;
+  const isHinted = localFirst || order !== undefined;
+  const routing = routingHints({ localFirst: isHinted, hints, zones });
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
   const added = participants.map(({ stale, ...sources }) => ({
     cluster: sources.cluster,
@@ -70,20 +77,30 @@ export function desiredGlobal(input: GlobalInput): Global {
   const retainedSlices = retained.clusters.flatMap(({ isLocal, slices }) =>
     slices.map((slice) => withHints(slice, zonesFor(isLocal))),
   );
-
-  const clusters = [...participants, ...retained.clusters].map(({ cluster }) => cluster);
+  const retainedClusters = retained.clusters.map(({ cluster }) => cluster);
   const overruled = [...conflicts.map(({ cluster }) => cluster), ...retainedConflicts(retained)];
   const annotations = {
-    [sourceAnnotation]: globalKey(namespace, name),
-    [globalClustersAnnotation]: listOf(clusters),
+    [sourceAnnotation]: key,
+    [globalClustersAnnotation]: listOf([...participants.map(({ cluster }) => cluster), ...retainedClusters]),
     ...(overruled.length > 0 && { [globalConflictsAnnotation]: listOf(overruled) }),
-    ...(localFirst && localFirstAnnotations),
+    ...(order && wishAnnotations({ order, minReady: wish?.minReady })),
+    ...(isHinted && localFirstAnnotations),
   };
-  const fresh = withoutStale(added);
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
+  const { slices, diagnostics, state } = routedSlices({
+    key,
+    order,
+    minReady: wish?.minReady,
+    isHeadless: definition.headless,
+    hints: routing,
+    known: added,
+    retained: { clusters: retainedClusters, slices: retainedSlices },
+    context,
+  });
   return {
-    wanted: { service: desired, slices: sorted(retainedSlices, fresh.slices) },
-    diagnostics: [...conflicts, ...added.flatMap(({ diagnostics }) => diagnostics), ...fresh.diagnostics],
+    wanted: { service: desired, slices },
+    diagnostics: [...conflicts, ...added.flatMap((each) => each.diagnostics), ...diagnostics],
+    state,
   };
 }
 
@@ -101,11 +118,4 @@ function mergedOf(participants: readonly GlobalParticipant[], { service }: Retai
 /** The unknown clusters that the Service lists as overruled. */
 function retainedConflicts({ clusters, service }: Retained): readonly string[] {
   return clusters.map(({ cluster }) => cluster).filter((cluster) => service?.conflicts.includes(cluster));
-}
-
-/** By name. A relabelled slice may occur twice: then the known cluster's one counts. */
-function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[]): readonly DesiredSlice[] {
-  const names = new Set(added.map(({ name }) => name));
-  const others = retained.filter(({ name }) => !names.has(name));
-  return [...others, ...added].toSorted((a, b) => compareText(a.name, b.name));
 }

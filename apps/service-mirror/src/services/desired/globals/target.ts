@@ -1,5 +1,5 @@
 import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '../../../names.ts';
-import { desiredGlobal, type GlobalInput } from './service.ts';
+import { desiredGlobal, type Global, type GlobalInput } from './service.ts';
 import { retainedForOthers, retainedOf } from '../../../endpoints/desired/merged/retained.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
 import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
@@ -14,7 +14,7 @@ export type GlobalSource = {
   readonly source: ServiceView;
 };
 
-export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
+export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones' | 'routing'> & {
   readonly clusters: readonly GlobalSource[];
   readonly local: LocalServices;
   /** The namespace of all global Services. */
@@ -28,8 +28,8 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones'> & {
 export function globalTarget(
   { namespace, name }: { namespace: string; name: string },
   input: GlobalTargetInput,
-): Target {
-  const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones } = input;
+): Target & Pick<Global, 'state'> {
+  const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones, routing } = input;
   const localName = globalServiceName(namespace, name);
   const skippedParts: ClusterDiagnostic[] = [];
   const participants = clusters.flatMap(({ source, ...cluster }) => {
@@ -45,7 +45,15 @@ export function globalTarget(
   const ofUnknown = retainedOf(observed, unknown);
   const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
   const retained = isGone ? retainedForOthers(observed, names) : ofUnknown;
-  const { wanted, diagnostics } = desiredGlobal({ namespace, name, participants, retained, hints, zones });
+  const { wanted, diagnostics, state } = desiredGlobal({
+    namespace,
+    name,
+    participants,
+    retained,
+    hints,
+    zones,
+    routing,
+  });
   return {
     name: localName,
     // Another process may own slices of other clusters.
@@ -57,5 +65,6 @@ export function globalTarget(
     // For global Services, the Go programs wrote slices.
     retainsEndpoints: false,
     diagnostics: [...skippedParts, ...diagnostics],
+    state,
   };
 }
