@@ -40,6 +40,7 @@ export type Tool =
   | 'wireguard-go'
   | 'gator'
   | 'promtool'
+  | 'helm'
   | 'actionlint';
 
 const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
@@ -59,7 +60,7 @@ const calico = (program: string): Source => ({
 
 /**
  * The programs of a real cluster, its client, what packets and names go through, what enforces NetworkPolicies, and what
- * checks admission policies, alert rules and workflows.
+ * checks admission policies, alert rules, charts and workflows.
  */
 const sources: Readonly<Record<Tool, Source>> = {
   // First: the tests of `npm test` need no other, so CI runs them while the others are built.
@@ -106,6 +107,7 @@ const sources: Readonly<Record<Tool, Source>> = {
     // Rules need no discovery of targets in clouds, which is most of what there is to compile.
     tags: 'remove_all_sd',
   },
+  helm: { folder: 'helm', module: 'helm.sh/helm/v4', target: 'helm.sh/helm/v4/cmd/helm' },
   actionlint: {
     folder: 'actionlint',
     module: 'github.com/rhysd/actionlint',
