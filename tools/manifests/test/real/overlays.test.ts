@@ -1,11 +1,9 @@
 // Real: kubectl renders the manifests.
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { programs } from '../support/programs.ts';
+import { planErrors, programs } from '../support/programs.ts';
 import { deploy, render } from '../support/render.ts';
 import { specOf, workloadsIn } from '../support/workload.ts';
 
@@ -116,7 +114,7 @@ describe('in c1', () => {
       expect(config?.['data']).toEqual({ 'config.json': content });
       const { remotes, remoteClusters } = JSON.parse(content) as Record<string, unknown>;
       const [local, list] = remotes === undefined ? ['localCluster', 'remoteClusters'] : ['local', 'remotes'];
-      expect(await words(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
+      expect(await planErrors(name, { [configVariable]: file, SWG_NODE_NAME: 'n1' })).toEqual([
         `${name}: ${file}: ${local}.kubeConfigPath: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set: ` +
           'outside of a Pod, name a kubeconfig',
         `${name}: ${file}: ${list}[0] (c2): /etc/kube-semaphore/remotes/c2/ca.crt can't be read: there is no such file (ENOENT)`,
@@ -137,16 +135,4 @@ function named(objects: readonly KubeObject[], name: string): KubeObject {
   const object = objects.find(({ metadata }) => metadata.name === name);
   if (object === undefined) throw new Error(`there is no ${name}`);
   return object;
-}
-
-/** The last lines of `plan`, outside a Pod. */
-function words(name: string, variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const launcher = fileURLToPath(
-    new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url),
-  );
-  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
-  execFile(launcher, ['plan'], { env: { PATH: process.env['PATH'], ...variables } }, (_error, _stdout, stderr) =>
-    resolve(stderr.trim().split('\n')),
-  );
-  return promise;
 }

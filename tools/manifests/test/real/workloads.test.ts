@@ -4,10 +4,26 @@ import { join } from 'node:path';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { programs } from '../support/programs.ts';
-import { deploy, render } from '../support/render.ts';
+import { choices, deploy, render } from '../support/render.ts';
 import { type Container, only, specOf, type Template, type WorkloadSpec } from '../support/workload.ts';
 
 const { version } = JSON.parse(readFileSync(join(deploy, '../package.json'), 'utf8')) as { readonly version: string };
+
+/** What others find objects by. */
+const labelsOf = (name: string) => ({
+  'app.kubernetes.io/name': name,
+  'app.kubernetes.io/instance': name,
+  'app.kubernetes.io/version': version,
+  'app.kubernetes.io/part-of': 'kube-semaphore',
+});
+
+it.each(choices.filter(({ folder }) => !folder.startsWith('overlays/')))(
+  'labels all objects of $folder with $components',
+  async (choice) => {
+    const name = `semaphore-${choice.folder.split('/')[0]}`;
+    for (const { metadata } of await render(choice)) expect(metadata.labels).toMatchObject(labelsOf(name));
+  },
+);
 
 /** The variables of a container on the Node n1. */
 const variablesOf = ({ env = [] }: Container): Record<string, string> =>
@@ -73,9 +89,8 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
     const subject = { kind: 'ServiceAccount', name, namespace: only(objects, kind).metadata.namespace };
     const bindings = objects.filter((each) => each.kind === 'ClusterRoleBinding');
     expect(bindings).toContainEqual(expect.objectContaining({ subjects: [subject] }));
-    expect(bindings.filter(({ metadata }) => metadata.labels !== undefined)).toMatchObject([
-      { metadata: { labels }, subjects: [subject] },
-    ]);
+    const isLabelled = ({ metadata }: KubeObject): boolean => 'semaphore.uw.io/account' in (metadata.labels ?? {});
+    expect(bindings.filter(isLabelled)).toMatchObject([{ metadata: { labels }, subjects: [subject] }]);
   });
 
   it('has a read-only file system, and no variables of Services', () => {
@@ -85,7 +100,7 @@ describe.each(programs)('the workload of $name', ({ name, base, kind, configVari
 
   it('selects its Pods by the label of existing Deployments', () => {
     expect(spec.selector).toEqual({ matchLabels: { app: name } });
-    expect(template.metadata.labels).toEqual({ app: name });
+    expect(template.metadata.labels).toEqual({ app: name, ...labelsOf(name) });
   });
 });
 

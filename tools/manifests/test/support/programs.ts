@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { type CommonOptions, type Given, type OptionTable, resolveOptions } from '@kube-semaphore/options';
 import * as policy from '@kube-semaphore/policy/options';
 import * as serviceMirror from '@kube-semaphore/service-mirror/options';
@@ -52,3 +54,15 @@ export const programs: readonly DeployedProgram[] = [
   deployed(serviceMirror, { base: 'service-mirror/base', kind: 'Deployment', configVariable: 'SSM_CONFIG' }),
   deployed(wireguard, { base: 'wireguard/base', kind: 'DaemonSet', configVariable: 'SWG_CLUSTERS_CONFIG' }),
 ];
+
+/** What `plan` complains about, outside a Pod. */
+export function planErrors(name: string, variables: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const launcher = fileURLToPath(
+    new URL(`../../../../apps/${name.slice('semaphore-'.length)}/bin/${name}.js`, import.meta.url),
+  );
+  const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+  execFile(launcher, ['plan'], { env: { PATH: process.env['PATH'], ...variables } }, (_error, _stdout, stderr) =>
+    resolve(stderr.trim().split('\n')),
+  );
+  return promise;
+}
