@@ -94,6 +94,8 @@ function addLink(cli: Cli): void {
     .option('--no-ipam', 'find out which addresses a node has (the default)')
     .option('--deploy <folder>', 'a folder deploy/ of this project or its URL, to refer to')
     .option('--no-deploy', 'the overlays have copies of the manifests that they need (the default)')
+    .option('--helm', 'also write values for Helm, which then installs the apps: --apply leaves that to it')
+    .option('--no-helm', 'write overlays of kustomize only (the default)')
     .option('--registry <prefix>', 'what the names of the images begin with, such as registry.example/semaphore')
     .option('--no-registry', 'the names of the images have no prefix (the default)')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')

@@ -367,6 +367,7 @@ describe('link', () => {
     ipam: { flags: ['--ipam=c1=calico-blocks'], undo: '--no-ipam' },
     deploy: { flags: ['--deploy=https://example.com/kube-semaphore//deploy?ref=v1'], undo: '--no-deploy' },
     registry: { flags: ['--registry=r.example/s'], undo: '--no-registry' },
+    helm: { flags: ['--helm'], undo: '--no-helm' },
     'bound-tokens': { flags: ['--bound-tokens=24h'], undo: '--no-bound-tokens' },
     coredns: { flags: ['--no-coredns'], undo: '--coredns' },
     wireguard: { flags: ['--no-wireguard'], undo: '--wireguard' },

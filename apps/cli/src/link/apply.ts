@@ -13,6 +13,8 @@ export type Applicable = {
   readonly context: string;
   readonly api: LinkApi;
   readonly objects: readonly KubeObject[];
+  /** Helm applies them; tokens and names are not Helm's. */
+  readonly helm: boolean;
   /** All remotes of its overlay. */
   readonly remotes: readonly string[];
   /** CoreDNS gets names. */
@@ -85,11 +87,11 @@ export async function applyLink(
   for (const cluster of clusters)
     await applyObjects(
       cluster,
-      cluster.objects.filter((each) => !isWorkload(each)),
+      ownObjects(cluster).filter((each) => !isWorkload(each)),
       report,
     );
   await handOverTokens(clusters, { renew: false, report });
-  for (const cluster of clusters) await applyObjects(cluster, cluster.objects.filter(isWorkload), report);
+  for (const cluster of clusters) await applyObjects(cluster, ownObjects(cluster).filter(isWorkload), report);
   // Planned again: the apps took a while.
   const left: string[] = [];
   for (const cluster of named) {
@@ -99,6 +101,9 @@ export async function applyLink(
   }
   return left;
 }
+
+/** Those that a link applies itself. */
+const ownObjects = ({ helm, objects }: Applicable): readonly KubeObject[] => (helm ? [] : objects);
 
 const planNames = (cluster: Applicable): Promise<DnsPlan> =>
   cluster.api.planDns((config) => editsWith(config, cluster));
@@ -113,8 +118,8 @@ export async function planLink(
   cluster: Applicable,
   { clusters, report }: { readonly clusters: readonly Applicable[]; readonly report: Report },
 ): Promise<readonly string[]> {
-  const { context, api, objects } = cluster;
-  for (const object of objects) report(context, object, await api.plan(object));
+  const { context, api } = cluster;
+  for (const object of ownObjects(cluster)) report(context, object, await api.plan(object));
   for (const token of tokensOf(clusters).filter(({ reader }) => reader === cluster))
     report(context, token.secret, await plannedToken(token));
   if (!cluster.coredns) return [];

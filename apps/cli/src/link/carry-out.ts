@@ -58,7 +58,7 @@ const reasonOf = (settled: PromiseSettledResult<unknown>): string | undefined =>
   settled.status === 'rejected' ? (settled.reason as Error).message : undefined;
 
 const applicableOf = async (
-  { cluster, api, path, choices: { coredns = true, mcs = false, boundTokens }, overlay }: Written,
+  { cluster, api, path, choices: { coredns = true, mcs = false, helm = false, boundTokens }, overlay }: Written,
   { mode, signal }: { readonly mode: Mode; readonly signal: AbortSignal },
 ): Promise<Applicable> => ({
   name: cluster.name,
@@ -66,6 +66,7 @@ const applicableOf = async (
   // What a plan reads must end, too.
   api: new LinkApi(mode === 'plan' ? inTime(api) : api, { signal }),
   objects: await render(path, { signal }),
+  helm,
   remotes: overlay.remotes,
   coredns,
   mcs,

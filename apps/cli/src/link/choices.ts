@@ -14,6 +14,8 @@ const fields = {
   networkPolicies: flag,
   /** Services with a ServiceExport become ServiceImports. */
   mcs: flag,
+  /** The overlay has values of the Helm chart, too. */
+  helm: flag,
   /** Before the names of the images. */
   registry: z.optional(z.union([z.string(), z.literal(false)])),
   /** How long tokens live, in milliseconds. With it, accounts get no Secret with a token that doesn't end. */

@@ -9,6 +9,7 @@ import { carryOut, type Mode } from './carry-out.ts';
 import type { Choices } from './choices.ts';
 import { overlayFor, type Side, sidesOf } from './decide.ts';
 import { isOverlay, writeFolder } from './folder.ts';
+import { VALUES_FILE } from './helm-values.ts';
 import { manifests } from './manifests.ts';
 import { readOverlays } from './names.ts';
 import { observe } from './observe.ts';
@@ -76,7 +77,8 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
     return { ...pageOf(each), ...written, names, ...done.clusters[i] };
   });
   const isApplied = mode !== 'plan';
-  const { notes, failure } = done;
+  const notes = [...done.notes, ...(isApplied ? [] : linked.flatMap(helmNote))];
+  const { failure } = done;
   if (failure !== undefined) {
     print({ isApplied, clusters: shown, notes, problems: [failure.message] });
     throw failure;
@@ -166,6 +168,15 @@ const pageOf = ({ context, cluster, findings }: Side): LinkedCluster => ({
   objects: [],
   names: [],
 });
+
+/** What comes before --apply, which needs the accounts. */
+const helmNote = ({ choices: { helm = false }, path, context }: Side): readonly string[] =>
+  helm
+    ? [
+        `${context}: Helm installs the apps: ${shell('helm', 'upgrade', '--install', 'kube-semaphore', 'deploy/charts/kube-semaphore')} ` +
+          shell('--namespace', 'kube-system', '--kube-context', context, '--values', `${path}/${VALUES_FILE}`),
+      ]
+    : [];
 
 /** What to run next. The folder has all that flags chose. */
 function nextCommand(

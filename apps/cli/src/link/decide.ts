@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { GivenAnswers } from './answers.ts';
-import { type Choices, CHOICES_FILE, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
+import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
 import { knownRemotes, rangeFields } from './config-files.ts';
 import { conflictsOf } from './conflicts.ts';
 import { deployOf } from './deploy.ts';
 import { type Cluster, type Finding, findingsOf } from './findings.ts';
-import { type Change, type Files, isOverlay } from './folder.ts';
+import { type Change, COPIES, type Files, isOverlay } from './folder.ts';
+import { VALUES_FILE } from './helm-values.ts';
 import { limitsOf, writtenBy } from './limits.ts';
 import { nameOf, type Overlays } from './names.ts';
 import type { Observed } from './observe.ts';
-import { overlayOf, withoutOldCopies } from './overlay.ts';
+import { overlayOf, withoutOld } from './overlay.ts';
 import { type RangeChange, rangeChanges } from './range-changes.ts';
 
 /** A cluster of a run. */
@@ -116,8 +117,12 @@ export function overlayFor(
   });
   const written = writtenBy(writtenIn(before), limitsOf(cluster, remotes));
   after.set(CHOICES_FILE, choicesText(choices, path, { uid: cluster.uid, written }));
+  const isOld = (file: string): boolean =>
+    file.startsWith(`${COPIES}/`)
+      ? isOverlay(before) && !isFolder
+      : file === VALUES_FILE && choicesIn(before).helm === true;
   return {
-    change: { before, after: isOverlay(before) && !isFolder ? withoutOldCopies(before, after) : after },
+    change: { before, after: withoutOld(before, after, isOld) },
     ranges: rangeChanges(rangeFields(before), rangeFields(after)),
     remotes: knownRemotes(after).map(({ name }) => name),
   };

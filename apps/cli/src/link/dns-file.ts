@@ -11,11 +11,15 @@ export const dnsFile = (wanted: Wanted, domain?: string): string => fileOf(ownCo
 
 const configMap = z.object({ data: z.object({ Corefile: z.string() }) });
 
+/** The Corefile in its text. @throws {Error} if it is no ConfigMap with a Corefile */
+export function corefileIn(text: string): string {
+  const parsed = parseYaml(text);
+  return configMap.parse(parsed.ok ? parsed.value : undefined).data.Corefile;
+}
+
 /** Its text without names of some clusters. @throws {Error} if it is no ConfigMap with a Corefile */
 export function dnsFileWithout(text: string, left: Left): string {
-  const parsed = parseYaml(text);
-  const { data } = configMap.parse(parsed.ok ? parsed.value : undefined);
-  const without = corefileWithout(data.Corefile, left);
+  const without = corefileWithout(corefileIn(text), left);
   if (!without.ok) throw new Error(`${DNS_FILE}: ${without.reason}`);
   return fileOf(without.value);
 }

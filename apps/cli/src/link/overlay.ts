@@ -15,6 +15,7 @@ import {
   WITHOUT_KINDS,
   workloadsWith,
 } from './kustomize.ts';
+import { helmValues, VALUES_FILE } from './helm-values.ts';
 import { limitOf, limitsOf } from './limits.ts';
 
 /** The default port of semaphore-wireguard. */
@@ -64,7 +65,7 @@ export function overlayOf(
     choicesIn(existing).mcs === true ? !existing.get('kustomization.yaml')?.includes(WITHOUT_KINDS) : !cluster.hasMcs;
   const parts = partsOf(cluster, { policy, choices: options.choices });
   const withDns = hasOwnDns(cluster, options.choices);
-  return new Map([
+  const files = new Map([
     ...copiesOf(manifests, [...parts.resources, ...parts.components]),
     ['kustomization.yaml', kustomization(cluster, { ...options, parts, withKinds, names })],
     ...names.map(
@@ -72,41 +73,29 @@ export function overlayOf(
     ),
     ...(calico === undefined ? [] : [['ip-pools.yaml', poolsFor(mirrors.map(podsOf), calico)] as const]),
     ...(withDns ? [[DNS_FILE, dnsFile({ remotes: names, mcs }, cluster.dns.domain)] as const] : []),
-    ...(policy
-      ? [
-          [
-            'policy.json',
-            json({
-              ...ofPolicy,
-              local: { ...ofPolicy.local, cidrs: cidrsIn('policy', ofPolicy.local) },
-              remotes: merged(existing, 'policy', remotes.map(policyEntry)),
-            }),
-          ] as const,
-        ]
-      : []),
-    [
-      'service-mirror.json',
-      json({
-        ...serviceMirror(cluster, { mcs, withDns }),
-        ...ofMirrors,
-        localCluster: { ...localCluster, cidrs: cidrsIn('service-mirror', localCluster) },
-        ...(mcs === false && { mcs: undefined }),
-        remoteClusters: mirrors,
-      }),
-    ],
-    ...(wireguard
-      ? [
-          [
-            'wireguard.json',
-            json({
-              local: { name: cluster.name },
-              ...rest(existing, 'wireguard'),
-              remotes: tunnels,
-            }),
-          ] as const,
-        ]
-      : []),
+    ...configFile(
+      'policy',
+      policy && {
+        ...ofPolicy,
+        local: { ...ofPolicy.local, cidrs: cidrsIn('policy', ofPolicy.local) },
+        remotes: merged(existing, 'policy', remotes.map(policyEntry)),
+      },
+    ),
+    ...configFile('service-mirror', {
+      ...serviceMirror(cluster, { mcs, withDns }),
+      ...ofMirrors,
+      localCluster: { ...localCluster, cidrs: cidrsIn('service-mirror', localCluster) },
+      ...(mcs === false && { mcs: undefined }),
+      remoteClusters: mirrors,
+    }),
+    ...configFile(
+      'wireguard',
+      wireguard && { local: { name: cluster.name }, ...rest(existing, 'wireguard'), remotes: tunnels },
+    ),
   ]);
+  if (options.choices.helm === true)
+    files.set(VALUES_FILE, helmValues(files, { cluster, choices: options.choices, parts, withKinds }));
+  return files;
 }
 
 /** The manifests in some folders of `deploy/`, which refer to no other one. */
@@ -115,10 +104,10 @@ const copiesOf = (manifests: Files, folders: readonly string[]): readonly (reado
     .filter(([path]) => folders.some((folder) => path.startsWith(`${folder}/`)))
     .map(([path, text]) => [`${COPIES}/${path}`, text]);
 
-/** The same files, without copies of manifests that they don't need any more. */
-export const withoutOldCopies = (existing: Files, after: Files): FileChanges =>
+/** The same files; those that an earlier run wrote, and that aren't needed any more, go. */
+export const withoutOld = (existing: Files, after: Files, isOld: (path: string) => boolean): FileChanges =>
   new Map<string, string | undefined>([
-    ...[...existing.keys()].filter((path) => path.startsWith(`${COPIES}/`)).map((path) => [path, undefined] as const),
+    ...[...existing.keys()].filter(isOld).map((path) => [path, undefined] as const),
     ...after,
   ]);
 
@@ -128,6 +117,10 @@ function merged(files: Files, app: App, given: readonly Entry[]): readonly Entry
   for (const each of given) all.set(each.name, { ...all.get(each.name), ...each });
   return [...all.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** @param content false: the cluster hasn't the app */
+const configFile = (app: App, content: object | false): readonly (readonly [string, string])[] =>
+  content === false ? [] : [[`${app}.json`, json(content)]];
 
 const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
 

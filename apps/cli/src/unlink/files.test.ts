@@ -25,16 +25,18 @@ const cluster = (name: string): Cluster => ({
   dns: { kind: 'CoreDNS', servers: [], domain: undefined },
 });
 
+/** With values for Helm, too. */
 const linked = (...names: readonly string[]): Files => {
   const [own, remotes] = [cluster('c1'), names.map(cluster)];
+  const choices = { helm: true };
   const files = overlayOf(own, {
     remotes,
     existing: new Map(),
-    choices: {},
+    choices,
     version: '0.1.0',
     deploy: (folder) => `deploy/${folder}`,
   });
-  return files.set('link.json', choicesText({}, '', { written: limitsOf(own, remotes) }));
+  return files.set('link.json', choicesText(choices, '', { written: limitsOf(own, remotes) }));
 };
 
 const present = (files: ReadonlyMap<string, string | undefined>) =>
@@ -42,7 +44,7 @@ const present = (files: ReadonlyMap<string, string | undefined>) =>
 
 /** Its own ports would be others. */
 const withoutPorts = (files: object): unknown =>
-  JSON.parse(JSON.stringify(files).replaceAll(/wgListenPort\\": \d+/g, 'wgListenPort'));
+  JSON.parse(JSON.stringify(files).replaceAll(/wgListenPort(\\")?: \d+/g, 'wgListenPort'));
 
 describe('the files of an overlay without a remote', () => {
   it('are those of a link without it', () => {

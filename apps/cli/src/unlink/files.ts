@@ -3,6 +3,7 @@ import { CHOICES_FILE, choicesIn, withoutWritten } from '../link/choices.ts';
 import { DNS_FILE, dnsFileWithout } from '../link/dns-file.ts';
 import { remoteFile } from '../link/kustomize.ts';
 import { COPIES, type FileChanges, type Files } from '../link/folder.ts';
+import { valuesAfter, VALUES_FILE } from '../link/helm-values.ts';
 
 const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as const;
 
@@ -16,13 +17,14 @@ export function filesWithout(files: Files, remotes: readonly string[]): FileChan
     'ip-pools.yaml',
     DNS_FILE,
     CHOICES_FILE,
+    ...(choicesIn(files).helm === true ? [VALUES_FILE] : []),
     ...CONFIGS,
     ...[...known, ...remotes].map(remoteFile),
     ...(typeof choicesIn(files).deploy === 'string'
       ? []
       : [...files.keys()].filter((name) => name.startsWith(`${COPIES}/`))),
   ];
-  return new Map(
+  const after: Map<string, string | undefined> = new Map(
     [...files].map(([name, text]) => {
       if (isLast && owned.includes(name)) return [name, undefined];
       if (remotes.some((remote) => name === remoteFile(remote))) return [name, undefined];
@@ -40,7 +42,15 @@ export function filesWithout(files: Files, remotes: readonly string[]): FileChan
       return [name, (CONFIGS as readonly string[]).includes(name) ? configWithout(text, remotes) : text];
     }),
   );
+  const values = after.get(VALUES_FILE);
+  if (values !== undefined && choicesIn(files).helm === true)
+    after.set(VALUES_FILE, valuesAfter(values, present(after)));
+  return after;
 }
+
+/** Those that stay. */
+const present = (files: FileChanges): Files =>
+  new Map([...files].flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
 
 const linesWithout = (text: string, lines: readonly string[]): string =>
   text

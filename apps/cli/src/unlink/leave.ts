@@ -9,7 +9,12 @@ import { awaitApps, type Leaver, removeObjects, stopTunnels } from './apps.ts';
 import { remove, type Resource, type Stored, storedOf, strangerIn, userOf } from './objects.ts';
 
 /** A cluster that loses remotes, with its overlay after that; without a remote, it has no objects. */
-export type Leaving = Leaver & { readonly api: LinkApi; readonly objects: readonly KubeObject[] };
+export type Leaving = Leaver & {
+  readonly api: LinkApi;
+  readonly objects: readonly KubeObject[];
+  /** Helm applies them. */
+  readonly helm: boolean;
+};
 
 const kind = (group: string, version: string, name: string, plural: string): Resource => ({
   group,
@@ -61,8 +66,12 @@ export async function leave(
     await api.writeDns(plan, (object) => report(`${nameOf(object)} changed`));
   }
   for (const cluster of clusters) {
-    const { context, remaining, objects, report } = cluster;
-    if (remaining.length > 0)
+    const { context, remaining, objects, helm, report } = cluster;
+    if (helm)
+      report(
+        `waiting for Helm: ${remaining.length > 0 ? 'upgrade its release with the new values.yaml' : 'uninstall its release'}`,
+      );
+    else if (remaining.length > 0)
       await applyObjects({ context: context.name, api: cluster.api }, objects, (_, object, applied) => {
         if (applied !== 'unchanged') report(`${nameOf(object)} ${applied}`);
       });

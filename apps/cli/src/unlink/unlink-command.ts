@@ -8,6 +8,7 @@ import { readObject, type Run, valueOf } from '../clusters/objects.ts';
 import { answersOf } from '../link/answers.ts';
 import { LinkApi } from '../link/api.ts';
 import { render } from '../link/apply.ts';
+import { choicesIn } from '../link/choices.ts';
 import { type Change, COPIES, type Files, isOverlay, writeFolder } from '../link/folder.ts';
 import { nameOf, type Overlays, readOverlays } from '../link/names.ts';
 import { diffLines } from '../link/page.ts';
@@ -156,6 +157,7 @@ async function carryOut(clusters: readonly Part[], choices: { readonly coredns: 
       ...cluster,
       api: new LinkApi(cluster.context, run),
       mirrorNamespace: mirrorNamespaceIn(before),
+      helm: choicesIn(before).helm === true,
       objects: cluster.remaining.length === 0 ? [] : await render(cluster.folder, run),
     })),
   );

@@ -2,17 +2,25 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import {
+  bash,
+  byName,
   calicoApiCrds,
+  chartFolder,
+  chartObjects,
   docBlocks,
+  helm,
   kubectlFolder,
   node,
   type RealCluster,
+  released,
   service,
   startRealCluster,
 } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
 import { corefiles, nodeLocal } from '../support/corefiles.ts';
 import { afterContexts, runHere } from '../support/run.ts';
 
@@ -402,4 +410,63 @@ it('leaves nothing behind when one of three clusters leaves, and then the others
     code: 0,
     stderr: '',
   });
+});
+
+it.each([
+  { name: 'no flags', flags: [] },
+  {
+    name: 'all choices',
+    flags: ['--mcs', '--userspace', '--network-policies', '--bound-tokens=24h', '--registry=r.example/s'],
+  },
+  { name: 'few choices', flags: ['--no-wireguard', '--no-coredns'] },
+])('writes values with which Helm makes the objects of the overlay, with $name', async ({ flags }) => {
+  const output = await mkdtemp(join(folder, 'values-'));
+  const linked = await semaphore('link', ...answersOf(all), '-o', output, '--helm', ...flags);
+  expect([linked.code, linked.stderr]).toEqual([0, '']);
+  for (const name of all) {
+    const { stdout } = await bash(`kubectl kustomize ${join(output, name)}`, clusters[name]);
+    const overlay = parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
+    const values = parse(await readFile(join(output, name, 'values.yaml'), 'utf8')) as object;
+    expect(byName(await chartObjects('kube-semaphore', values))).toEqual(
+      byName(await released(overlay, 'kube-semaphore')),
+    );
+  }
+});
+
+it('leaves all but tokens and names to Helm', async () => {
+  const mesh = await mkdtemp(join(folder, 'helm-'));
+  const args = [...answersOf(names), '-o', mesh];
+  const planned = await semaphore('link', ...args, '--helm');
+  for (const name of names) {
+    const command = `helm upgrade --install kube-semaphore deploy/charts/kube-semaphore --namespace kube-system --kube-context ${name}`;
+    expect(planned.stdout).toContain(
+      `${name}: Helm installs the apps: ${command} --values ${mesh}/${name}/values.yaml\n`,
+    );
+  }
+  for (const name of names) {
+    const words = ['kube-semaphore', chartFolder('kube-semaphore'), '--namespace=kube-system'];
+    const kubeconfig = clusters[name].adminKubeconfig;
+    await helm(['upgrade', '--install', ...words, `--values=${mesh}/${name}/values.yaml`], { kubeconfig });
+  }
+  const installed = await objectsIn('c1');
+  const applied = await semaphore('link', ...args, '--apply');
+  expect([applied.code, applied.stderr]).toEqual([0, '']);
+  const after = await objectsIn('c1');
+  const changed = Object.keys(after).filter((key) => JSON.stringify(after[key]) !== JSON.stringify(installed[key]));
+  expect(changed.toSorted()).toEqual([
+    '/api/v1 ConfigMap kube-system/coredns',
+    '/api/v1 Secret kube-system/semaphore-policy-c2',
+    '/api/v1 Secret kube-system/semaphore-wireguard-c2',
+    '/api/v1 Secret sys-semaphore/semaphore-service-mirror-c2',
+  ]);
+  expect((await semaphore('link', ...args, '--apply')).stdout).toContain('c1: nothing changes\n');
+
+  // It waits for Pods with the old remotes; here are none.
+  const unlinked = await semaphore('unlink', '--context=c1', '--context=c2', '-o', mesh, '--apply');
+  expect([unlinked.code, unlinked.stderr]).toEqual([0, '']);
+  expect(unlinked.stdout).toContain('c1: waiting for Helm: uninstall its release\n');
+  expect(await readdir(mesh)).toEqual([]);
+  const left = Object.keys(await objectsIn('c1'));
+  expect(left).toContain('/apis/apps/v1 DaemonSet kube-system/semaphore-wireguard');
+  expect(left.filter((key) => key.endsWith('-c2'))).toEqual([]);
 });
