@@ -105,7 +105,7 @@ env: variables of the app that the values choose
 {{- range $name, $value := $added }}{{ $env = append $env (dict "name" $name "value" (toString $value)) }}{{ end }}
 {{- $_ := set $container "env" $env }}
 {{- if .text }}
-{{- /* The apps read their config once: a change rolls out new Pods. */ -}}
+{{- /* Some fields take effect only at the start: a change rolls out new Pods. */ -}}
 {{- $_ := set $spec.template.metadata.annotations "checksum/config" (sha256sum .text) }}
 {{- end }}
 {{- range .remotes }}

@@ -10,6 +10,9 @@ import { findBinaries } from './real/binaries.ts';
 
 const run = promisify(execFile);
 
+/** Found once: a test may change HOME. */
+const binaries = findBinaries(['helm']);
+
 /** The charts: of one app each, and of all. */
 export const charts = [
   'semaphore-policy',
@@ -35,7 +38,6 @@ export async function helm(
   args: readonly string[],
   { values, kubeconfig }: { readonly values?: object | undefined; readonly kubeconfig?: string } = {},
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const binaries = findBinaries(['helm']);
   if (!binaries.ok) throw new Error(binaries.reason);
   const home = await mkdtemp(join(tmpdir(), 'helm-'));
   try {

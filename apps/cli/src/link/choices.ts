@@ -14,7 +14,7 @@ const fields = {
   networkPolicies: flag,
   /** Services with a ServiceExport become ServiceImports. */
   mcs: flag,
-  /** The overlay has values of the Helm chart, too. */
+  /** The overlay has values of the Helm chart, too, and Helm applies its objects. */
   helm: flag,
   /** Before the names of the images. */
   registry: z.optional(z.union([z.string(), z.literal(false)])),

@@ -77,7 +77,7 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
     return { ...pageOf(each), ...written, names, ...done.clusters[i] };
   });
   const isApplied = mode !== 'plan';
-  const notes = [...done.notes, ...(isApplied ? [] : linked.flatMap(helmNote))];
+  const notes = [...done.notes, ...(isApplied ? [] : linked.flatMap((each) => helmNote(each, options)))];
   const { failure } = done;
   if (failure !== undefined) {
     print({ isApplied, clusters: shown, notes, problems: [failure.message] });
@@ -170,13 +170,20 @@ const pageOf = ({ context, cluster, findings }: Side): LinkedCluster => ({
 });
 
 /** What comes before --apply, which needs the accounts. */
-const helmNote = ({ choices: { helm = false }, path, context }: Side): readonly string[] =>
-  helm
-    ? [
-        `${context}: Helm installs the apps: ${shell('helm', 'upgrade', '--install', 'kube-semaphore', 'deploy/charts/kube-semaphore')} ` +
-          shell('--namespace', 'kube-system', '--kube-context', context, '--values', `${path}/${VALUES_FILE}`),
-      ]
-    : [];
+function helmNote({ choices: { helm = false }, path, context }: Side, { kubeconfig }: LinkOptions): readonly string[] {
+  if (!helm) return [];
+  const release = [
+    'upgrade',
+    '--install',
+    'kube-semaphore',
+    'deploy/charts/kube-semaphore',
+    '--namespace',
+    'kube-system',
+  ];
+  const where = [...(kubeconfig === undefined ? [] : ['--kubeconfig', kubeconfig]), '--kube-context', context];
+  const command = shell('helm', ...release, ...where, '--values', `${path}/${VALUES_FILE}`);
+  return [`${context}: Helm installs the apps: ${command}`];
+}
 
 /** What to run next. The folder has all that flags chose. */
 function nextCommand(

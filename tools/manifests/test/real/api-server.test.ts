@@ -54,7 +54,8 @@ const VIOLATIONS = [
 
 it('knows every kustomization of deploy/', () => {
   const folders = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('kustomization.yaml'))
+    // The charts have links to them.
+    .filter((file) => file.endsWith('kustomization.yaml') && !file.startsWith('charts/'))
     .map(dirname);
   expect([...new Set(choices.flatMap(({ folder, components = [] }) => [folder, ...components]))].toSorted()).toEqual(
     folders.toSorted(),
