@@ -28,7 +28,7 @@ export class MultiClusterServices {
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
-    const { settings, client, sources, remotes, writes, queue } = options;
+    const { client, sources, remotes, writes, queue } = options;
     this.#options = options;
     const imports = new LocalImports({
       ...options,

@@ -78,7 +78,7 @@ describe('an import with an order of clusters', () => {
 });
 
 describe('an import of an app with localFirst', () => {
-  const local = (exports: ImportInput['exporters']) => wantedOf(importInput(exports, { localFirst: true }));
+  const local = (exports: Parameters<typeof importInput>[0]) => wantedOf(importInput(exports, { localFirst: true }));
 
   it('prefers local endpoints', () => {
     const wanted = local(all());
