@@ -7,8 +7,8 @@ import type { ObservedService, ObservedSlice } from './observed.ts';
 
 type Terminating = Pick<ObservedService, 'isTerminating' | 'finalizers'>;
 
-/** The garbage collector releases the slices of such an object, and then removes this. */
-const ORPHAN = 'orphan';
+/** The garbage collector releases the slices of an object that has this finalizer, and then removes it. */
+export const ORPHAN = 'orphan';
 
 /** The finalizers of Kubernetes' garbage collector, which needs a moment. */
 const OF_COLLECTOR: readonly string[] = [ORPHAN, 'foregroundDeletion'];

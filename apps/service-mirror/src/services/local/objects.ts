@@ -16,6 +16,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
+import { ORPHAN } from '../../endpoints/desired/terminating.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
@@ -136,6 +137,16 @@ export class LocalObjects {
   /** Stores the answer to a write, before the watch reports it. */
   wroteService(service: Service): void {
     this.#services.wrote(service);
+  }
+
+  /**
+   * A Service was deleted to be created again. It counts as terminating before the watch of Services reports that, as the watch
+   * of slices may report first that the garbage collector released them: with their old owner again, they would go with it.
+   */
+  replacedService(from: ObservedService): void {
+    const key = this.#key(from.name);
+    if (this.#services.get(key)?.resourceVersion !== from.resourceVersion) return;
+    this.#services.store.set(key, { ...from, isTerminating: true, finalizers: [...from.finalizers, ORPHAN] });
   }
 
   /** Writes a slice, and stores the answer as `wroteService` does. */

@@ -39,6 +39,7 @@ async function make(change: Change, writer: Partial<WriteTargets['writer']>) {
         await write();
         stored.push('slice');
       },
+      replacedService: store('service replaced'),
       deletedSlice: store('no slice'),
       deletedEndpoints: store('no endpoints'),
       recheck: store('recheck'),

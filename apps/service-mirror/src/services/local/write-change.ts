@@ -10,7 +10,10 @@ export type WriteTargets = {
     ObjectWriter,
     'createService' | 'updateService' | 'readSlice' | 'createSlice' | 'updateSlice' | 'delete'
   >;
-  readonly local: Pick<LocalObjects, 'wroteService' | 'writeSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'>;
+  readonly local: Pick<
+    LocalObjects,
+    'wroteService' | 'replacedService' | 'writeSlice' | 'deletedSlice' | 'deletedEndpoints' | 'recheck'
+  >;
 };
 
 /** Makes one change, and updates the stores so that the next reconcile sees it. @returns a Service that was written */
@@ -37,6 +40,7 @@ export async function writeChange(
       return undefined;
   }
   await writer.delete(change, options);
+  if (change.kind === 'replace-service') local.replacedService(change.from);
   if (change.kind === 'delete-slice') local.deletedSlice(change.from);
   if (change.kind === 'delete-endpoints') local.deletedEndpoints(change.from);
   return undefined;
