@@ -4,7 +4,7 @@ import {
   type AppStatus,
   everyPeriod,
   foreseeRefusals,
-  LeaderController,
+  Leader,
   localServiceRanges,
   type Remote,
   remoteBudget,
@@ -37,15 +37,13 @@ export type PolicyInput = {
   readonly metrics: PolicyMetrics;
 };
 
-type Keys = { readonly sets: readonly string[]; readonly policies: readonly string[] };
-
 /**
  * The whole app: keeps the local sets of its remote clusters, and the companions of NetworkPolicies. It lists the local side
  * first, as the labels of sets decide which Pods to watch; then the remotes; then it reconciles, key by key.
  */
 export class Policy {
   readonly #input: PolicyInput;
-  readonly #controller: LeaderController;
+  readonly #leader: Leader;
   readonly #local: LocalCluster;
   readonly #sets: Sets;
   /** With `-network-policies`. */
@@ -59,17 +57,8 @@ export class Policy {
   constructor(input: PolicyInput) {
     const { options, leadership, client, log } = input;
     this.#input = input;
-    const queue = new LeaderController({
-      ...input,
-      // A key of a NetworkPolicy has a slash; a key of sets has none.
-      reconcile: (key, context) => ((key.includes('/') && this.#networkPolicies) || this.#sets).reconcile(key, context),
-      onFailure: (failure) => this.#failed(failure),
-      onStartedLeading: () => {
-        this.#sets.settle();
-        this.#enqueue(this.#keys(), performance.now());
-      },
-    });
-    this.#controller = queue;
+    const leader = new Leader(input);
+    this.#leader = leader;
     this.#local = new LocalCluster({
       ...input,
       // Not a remote event: a repair counts in `repairs_total`, not in `propagation_seconds`.
@@ -80,9 +69,9 @@ export class Policy {
       onPolicyChange: (key, event) => this.#networkPolicies?.changed(key, event),
     });
     const mayChoose = (): boolean => this.#isPlan || leadership.isLeader;
-    this.#sets = new Sets({ ...input, local: this.#local, queue, mayChoose });
+    this.#sets = new Sets({ ...input, local: this.#local, leader, mayChoose });
     const { companions } = this.#local;
-    this.#networkPolicies = companions && new NetworkPolicies({ ...input, local: companions, queue });
+    this.#networkPolicies = companions && new NetworkPolicies({ ...input, local: companions, leader });
     this.#runner = new Runner({
       local: this.#local,
       prepare: async (running) => {
@@ -91,7 +80,7 @@ export class Policy {
       watch: (running) => Promise.resolve([this.#watch(running)]),
       remotes: () => [...this.#sets.followed, ...(this.#networkPolicies?.remotes ?? [])],
       watched: 'pods',
-      longestReconcileMs: () => queue.longestRunningMs,
+      longestReconcileMs: () => leader.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
   }
@@ -132,7 +121,7 @@ export class Policy {
    */
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
-      this.#controller.run(running),
+      this.#leader.run(running),
       everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
     ]);
   }
@@ -145,14 +134,11 @@ export class Policy {
   async replaceRemotes(next: readonly RemoteSettings[]): Promise<RemoteChanges> {
     this.#sets.check(next);
     // What waits for a remote that goes must not wait any more.
-    const before = this.#keys();
+    const [sets, policies] = [this.#sets.keys(), this.#networkPolicies?.keys()];
     const changes = await this.#input.remotes.replace(next);
     this.#local.configChanged();
-    const after = this.#keys();
-    this.#enqueue(
-      { sets: [...before.sets, ...after.sets], policies: [...before.policies, ...after.policies] },
-      performance.now(),
-    );
+    this.#sets.enqueue([...sets, ...this.#sets.keys()], performance.now());
+    this.#networkPolicies?.enqueueAll(performance.now(), policies);
     return changes;
   }
 
@@ -183,7 +169,7 @@ export class Policy {
     const { remotes } = this.#input;
     this.#sets.check(remotes.all.map(({ settings }) => settings));
     const watching = remotes.run((remote, run) => this.#follow(remote, run), running);
-    this.#controller.enqueue(this.#keys().policies, performance.now());
+    this.#networkPolicies?.enqueueAll(performance.now());
     return watching;
   }
 
@@ -200,22 +186,10 @@ export class Policy {
     ]);
   }
 
-  #failed(failure: Parameters<LocalCluster['failed']>[0]): void {
-    if (this.#local.failed(failure)) this.#input.metrics.requeues.inc({});
-  }
-
   #compareAll(): void {
     this.#local.relist();
     this.#sets.reportFirstRelease();
-    this.#enqueue(this.#keys());
-  }
-
-  #keys(): Keys {
-    return { sets: this.#sets.keys(), policies: this.#networkPolicies?.keys() ?? [] };
-  }
-
-  #enqueue({ sets, policies }: Keys, since?: number): void {
-    this.#sets.enqueue(sets, since);
-    this.#controller.enqueue(policies, since);
+    this.#sets.enqueue(this.#sets.keys());
+    this.#networkPolicies?.enqueueAll();
   }
 }

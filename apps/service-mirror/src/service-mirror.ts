@@ -2,7 +2,7 @@ import {
   type AppStatus,
   everyPeriod,
   foreseeRefusals,
-  LeaderController,
+  Leader,
   LocalWrites,
   type Remote,
   type RemoteChanges,
@@ -11,30 +11,19 @@ import {
 } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
-import { type Health, type Logger, shared } from '@kube-semaphore/runtime';
+import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
 import { orderTexts } from './config/cluster-order.ts';
-import { prefixesOf, type RemoteSettings, type Settings } from './config/settings.ts';
-import { RoutingStates } from './endpoints/routing-states.ts';
-import { askedNames } from './services/desired/asked-names.ts';
-import { ChangeWriter } from './services/local/change-writer.ts';
-import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './services/local/mirror-namespace.ts';
-import { LocalObjects } from './services/local/objects.ts';
-import { ObjectWriter } from './services/local/object-writer.ts';
-import { plannedWrites } from './services/local/planned-writes.ts';
-import { type ResolvedName, resolveNames } from './services/local/resolve-names.ts';
-import { LocalZones } from './services/local/zones.ts';
+import type { RemoteSettings, Settings } from './config/settings.ts';
 import { MultiClusterServices } from './imports/multi-cluster-services.ts';
-import { Gaps } from './metrics/gaps.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
 import type { MirrorMetrics } from './metrics/metrics.ts';
 import { QueueMetrics } from './metrics/queue.ts';
+import { GLOBAL } from './names.ts';
 import type { Plan } from './plan.ts';
-import { GLOBAL, parseImportKey } from './names.ts';
-import { ServiceReconciler } from './services/reconciler.ts';
-import { SourceClusters } from './services/remote/source-clusters.ts';
-import { ServiceKeys } from './services/service-keys.ts';
-import { Targets } from './services/targets.ts';
+import type { ResolvedName } from './services/local/resolve-names.ts';
+import { LocalZones } from './services/local/zones.ts';
+import { Mirrors } from './services/mirrors.ts';
 
 export type ServiceMirrorInput = {
   readonly options: MirrorOptions;
@@ -50,114 +39,56 @@ export type ServiceMirrorInput = {
 /** How often to update the metrics that no event updates. */
 const SAMPLE_MS = 5_000;
 
-/** How often to look for Services that time changes. */
-const DUE_MS = 1_000;
-
-/** How often reads of `/status` may ask DNS. */
-const ASK_DNS_MS = 10_000;
-
-/**
- * The whole app: mirrors the Services of remote clusters, and merges those of all clusters into global ones. It lists
- * the local objects first, because the first lists of the remotes are measured against them.
- */
+/** The whole app: mirrors and global Services, and with `mcs` in the config, Multi-Cluster Services. */
 export class ServiceMirror {
   readonly #input: ServiceMirrorInput;
+  readonly #leader: Leader;
   readonly #queueMetrics: QueueMetrics;
   readonly #counts: LocalCounts;
-  readonly #local: LocalObjects;
-  readonly #clusters: SourceClusters;
+  readonly #writes: LocalWrites;
+  readonly #mirrors: Mirrors;
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
-  readonly #writer: ObjectWriter;
-  readonly #writes: LocalWrites;
-  readonly #namespace: NamespaceCheck;
-  readonly #states = new RoutingStates();
-  readonly #reconciler: ServiceReconciler;
-  readonly #controller: LeaderController;
   readonly #runner: Runner;
-  readonly #resolvedNames: () => Promise<readonly ResolvedName[]>;
 
   constructor(input: ServiceMirrorInput) {
-    const { options, settings, remotes, local: client, log, metrics, leadership } = input;
+    const { options, settings, remotes, local: client, metrics } = input;
     this.#input = input;
-    const gaps = new Gaps();
-    const writer = new ObjectWriter(client, settings.mirrorNamespace);
-    const queue: Pick<LeaderController, 'enqueue'> = { enqueue: (...event) => this.#controller.enqueue(...event) };
+    this.#leader = new Leader(input);
     this.#queueMetrics = new QueueMetrics({ metrics, remotes, local: settings.local.name });
     this.#counts = countsOf(input);
-    const local = new LocalObjects({
+    // A Service and its slice, and for an export the ServiceImport besides.
+    this.#writes = writesOf(
+      input,
+      (remote) => 2 * this.#mirrors.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0),
+    );
+    const zones = new LocalZones({ ...input, client, enqueueAll: () => this.#enqueueAll() });
+    const common = {
       ...input,
       client,
-      onChange: (service) => {
-        // Before, nothing can be decided, and each cluster enqueues all keys once it is listed. No `since`: a repair counts in
-        // `repairs_total`, not in `propagation_seconds`.
-        if (local.isSynced()) queue.enqueue(keys.ofName(service));
-      },
-      observers: [this.#counts, gaps],
-    });
-    this.#local = local;
-    this.#writer = writer;
-    this.#namespace = { writer, local, log };
-    const keys = new ServiceKeys({ remotes, options, local, metrics });
-    const onStale = (cluster: string): void => queue.enqueue(this.#mcs?.keysOf(cluster) ?? []);
-    const clusters = new SourceClusters({ ...input, client, local, keys, queue, onStale });
-    this.#clusters = clusters;
-    const zones = new LocalZones({ ...input, client, keys: () => this.#allKeys(), queue });
-    // A Service and its slice, and for an export the ServiceImport besides.
-    const objectsOf = (remote: string) => 2 * keys.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0);
-    const writes = writesOf(input, objectsOf);
-    this.#writes = writes;
-    const changes = new ChangeWriter({ ...input, writes, writer, local, gaps, clusters });
-    this.#reconciler = new ServiceReconciler({
-      local,
-      keys,
-      clusters,
-      targets: new Targets({ settings, remotes, local, clusters, keys, zones, states: this.#states }),
-      write: (change, context) => changes.write(change, context),
-    });
-    if (settings.mcs !== undefined)
-      this.#mcs = new MultiClusterServices({
-        ...input,
-        client,
-        sources: clusters,
-        writes,
-        counts: this.#counts,
-        zones,
-        states: this.#states,
-        queue,
-      });
-    this.#controller = new LeaderController({
-      leadership,
-      options,
-      metrics,
-      reconcile: (key, context) =>
-        parseImportKey(key) === undefined
-          ? this.#reconciler.reconcile(key, context)
-          : this.#mcs!.reconcile(key, context),
+      leader: this.#leader,
       observer: this.#queueMetrics,
-      onFailure: (failure) => writes.failed(failure, parseImportKey(failure.key) && 'import'),
-      onStartedLeading: (running) => {
-        this.#enqueueAll(performance.now());
-        void warnOfMissingNamespace(this.#namespace, running);
-      },
-    });
+      writes: this.#writes,
+      counts: this.#counts,
+      zones,
+    };
+    const mirrors = new Mirrors({ ...common, onStale: (cluster) => this.#mcs?.enqueueExportsOf(cluster) });
+    this.#mirrors = mirrors;
+    if (settings.mcs !== undefined) this.#mcs = new MultiClusterServices({ ...common, sources: mirrors.clusters });
     this.#runner = new Runner({
-      local,
-      prepare: (running) => clusters.readServiceRanges(running),
+      local: mirrors.local,
+      prepare: (running) => mirrors.clusters.readServiceRanges(running),
       watch: async (running) => [
         remotes.run((remote, run) => this.#follow(remote, run), running),
-        clusters.run(running),
+        mirrors.run(running),
         zones.run(running),
         ...(this.#mcs ? [this.#mcs.run(running)] : []),
       ],
-      remotes: () => [...clusters.all, ...(this.#mcs?.clusters ?? [])],
+      remotes: () => [...mirrors.clusters.all, ...(this.#mcs?.clusters ?? [])],
       watched: 'services',
-      longestReconcileMs: () => this.#controller.longestRunningMs,
+      longestReconcileMs: () => this.#leader.longestRunningMs,
       idleTimeoutMs: options.watchIdleTimeoutMs,
     });
-    const hasGlobals = settings.global !== undefined;
-    const asked = () => askedNames(local, { prefixes: prefixesOf(remotes), hasGlobals });
-    this.#resolvedNames = shared(() => resolveNames(asked()), { forMs: ASK_DNS_MS });
   }
 
   readonly isLive = (): Health => this.#runner.isLive();
@@ -165,13 +96,13 @@ export class ServiceMirror {
 
   /** What `/status` says. Asks DNS, at most once in ten seconds. */
   async status(): Promise<AppStatus & { readonly names: readonly ResolvedName[] }> {
-    const names = await this.#resolvedNames();
+    const names = await this.#mirrors.names();
     const { leadership, settings } = this.#input;
     const { local, mirrorNamespace, mirrorSelector, global, mcs } = settings;
     return {
       leader: leadership.isLeader,
       local: this.#runner.localStatus(),
-      ...this.#clusters.status(),
+      ...this.#mirrors.clusters.status(),
       names,
       config: {
         name: local.name,
@@ -188,9 +119,8 @@ export class ServiceMirror {
   /** Works until `signal` is aborted. */
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
-      this.#controller.run(running),
+      this.#leader.run(running),
       everyPeriod(SAMPLE_MS, () => this.#sample(), running),
-      everyPeriod(DUE_MS, () => this.#controller.enqueue(this.#states.dueKeys()), running),
     ]);
   }
 
@@ -207,7 +137,7 @@ export class ServiceMirror {
       this.#writes.end(name);
     }
     for (const name of [...changes.added, ...changes.changed]) this.#writes.begin(name);
-    this.#counts.recount(this.#local.all(), this.#mcs?.parts() ?? []);
+    this.#counts.recount(this.#mirrors.local.all(), this.#mcs?.parts() ?? []);
     this.#enqueueAll();
     return changes;
   }
@@ -218,36 +148,31 @@ export class ServiceMirror {
    * @throws Error if the local objects can't be listed in time
    */
   plan(options: RunOptions & { readonly timeoutMs: number }): Promise<Plan> {
-    this.#clusters.findUnlabelled();
+    const mirrors = this.#mirrors;
+    mirrors.clusters.findUnlabelled();
     return this.#runner.once(options, async (running) => {
-      const noNamespace = await missingNamespace(this.#namespace, running);
-      const changes = [...this.#clusters.allKeys()].toSorted().flatMap((key) => this.#reconciler.plan(key));
-      const { writes = [], ...imports } = this.#mcs?.plan() ?? { importChanges: [], exports: [] };
+      const { writes: ofMirrors, ...plan } = await mirrors.plan(running);
+      const { writes: ofImports = [], ...imports } = this.#mcs?.plan() ?? { importChanges: [], exports: [] };
       // After the reconciles, which find diagnostics.
-      const remotes = this.#clusters.plan();
-      const plan = { missingNamespace: noNamespace, changes, ...imports, remotes, orphans: this.#counts.orphans };
-      const ofMirrors = noNamespace === undefined ? plannedWrites(changes, this.#writer) : [];
-      return { ...plan, refusals: await foreseeRefusals([...ofMirrors, ...writes], options) };
+      const remotes = mirrors.clusters.plan();
+      const refusals = await foreseeRefusals([...ofMirrors, ...ofImports], options);
+      return { ...plan, ...imports, remotes, orphans: this.#counts.orphans, refusals };
     });
   }
 
   #sample(): void {
     this.#queueMetrics.sample();
-    this.#counts.sample(this.#local);
+    this.#counts.sample(this.#mirrors.local);
     this.#mcs?.sample();
   }
 
   async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
-    await Promise.all([this.#clusters.follow(remote, running), this.#mcs?.follow(remote, running)]);
+    await Promise.all([this.#mirrors.follow(remote, running), this.#mcs?.follow(remote, running)]);
   }
 
-  #enqueueAll(since?: number): void {
-    this.#controller.enqueue(this.#allKeys(), since);
-  }
-
-  /** Without the local objects, nothing can be decided about Services. */
-  #allKeys(): readonly string[] {
-    return [...(this.#local.isSynced() ? this.#clusters.allKeys() : []), ...(this.#mcs?.keys() ?? [])];
+  #enqueueAll(): void {
+    this.#mirrors.enqueueAll();
+    this.#mcs?.enqueueAll();
   }
 }
 

@@ -15,7 +15,7 @@ export { readConfigSource } from './config/config-source.ts';
 export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';
-export { type KeyContext, LeaderController } from './local/leader-controller.ts';
+export { type Feature, type KeyContext, Leader, LeaderQueue } from './local/leader.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { LocalWrites } from './local/local-writes.ts';
 export { refusalOf } from './local/refusal.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Kind, networkPolicyKind } from '@kube-semaphore/kube-objects';
 import { mustParseCidr } from '@kube-semaphore/net';
-import { WaitingWrites } from '@kube-semaphore/multicluster';
+import { type LeaderQueue, WaitingWrites } from '@kube-semaphore/multicluster';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   ciliumSink,
@@ -87,6 +87,7 @@ function start() {
     policies.companionChanged(undefined, read(resource, to));
   const written: string[] = [];
   const refused = new Set<CompanionChange['kind']>();
+  const enqueued: string[] = [];
   const networkPolicies = new NetworkPolicies({
     options: {
       maxAddressesPerPolicy: 500,
@@ -111,9 +112,10 @@ function start() {
       },
     } as never,
     remotes: { all: [remote] },
-    queue: { enqueue: (keys) => void enqueued.push(...keys) },
+    leader: {
+      queue: () => ({ enqueue: (keys: Iterable<string>) => void enqueued.push(...keys) }) as LeaderQueue,
+    },
   });
-  const enqueued: string[] = [];
   const ended = new AbortController();
   const following = networkPolicies.follow(remote, { signal: ended.signal });
   const leave = (): Promise<void> => {

@@ -1,7 +1,9 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
+  type Feature,
   type KeyContext,
-  type LeaderController,
+  type Leader,
+  type LeaderQueue,
   refusalOf,
   type Remotes,
   type Unwritten,
@@ -38,7 +40,7 @@ export type NetworkPoliciesOptions = {
   readonly metrics: Pick<PolicyMetrics, 'extendedPolicies'>;
   readonly local: LocalCompanions;
   readonly remotes: Pick<Remotes<RemoteSettings>, 'all'>;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly leader: Pick<Leader, 'queue'>;
 };
 
 type Followed = Pick<FollowedRemote, 'state'> & { readonly watch: PeerWatch };
@@ -46,18 +48,17 @@ type Followed = Pick<FollowedRemote, 'state'> & { readonly watch: PeerWatch };
 /** A CNI watches each kind of objects alone: it may see a deletion before the creation of another kind that came first. */
 const REPLACED_AFTER_MS = 5000;
 
-/**
- * Extends the NetworkPolicies that name other clusters by companions. A key is the `namespace/name` of a source; a key of
- * a set has no slash.
- */
-export class NetworkPolicies {
+/** Extends the NetworkPolicies that name other clusters by companions. A key is the `namespace/name` of a source. */
+export class NetworkPolicies implements Feature {
   readonly #options: NetworkPoliciesOptions;
+  readonly #queue: LeaderQueue;
   readonly #followed = new Map<string, Followed>();
   /** Sources whose companions replace those of another sink, and whether the CNI had time to see the new ones. */
   readonly #replacements = new Map<string, { known: boolean }>();
 
   constructor(options: NetworkPoliciesOptions) {
     this.#options = options;
+    this.#queue = options.leader.queue(this);
   }
 
   /** The remotes that are watched, as policies name them. */
@@ -70,19 +71,19 @@ export class NetworkPolicies {
     if (isSource) for (const { watch } of this.#followed.values()) this.#setSource(watch, key);
     // A companion that somebody changed is no event: its repair counts in `repairs_total`.
     // A user doesn't wait for what a remote does.
-    this.#options.queue.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
+    this.#queue.enqueue([key], isSource ? performance.now() : undefined, { isUrgent: isSource });
   }
 
   /** Keeps the companions for a remote until `signal` is aborted. They stay. The local NetworkPolicies are listed. */
   async follow(remote: FollowedRemote, running: RunOptions): Promise<void> {
-    const { local, queue, metrics, options } = this.#options;
+    const { local, metrics, options } = this.#options;
     const { settings, state } = remote;
     const watch = new PeerWatch({
       ...remote,
       options,
       metrics,
       granted: () => local.policies.companions.companionsFor(settings.name).flatMap(grantedBy),
-      enqueue: (sources) => queue.enqueue(sources, performance.now()),
+      enqueue: (sources) => this.#queue.enqueue(sources, performance.now()),
     });
     for (const key of this.keys()) this.#setSource(watch, key);
     this.#followed.set(settings.name, { watch, state });
@@ -90,9 +91,22 @@ export class NetworkPolicies {
     this.#followed.delete(settings.name);
   }
 
+  /** @param since as `ReconcileContext.since` */
+  enqueueAll(since?: number, more: readonly string[] = []): void {
+    this.#queue.enqueue([...this.keys(), ...more], since);
+  }
+
   /** Every source, and every former one that still has companions, sorted. */
   keys(): readonly string[] {
     return [...this.#options.local.policies.keys()].toSorted();
+  }
+
+  startLeading(): void {
+    this.enqueueAll(performance.now());
+  }
+
+  failed(failure: Parameters<Feature['failed']>[0]): void {
+    this.#options.local.failed(failure);
   }
 
   async reconcile(key: string, { writes, since }: KeyContext): Promise<void> {
@@ -177,7 +191,7 @@ export class NetworkPolicies {
     // A timer may fire a moment early, so it decides, and no clock.
     setTimeout(() => {
       replacement.known = true;
-      this.#options.queue.enqueue([key]);
+      this.#queue.enqueue([key]);
     }, REPLACED_AFTER_MS).unref();
   }
 

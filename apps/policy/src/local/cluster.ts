@@ -172,9 +172,9 @@ export class LocalCluster {
     if (this.#running !== undefined) void this.#checkClusterPolicies(this.#running);
   }
 
-  /** A reconcile failed. @returns whether a write did */
-  failed(failure: Parameters<LocalWrites['failed']>[0]): boolean {
-    return this.#writes.failed(failure, failure.key.includes('/') ? 'companion' : undefined);
+  /** A set wasn't written, or its reconcile failed. */
+  failed(failure: Parameters<LocalWrites['failed']>[0]): void {
+    this.#writes.failed(failure);
   }
 
   /** Watches until `signal` is aborted. */

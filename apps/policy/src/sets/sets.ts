@@ -2,8 +2,10 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
   everyPeriod,
+  type Feature,
   type KeyContext,
-  type LeaderController,
+  type Leader,
+  type LeaderQueue,
   refusalOf,
   type Remotes,
   type Unwritten,
@@ -33,7 +35,7 @@ export type SetsOptions = {
   readonly hostNetworkPods: HostNetworkPods;
   /** Whether this replica may choose label domains by Pods now. */
   readonly mayChoose: () => boolean;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly leader: Pick<Leader, 'queue'>;
   readonly metrics: PolicyMetrics;
 };
 
@@ -41,12 +43,14 @@ export type SetsOptions = {
  * Makes the sets of a key match the remotes' Pods. A remote that isn't known, or isn't followed, decides nothing: its sets stay
  * as they are, and their names are taken.
  */
-export class Sets {
+export class Sets implements Feature {
   readonly #options: SetsOptions;
+  readonly #queue: LeaderQueue;
   readonly #followed = new Map<string, SetsRemote>();
 
   constructor(options: SetsOptions) {
     this.#options = options;
+    this.#queue = options.leader.queue(this);
   }
 
   /** The remotes that are followed, in the order of the config. */
@@ -104,7 +108,16 @@ export class Sets {
 
   /** While no remote is known, there is nothing to decide. A remote that becomes known enqueues every key. */
   enqueue(keys: Iterable<string>, since?: number): void {
-    if (this.#isAnyKnown) this.#options.queue.enqueue(keys, since);
+    if (this.#isAnyKnown) this.#queue.enqueue(keys, since);
+  }
+
+  startLeading(): void {
+    this.settle();
+    this.enqueue(this.keys(), performance.now());
+  }
+
+  failed(failure: Parameters<Feature['failed']>[0]): void {
+    this.#options.local.failed(failure);
   }
 
   async reconcile(key: string, { writes, since }: KeyContext): Promise<void> {

@@ -1,5 +1,10 @@
+import type { RunOptions } from '@kube-semaphore/kube-client';
+import { everyPeriod, type LeaderQueue } from '@kube-semaphore/multicluster';
 import { type DownLevels, NO_LEVELS } from './desired/routing/roles.ts';
 import type { RoutingState } from './desired/routing/route.ts';
+
+/** How often to look for Services that time changes. */
+const DUE_MS = 1_000;
 
 /** What the last decision about each Service with an order of clusters left for the next one, by key. */
 export class RoutingStates {
@@ -27,5 +32,10 @@ export class RoutingStates {
   dueKeys(): readonly string[] {
     const nowMs = this.#now();
     return [...this.#states].filter(([, { dueMs = Infinity }]) => dueMs <= nowMs).map(([key]) => key);
+  }
+
+  /** Enqueues those keys until `signal` is aborted. */
+  run(queue: Pick<LeaderQueue, 'enqueue'>, running: RunOptions): Promise<void> {
+    return everyPeriod(DUE_MS, () => queue.enqueue(this.dueKeys()), running);
   }
 }

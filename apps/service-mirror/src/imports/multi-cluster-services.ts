@@ -1,37 +1,55 @@
 import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { KeyContext, LocalWrites, PlannedWrite, Remote, Remotes } from '@kube-semaphore/multicluster';
+import type {
+  Feature,
+  KeyContext,
+  Leader,
+  LeaderQueue,
+  LocalWrites,
+  PlannedWrite,
+  Remote,
+  Remotes,
+} from '@kube-semaphore/multicluster';
 import { ImportReconciler, type ImportReconcilerOptions } from './reconciler.ts';
 import { LocalImports } from './local/imports.ts';
 import { ImportWriter } from './local/import-writer.ts';
 import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
+import { RoutingStates } from '../endpoints/routing-states.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
+import type { QueueMetrics } from '../metrics/queue.ts';
 import { importKey } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
 
-export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes'> &
-  Pick<ImportReconcilerOptions, 'zones' | 'states'> & {
+export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes' | 'queue'> &
+  Pick<ImportReconcilerOptions, 'zones'> & {
+    readonly leader: Pick<Leader, 'queue'>;
+    readonly observer: QueueMetrics;
     readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
-    readonly writes: Pick<LocalWrites, 'write'>;
+    readonly writes: Pick<LocalWrites, 'write' | 'failed'>;
     readonly counts: Pick<LocalCounts, 'importChanged'>;
   };
 
 /** Multi-Cluster Services (KEP-1645): makes ServiceImports of the exports of all clusters. Only with `mcs` in the config. */
-export class MultiClusterServices {
+export class MultiClusterServices implements Feature {
   readonly #options: MultiClusterServicesOptions;
+  readonly #queue: LeaderQueue;
+  readonly #states = new RoutingStates();
   readonly #imports: LocalImports;
   readonly #clusters: McsClusters;
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
-    const { client, sources, remotes, writes, queue } = options;
+    const { client, sources, remotes, writes, leader, observer } = options;
     this.#options = options;
+    const queue = leader.queue(this, { observer });
+    this.#queue = queue;
     const imports = new LocalImports({
       ...options,
+      queue,
       // What was refused in a namespace may be possible in the next of its name.
       onNamespace: (name) =>
         queue.enqueue(
@@ -42,12 +60,13 @@ export class MultiClusterServices {
       onFailure: (error) => this.#clusters.unavailable(error),
       onListed: () => this.#clusters.available(),
     });
-    const clusters = new McsClusters({ ...options, imports });
+    const clusters = new McsClusters({ ...options, queue, imports });
     this.#imports = imports;
     this.#clusters = clusters;
     const writer = new ImportWriter(client);
     this.#reconciler = new ImportReconciler({
       ...options,
+      states: this.#states,
       imports,
       clusters,
       families: () => sources.families,
@@ -65,9 +84,26 @@ export class MultiClusterServices {
     return this.#clusters.keys();
   }
 
-  /** The keys of all imports that a cluster exports to. */
-  keysOf(cluster: string): readonly string[] {
-    return this.#clusters.get(cluster)?.keys() ?? [];
+  startLeading(): void {
+    this.enqueueAll(performance.now());
+  }
+
+  failed(failure: Parameters<Feature['failed']>[0]): void {
+    this.#options.writes.failed(failure, 'import');
+  }
+
+  reconcile(key: string, context: KeyContext): Promise<void> {
+    return this.#reconciler.reconcile(key, context);
+  }
+
+  /** @param since as `ReconcileContext.since` */
+  enqueueAll(since?: number): void {
+    this.#queue.enqueue(this.keys(), since);
+  }
+
+  /** Enqueues all imports that a cluster exports to. */
+  enqueueExportsOf(cluster: string): void {
+    this.#queue.enqueue(this.#clusters.get(cluster)?.keys() ?? []);
   }
 
   /** How many exports of a remote are imported. */
@@ -75,11 +111,7 @@ export class MultiClusterServices {
     return this.#clusters.get(remote)?.admitted ?? 0;
   }
 
-  reconcile(key: string, context: KeyContext): Promise<void> {
-    return this.#reconciler.reconcile(key, context);
-  }
-
-  /** What `reconcile` would write now for all keys, what a plan asks about it, and says about each cluster. */
+  /** What reconciles would write now for all keys, what a plan asks about it, and says about each cluster. */
   plan(): Pick<Plan, 'importChanges' | 'exports'> & { readonly writes: readonly PlannedWrite[] } {
     const importChanges = [...this.keys()].toSorted().flatMap((key) => this.#reconciler.plan(key));
     const writes = plannedImportWrites(importChanges, new ImportWriter(this.#options.client));
@@ -101,7 +133,7 @@ export class MultiClusterServices {
    * against.
    */
   async run(running: RunOptions): Promise<void> {
-    const watching = this.#imports.run(running);
+    const watching = Promise.all([this.#imports.run(running), this.#states.run(this.#queue, running)]);
     await Promise.race([this.#imports.listed, watching]);
     if (!running.signal.aborted) await this.#clusters.run(running);
     await watching;

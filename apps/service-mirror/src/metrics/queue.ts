@@ -20,7 +20,7 @@ type Queue = {
   readonly requeued: Set<string>;
 };
 
-/** Our one queue, reported as the several queues of the Go program. */
+/** Our queues, reported as those of the Go program. */
 export class QueueMetrics implements QueueObserver {
   readonly #options: QueueMetricsOptions;
   readonly #now: () => number;

@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { expect, it, onTestFinished } from 'vitest';
-import { LeaderController } from './leader-controller.ts';
+import { type Feature, Leader } from './leader.ts';
 
 const denied = new KubeApiError('services "web" is forbidden: exceeded quota: few', { status: 403 });
 
@@ -16,7 +16,7 @@ function start() {
   let startedLeading = (): void => undefined;
   const aborter = new AbortController();
   const { signal } = aborter;
-  const controller = new LeaderController({
+  const leader = new Leader({
     leadership: {
       get isLeader() {
         return leadership.isLeader;
@@ -29,6 +29,8 @@ function start() {
     },
     options: { writeConcurrency: 1, minWriteIntervalMs: 0 },
     metrics: { failingObjects: { reset: () => undefined, set: () => undefined } } as never,
+  });
+  const feature: Feature = {
     reconcile: async (key, { writes }) => {
       reconciled.push(key);
       const send = (): Promise<never> => {
@@ -37,11 +39,13 @@ function start() {
       };
       await writes.write({ object: 'Service web', change: 'x', send });
     },
+    failed: () => undefined,
+    startLeading: () => queue.enqueue(['key']),
+  };
+  const queue = leader.queue(feature, {
     observer: { added: () => undefined, started: () => undefined, ended: (key) => void ended.push(key) },
-    onFailure: () => undefined,
-    onStartedLeading: () => controller.enqueue(['key']),
   });
-  const running = controller.run({ signal });
+  const running = leader.run({ signal });
   onTestFinished(async () => {
     aborter.abort();
     await running;
@@ -50,12 +54,12 @@ function start() {
     leadership.isLeader = true;
     startedLeading();
   };
-  return { controller, leadership, lead, reconciled, sent, ended };
+  return { queue, leadership, lead, reconciled, sent, ended };
 }
 
 it('a standby decides nothing', async () => {
-  const { controller, lead, reconciled, ended } = start();
-  controller.enqueue(['other']);
+  const { queue, lead, reconciled, ended } = start();
+  queue.enqueue(['other']);
   await eventually(() => ended, ['other']);
   expect(reconciled).toEqual([]);
   lead();
@@ -63,14 +67,14 @@ it('a standby decides nothing', async () => {
 });
 
 it('what waits is tried again in the next term, and by an urgent event, but by no other', async () => {
-  const { controller, leadership, lead, reconciled, sent } = start();
+  const { queue, leadership, lead, reconciled, sent } = start();
   lead();
   await eventually(() => sent.length, 1);
-  controller.enqueue(['key']);
+  queue.enqueue(['key']);
   await eventually(() => [reconciled.length, sent.length], [2, 1]);
   leadership.isLeader = false;
   lead();
   await eventually(() => [reconciled.length, sent.length], [3, 2]);
-  controller.enqueue(['key'], 1, { isUrgent: true });
+  queue.enqueue(['key'], 1, { isUrgent: true });
   await eventually(() => [reconciled.length, sent.length], [4, 3]);
 });

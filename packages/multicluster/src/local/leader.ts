@@ -11,17 +11,23 @@ type ControllerOptions = ConstructorParameters<typeof Controller>[0];
 /** What a reconcile gets besides its key. */
 export type KeyContext = ReconcileContext & { readonly writes: KeyWrites };
 
-export type LeaderControllerOptions = Pick<ControllerOptions, 'observer'> & {
+export type LeaderOptions = {
   readonly leadership: Leadership;
   readonly options: { readonly writeConcurrency: number; readonly minWriteIntervalMs: number };
   readonly metrics: Pick<Instruments<ReturnType<typeof leaderMetrics>>, 'failingObjects'>;
-  /** As of a `Controller`. A write that fails is no failure of the reconcile. */
-  readonly reconcile: (key: string, context: KeyContext) => Promise<void>;
-  /** A write failed, or the whole reconcile, which has no `object`. Both are tried again. */
-  readonly onFailure: (failure: FailedWrite) => void;
-  /** Enqueues every key, as the previous leader may have left some undone. */
-  readonly onStartedLeading: (options: RunOptions) => void;
 };
+
+/** What a leader needs of a feature, which has keys of its own. */
+export type Feature = {
+  /** As of a `Controller`. A write that fails is no failure of the reconcile. */
+  reconcile(key: string, context: KeyContext): Promise<void>;
+  /** A write failed, or the whole reconcile, which has no `object`. Both are tried again. */
+  failed(failure: FailedWrite): void;
+  /** This replica leads now. Enqueues every key, as the previous leader may have left some undone. */
+  startLeading(options: RunOptions): void;
+};
+
+type LeaderQueueOptions = LeaderOptions & Pick<ControllerOptions, 'observer'> & { readonly feature: Feature };
 
 /** Every object may fail for a moment. */
 const FAILING_MS = 60_000;
@@ -29,24 +35,68 @@ const FAILING_MS = 60_000;
 /** How often to count the objects that fail. */
 const SAMPLE_MS = 5_000;
 
-/** Reconciles keys while this replica leads. A standby decides nothing: its stores are warm, and it drops its keys. */
-export class LeaderController {
-  readonly #options: LeaderControllerOptions;
+/** Leads, while this replica holds the Lease: works on the queues of all features. A standby decides nothing. */
+export class Leader {
+  readonly #options: LeaderOptions;
+  readonly #queues: LeaderQueue[] = [];
+
+  constructor(options: LeaderOptions) {
+    this.#options = options;
+  }
+
+  /** The queue of one more feature. To be called before `run`. */
+  queue(feature: Feature, more: Pick<ControllerOptions, 'observer'> = {}): LeaderQueue {
+    const queue = new LeaderQueue({ ...this.#options, ...more, feature });
+    this.#queues.push(queue);
+    return queue;
+  }
+
+  /** Of all queues, as `Controller.longestRunningMs`. */
+  get longestRunningMs(): number {
+    return Math.max(0, ...this.#queues.map((queue) => queue.longestRunningMs));
+  }
+
+  /** Works until `signal` is aborted and the running reconciles have returned. */
+  async run({ signal }: RunOptions): Promise<void> {
+    const onStartedLeading = (running: RunOptions): void => {
+      for (const queue of this.#queues) queue.startLeading(running);
+    };
+    // When it stops leading, its writes are refused, and the next term begins with every key.
+    const lead = this.#options.leadership.run({ signal, onStartedLeading, onStoppedLeading: () => undefined });
+    const counting = everyPeriod(SAMPLE_MS, () => this.#countFailing(), { signal });
+    await Promise.all([...this.#queues.map((queue) => queue.run({ signal })), lead, counting]);
+  }
+
+  #countFailing(): void {
+    const { failingObjects } = this.#options.metrics;
+    const counts = new Map<string, number>();
+    for (const queue of this.#queues)
+      for (const [kind, count] of queue.failing({ forMs: FAILING_MS }))
+        counts.set(kind, (counts.get(kind) ?? 0) + count);
+    failingObjects.reset();
+    for (const [kind, count] of counts) failingObjects.set({ kind }, count);
+  }
+}
+
+/** The keys of one feature. A standby drops them, as its stores are warm. */
+export class LeaderQueue {
+  readonly #feature: Feature;
   readonly #controller: Controller;
   readonly #writes: WaitingWrites;
 
-  constructor(options: LeaderControllerOptions) {
-    const { leadership, reconcile, onFailure } = options;
-    const { writeConcurrency, minWriteIntervalMs } = options.options;
-    this.#options = options;
+  constructor({ leadership, feature, options, ...more }: LeaderQueueOptions) {
+    const { writeConcurrency, minWriteIntervalMs } = options;
+    const onFailure = (failure: FailedWrite): void => feature.failed(failure);
+    this.#feature = feature;
     this.#writes = new WaitingWrites({ onFailure, onDue: (key, since) => this.#controller.enqueue(key, since) });
     this.#controller = new Controller({
-      ...options,
+      ...more,
+      onFailure,
       reconcile: async (key, context) => {
         if (!leadership.isLeader) return { wrote: false };
         const writes = this.#writes.begin(key, context);
         try {
-          await reconcile(key, { ...context, writes });
+          await feature.reconcile(key, { ...context, writes });
         } finally {
           this.#writes.end(writes);
         }
@@ -70,23 +120,17 @@ export class LeaderController {
     }
   }
 
-  /** Works until `signal` is aborted and the running reconciles have returned. */
-  async run({ signal }: RunOptions): Promise<void> {
-    const { leadership } = this.#options;
-    const onStartedLeading = (running: RunOptions): void => {
-      this.#writes.forget();
-      this.#options.onStartedLeading(running);
-    };
-    // When it stops leading, its writes are refused, and the next term begins with every key.
-    const lead = leadership.run({ signal, onStartedLeading, onStoppedLeading: () => undefined });
-    const counting = everyPeriod(SAMPLE_MS, () => this.#countFailing(), { signal });
-    await Promise.all([this.#controller.run({ signal }), lead, counting]);
+  startLeading(running: RunOptions): void {
+    this.#writes.forget();
+    this.#feature.startLeading(running);
   }
 
-  #countFailing(): void {
-    const { metrics } = this.#options;
-    metrics.failingObjects.reset();
-    for (const [kind, count] of this.#writes.failing({ forMs: FAILING_MS }))
-      metrics.failingObjects.set({ kind }, count);
+  /** As `WaitingWrites.failing`. */
+  failing(options: Parameters<WaitingWrites['failing']>[0]): ReadonlyMap<string, number> {
+    return this.#writes.failing(options);
+  }
+
+  run(running: RunOptions): Promise<void> {
+    return this.#controller.run(running);
   }
 }

@@ -31,6 +31,8 @@ export type LocalWritesOptions = Omit<RemoteWritesOptions, 'metrics'> & {
     'remoteUp' | 'remoteOverBudget' | 'propagation'
   > & {
     readonly repairs: { inc(labels: { readonly remote: string }): void };
+    /** What failed, and is tried again; undefined: the app has no such metric. */
+    readonly requeues?: { inc(labels: object): void };
   };
 };
 
@@ -83,15 +85,14 @@ export class LocalWrites {
   }
 
   /**
-   * Logs a write that failed, or a reconcile.
+   * Logs and counts a write that failed, or a reconcile; not one that only waits for its turn.
    *
    * @param what wasn't written; default: as in the options
-   * @returns whether a write failed: one that only waits for its turn didn't
    */
-  failed(failure: FailedWrite, what?: string): boolean {
-    if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return false;
+  failed(failure: FailedWrite, what?: string): void {
+    if (failure.error instanceof NotLeadingError || failure.error instanceof RemoteWritesError) return;
     this.#log.failed(failure, what);
-    return true;
+    this.#options.metrics.requeues?.inc({});
   }
 
   /** Whether the metrics have a remote: a series of one that left the config would stay for ever. */

@@ -164,6 +164,11 @@ export class LocalCompanions {
     }
   }
 
+  /** A companion wasn't written, or the reconcile of its source failed. */
+  failed(failure: Parameters<LocalWrites['failed']>[0]): void {
+    this.#options.writes.failed(failure, 'companion');
+  }
+
   /** What a plan asks the API server: nothing about deletions. */
   plannedWrites(changes: readonly CompanionChange[]): readonly PlannedWrite[] {
     const { client } = this.#options;

@@ -7,7 +7,7 @@ import {
   serviceImportKind,
   serviceKind,
 } from '@kube-semaphore/kube-objects';
-import { type LeaderController, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
+import { type LeaderQueue, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { LocalCounts } from '../../metrics/local-counts.ts';
 import { type ImportChange, namespaceOf, type ObservedObjects } from '../desired/changes.ts';
@@ -24,7 +24,7 @@ import { observedDerived, observedImport } from './read.ts';
 export type LocalImportsOptions = {
   readonly client: KubeClient;
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly queue: Pick<LeaderQueue, 'enqueue'>;
   /** A namespace was created or removed. */
   readonly onNamespace: (name: string) => void;
   /** Of the clusters that have a part in an object of ours. */

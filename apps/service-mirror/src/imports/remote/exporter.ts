@@ -3,7 +3,7 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   Admissions,
   type Diagnostic,
-  type LeaderController,
+  type LeaderQueue,
   remoteBudget,
   type RemoteState,
   reportClusterSetId,
@@ -33,7 +33,7 @@ export type McsClusterOptions = {
   /** The same cluster for mirrors and global Services; undefined for the local one if its Services aren't global. */
   readonly source: Pick<SourceCluster, 'stale'> | undefined;
   readonly imports: Pick<LocalImports, 'slices'>;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly queue: Pick<LeaderQueue, 'enqueue'>;
   /** All clusters. */
   readonly clusters: { keys(): Iterable<string> };
 };

@@ -1,6 +1,6 @@
 import {
   type DiagnosticRegister,
-  type LeaderController,
+  type LeaderQueue,
   PerRemote,
   type Remote,
   type Remotes,
@@ -30,7 +30,7 @@ export type McsClustersOptions = {
   readonly sources: Pick<SourceClusters, 'get' | 'serviceRanges' | 'families'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly queue: Pick<LeaderQueue, 'enqueue'>;
 };
 
 /** All clusters whose exports are imported: the remotes of the config, and the local one. */

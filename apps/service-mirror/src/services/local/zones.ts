@@ -1,6 +1,6 @@
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { type LeaderController, Watched } from '@kube-semaphore/multicluster';
+import { Watched } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
 import { MAX_ZONES } from '../../endpoints/desired/routing/routing-hints.ts';
@@ -15,9 +15,8 @@ export type LocalZonesOptions = {
   readonly client: KubeClient;
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
   readonly log: Logger;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
-  /** Of all Services that may have hints. */
-  readonly keys: () => Iterable<string>;
+  /** Enqueues all Services that may have hints. */
+  readonly enqueueAll: () => void;
 };
 
 /** The zones of the local cluster's Nodes, for local-first routing of global Services. */
@@ -69,9 +68,9 @@ export class LocalZones {
     if (areComplete === this.#areComplete && isDeepStrictEqual(zones, this.#zones)) return;
     this.#zones = zones;
     this.#areComplete = areComplete;
-    const { log, queue, keys } = this.#options;
+    const { log, enqueueAll } = this.#options;
     log.info({ zones }, 'zones of the local cluster');
-    queue.enqueue(keys());
+    enqueueAll();
   }
 
   #failed(error: unknown): void {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Diagnostic,
-  type LeaderController,
+  type LeaderQueue,
   remoteBudget,
   type RemoteState,
   type RemoteStatus,
@@ -35,7 +35,7 @@ export type SourceClusterOptions = ServiceRules & {
   readonly options: MirrorOptions;
   readonly keys: ServiceKeys;
   readonly metrics: MirrorMetrics;
-  readonly queue: Pick<LeaderController, 'enqueue'>;
+  readonly queue: Pick<LeaderQueue, 'enqueue'>;
   /** All clusters. */
   readonly clusters: { allKeys(): Iterable<string> };
   /** The remote became stale, or is no longer stale. */
