@@ -154,6 +154,8 @@ async function bringUp(
       await plane.restartApiserver();
     },
   });
+  // kube-controller-manager ends if it finds no healthy API server within ten seconds.
+  if (options.controllerManager) await eventually(() => succeeds(admin, '/healthz'), true, { what: 'default roles' });
   await startControllers(plane, options);
 
   return {

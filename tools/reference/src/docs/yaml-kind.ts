@@ -5,6 +5,7 @@ export type Kind = { readonly manifest: string } | { readonly part: string } | {
 
 /** Top-level keys of files that aren't manifests. */
 const parts: Readonly<Record<string, string>> = {
+  global: 'values of the Helm charts',
   remotes: 'config',
   remoteClusters: 'config',
   rules: 'rules of a role',
