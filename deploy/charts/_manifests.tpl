@@ -47,13 +47,16 @@ env: variables of the app that the values choose
 {{- $without := .without }}
 {{- if not $root.Values.admissionPolicies }}{{ $without = append $without "^ValidatingAdmissionPolicy" }}{{ end }}
 {{- if not $root.Values.remoteAccount.token }}{{ $without = append $without "^Secret/" }}{{ end }}
+{{- $operator := dig "monitoring" "prometheusOperator" dict ($root.Values.global | default dict) }}
+{{- $folders := .folders }}
+{{- if and $root.Values.app.enabled $operator.enabled }}{{ $folders = append $folders "manifests/components/prometheus-operator" }}{{ end }}
 {{- $config := "" }}
 {{- if .remotes }}
 {{- $entries := list }}
 {{- range .remotes }}{{ $entries = append $entries (omit . "secretName") }}{{ end }}
 {{- $config = printf "%s\n" (mergeOverwrite (deepCopy .config) (dict .remotesKey $entries) | toPrettyJson) }}
 {{- end }}
-{{- range $folder := .folders }}
+{{- range $folder := $folders }}
 {{- $kustomization := $root.Files.Get (printf "%s/kustomization.yaml" $folder) | fromYaml }}
 {{- $labels := (first ($kustomization.labels | default (list (dict "pairs" dict)))).pairs }}
 {{- range $file := $kustomization.resources }}
@@ -75,6 +78,8 @@ env: variables of the app that the values choose
 {{ dict "apiVersion" "v1" "kind" "ConfigMap" "metadata" (dict "name" $.configMap "namespace" $metadata.namespace "labels" $metadata.labels) "data" (dict "config.json" $config) | toYaml }}
 {{- end }}
 {{- end }}
+{{- else if has $object.kind (list "PodMonitor" "PrometheusRule") }}
+{{- $_ := set $metadata "labels" (merge ($operator.labels | default dict) $metadata.labels) }}
 {{- else if eq $object.kind "NetworkPolicy" }}
 {{- $_ := set (first $object.spec.ingress) "from" $root.Values.metrics.networkPolicy.from }}
 {{- end }}
@@ -84,6 +89,16 @@ env: variables of the app that the values choose
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* A dashboard in a ConfigMap, for Grafana's sidecar. root; name: that of the dashboard. */ -}}
+{{- define "kube-semaphore.dashboard" -}}
+{{- $values := dig "monitoring" "dashboards" dict (.root.Values.global | default dict) }}
+{{- if $values.enabled }}
+{{- $labels := $values.labels | default (dict "grafana_dashboard" "1") }}
+---
+{{ dict "apiVersion" "v1" "kind" "ConfigMap" "metadata" (dict "name" (printf "%s-dashboard" .name) "namespace" ($values.namespace | default "monitoring") "labels" $labels) "data" (dict (printf "%s.json" .name) (.root.Files.Get "dashboard.json")) | toYaml }}
 {{- end }}
 {{- end }}
 

@@ -10,6 +10,7 @@ export {
   isProgram,
   type Kubernetes,
   otherTools,
+  prometheusOperatorCrds,
   type Recipe,
   recipe,
   type Tool,

@@ -43,7 +43,7 @@ beforeEach(() => {
     GO_LOG: join(dir, 'go.log'),
     GO_MODULE: join(dir, 'module'),
   };
-  for (const path of crdsOfCilium()) {
+  for (const path of [...filesOf('cilium-crds.yaml'), ...filesOf('prometheus-operator-crds.yaml')]) {
     mkdirSync(dirname(join(dir, 'module', path)), { recursive: true });
     writeFileSync(join(dir, 'module', path), `# ${path}\n`);
   }
@@ -61,7 +61,8 @@ function run(overrides: Record<string, string> = {}, args: readonly string[] = [
 }
 
 const file = (tool: (typeof tools)[number]) => recipe(tool, env).file;
-const crdsOfCilium = () => recipe('cilium-crds.yaml', env).files?.paths ?? [];
+/** Those of a module that make up a tool. */
+const filesOf = (tool: (typeof tools)[number]) => recipe(tool, env).files?.paths ?? [];
 const builds = () => readFileSync(join(dir, 'go.log'), 'utf8').trimEnd().split('\n');
 const withoutEngines = tools.filter((tool) => !engines.includes(tool));
 
@@ -115,7 +116,7 @@ it('puts the CRDs of Calico beside its programs', async () => {
 
 it('writes the CRDs of Cilium into one file', async () => {
   await run({}, ['--engines']);
-  const lines = crdsOfCilium().map((path) => `# ${path}\n`);
+  const lines = filesOf('cilium-crds.yaml').map((path) => `# ${path}\n`);
   expect(lines).toHaveLength(2);
   expect(readFileSync(file('cilium-crds.yaml'), 'utf8')).toBe(lines.join('\n'));
 });

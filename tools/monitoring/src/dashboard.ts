@@ -107,7 +107,8 @@ export type Chart = z.infer<typeof chart>;
 /** All dashboards, by file name. @throws {z.ZodError} for a field that isn't in the schema */
 export function readDashboards(): readonly { readonly file: string; readonly dashboard: Dashboard }[] {
   const folder = join(monitoring, 'dashboards');
-  return readdirSync(folder).map((file) => ({
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+  return files.map((file) => ({
     file,
     dashboard: dashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))),
   }));

@@ -1,35 +1,29 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { docBlocks } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
+import { readDashboards } from './dashboard.ts';
 import { monitoring } from './rule-file.ts';
 
-const read = (...path: readonly string[]): unknown => parse(readFileSync(join(monitoring, ...path), 'utf8'));
+const rules = readdirSync(join(monitoring, 'rules'));
+const read = (path: string): string => readFileSync(join(monitoring, path), 'utf8');
 
-it('makes PrometheusRules by the commands of the page', () => {
-  const [script = ''] = docBlocks('../monitoring/README.md', 'Into Prometheus', 'sh pods');
-  const output = execFileSync('bash', ['-c', `kubectl() { cat; echo ---; }\n${script}`], {
-    cwd: join(monitoring, '..'),
-    encoding: 'utf8',
-  });
-  const objects = parseAllDocuments(output)
-    .map((document): unknown => document.toJSON())
-    .filter((object) => object !== null);
-  expect(objects).toEqual(
-    readdirSync(join(monitoring, 'rules')).map((file) => ({
-      apiVersion: 'monitoring.coreos.com/v1',
-      kind: 'PrometheusRule',
-      metadata: { name: file.replace('.yaml', '') },
-      spec: read('rules', file),
-    })),
-  );
+/** After a change of the rules, `npx vitest run --project unit tools/monitoring --update` writes it. */
+it.each(rules)('has a PrometheusRule with the rules of %s, beside the PodMonitor', async (file) => {
+  const app = file.replace(/^semaphore-(.*)\.yaml$/, '$1');
+  const folder = `deploy/${app}/components/prometheus-operator`;
+  const [metadata] = /^metadata:\n(?: .*\n)+/m.exec(read(`../${folder}/pod-monitor.yaml`))!;
+  const comment = `# Made of monitoring/rules/${file}: see monitoring/README.md.\n`;
+  const head = `${comment}apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n`;
+  const spec = `spec:\n${read(`rules/${file}`).replaceAll(/^(?=.)/gm, '  ')}`;
+  await expect(head + metadata + spec).toMatchFileSnapshot(join(monitoring, '..', folder, 'prometheus-rule.yaml'));
 });
 
 it('puts every file into a ConfigMap', () => {
-  const wanted = ['dashboards', 'rules'].map((folder) =>
-    readdirSync(join(monitoring, folder)).map((file) => `${folder}/${file}`),
-  );
-  expect(read('kustomization.yaml')).toMatchObject({ configMapGenerator: wanted.map((files) => ({ files })) });
+  expect(parse(read('kustomization.yaml'))).toMatchObject({
+    configMapGenerator: [{ files: rules.map((file) => `rules/${file}`) }],
+  });
+  expect(parse(read('dashboards/kustomization.yaml'))).toMatchObject({
+    configMapGenerator: readDashboards().map(({ file }) => ({ files: [file] })),
+  });
 });

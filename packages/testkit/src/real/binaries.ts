@@ -40,6 +40,7 @@ export type Tool =
   | 'wireguard-go'
   | 'gator'
   | 'promtool'
+  | 'prometheus-operator-crds.yaml'
   | 'helm'
   | 'actionlint';
 
@@ -106,6 +107,12 @@ const sources: Readonly<Record<Tool, Source>> = {
     target: 'github.com/prometheus/prometheus/cmd/promtool',
     // Rules need no discovery of targets in clouds, which is most of what there is to compile.
     tags: 'remove_all_sd',
+  },
+  'prometheus-operator-crds.yaml': {
+    ...whole('prometheus-operator', 'github.com/prometheus-operator/prometheus-operator'),
+    files: ['podmonitors', 'prometheusrules'].map(
+      (kind) => `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+    ),
   },
   helm: { folder: 'helm', module: 'helm.sh/helm/v4', target: 'helm.sh/helm/v4/cmd/helm' },
   actionlint: {
@@ -215,10 +222,15 @@ export function findBinaries(
 export const goesWithoutEngines = !findBinaries(engines).ok && process.env['CI'] === undefined;
 
 /** The CustomResourceDefinitions of Cilium's policies and groups of addresses. @throws if they are not built */
-export function ciliumCrds(env: Environment = process.env): readonly KubeObject[] {
-  const cilium = findBinaries(['cilium-crds.yaml'], env);
-  if (!cilium.ok) throw new Error(cilium.reason);
-  return objectsIn(cilium.paths['cilium-crds.yaml']);
+export const ciliumCrds = (): readonly KubeObject[] => crdsIn('cilium-crds.yaml');
+
+/** The CustomResourceDefinitions PodMonitor and PrometheusRule. @throws if they are not built */
+export const prometheusOperatorCrds = (): readonly KubeObject[] => crdsIn('prometheus-operator-crds.yaml');
+
+function crdsIn(tool: Tool): readonly KubeObject[] {
+  const binaries = findBinaries([tool]);
+  if (!binaries.ok) throw new Error(binaries.reason);
+  return objectsIn(binaries.paths[tool]);
 }
 
 /**

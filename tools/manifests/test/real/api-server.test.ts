@@ -1,9 +1,9 @@
 // Real: an API server validates the manifests and admits their Pods.
 import { readdirSync } from 'node:fs';
-import { cp } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
-import { bash, docBlocks, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { bash, docBlocks, prometheusOperatorCrds, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { choices, deploy, render } from '../support/render.ts';
 import { specOf, workloadsIn } from '../support/workload.ts';
@@ -25,6 +25,7 @@ async function prepared(name: string): Promise<RealCluster> {
     'pod-security.kubernetes.io/enforce': 'restricted',
     'pod-security.kubernetes.io/warn': 'restricted',
   };
+  for (const definition of prometheusOperatorCrds()) await cluster.defineResource(definition);
   // A dry run creates none.
   for (const namespace of ['sys-semaphore', 'semaphore-policy']) {
     await cluster.admin.create('/api/v1/namespaces', {
@@ -65,8 +66,9 @@ it('knows every kustomization of deploy/', () => {
 it('is accepted by the API server, without a warning', async () => {
   const objects = (await Promise.all(choices.map(render))).flat();
   const different = [...new Map(objects.map((object) => [JSON.stringify(object), object])).values()];
-  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: different });
-  const { stdout, stderr } = await bash(`kubectl apply --dry-run=server -f - <<'EOF'\n${list}\nEOF`, c1);
+  const list = join(c1.dir, 'list.json');
+  await writeFile(list, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: different }));
+  const { stdout, stderr } = await bash(`kubectl apply --dry-run=server -f ${list}`, c1);
   expect(stdout.trim().split('\n')).toHaveLength(different.length);
   // For example, about an unknown field, or a Pod that isn't restricted. Those of the agent follow below.
   const warnings = stderr

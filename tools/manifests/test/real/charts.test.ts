@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import {
   byName,
   type Chart,
@@ -48,6 +49,7 @@ const schemaOf = (chart: string) =>
 
 const onlyRead = (account: object = {}) => ({ app: { enabled: false }, remoteAccount: { enabled: true, ...account } });
 const metrics = { networkPolicy: { enabled: true } };
+const monitoring = { prometheusOperator: { enabled: true }, dashboards: { enabled: false } };
 
 const policy = (values: object, ...components: readonly string[]): Choice => ({
   chart: 'semaphore-policy',
@@ -68,6 +70,7 @@ const table: readonly Choice[] = [
   policy({ calicoAPI: 'crd.projectcalico.org' }, 'crd-api'),
   policy({ admissionPolicies: false }, 'before-1.30'),
   policy({ metrics }, 'metrics-network-policy'),
+  policy({ global: { monitoring } }, 'prometheus-operator'),
   policy({ networkPolicies: { enabled: true } }, 'network-policies'),
   policy({ networkPolicies: { enabled: true, sink: 'cilium' } }, 'network-policies', 'network-policies-cilium'),
   policy({ networkPolicies: { enabled: true, sink: 'calico' } }, 'network-policies', 'network-policies-calico'),
@@ -88,6 +91,7 @@ const table: readonly Choice[] = [
   mirror({ globalServices: true }, 'global'),
   mirror({ admissionPolicies: false }, 'before-1.30'),
   mirror({ metrics }, 'metrics-network-policy'),
+  mirror({ global: { monitoring } }, 'prometheus-operator'),
   { ...mirror({ mcs: { enabled: true } }, 'mcs'), resources: ['service-mirror/base', 'service-mirror/mcs'] },
   { ...mirror({ mirrorNameLength: true }), resources: ['service-mirror/base', 'service-mirror/admission'] },
   { ...mirror({ dns: { enabled: true } }), resources: ['service-mirror/base', 'dns/base'] },
@@ -104,6 +108,12 @@ const table: readonly Choice[] = [
     values: { admissionPolicies: false },
     resources: ['wireguard/base'],
     components: ['wireguard/components/before-1.30'],
+  },
+  {
+    chart: 'semaphore-wireguard',
+    values: { global: { monitoring } },
+    resources: ['wireguard/base'],
+    components: ['wireguard/components/prometheus-operator'],
   },
   { chart: 'semaphore-wireguard', values: onlyRead(), resources: ['wireguard/remote'] },
   {
@@ -184,6 +194,40 @@ describe('the chart of all apps', () => {
     expect(byName(await chartObjects('kube-semaphore', { ...values, ...userspace }))).toEqual(
       byName(await released(objectsIn(want), 'kube-semaphore')),
     );
+  });
+});
+
+describe('monitoring', () => {
+  const dashboards = (namespace: string) => kustomize({ resources: ['../monitoring/dashboards'], namespace });
+  const added = async (chart: Chart, values: object) => {
+    const without = new Set((await chartObjects(chart)).map(({ kind, metadata }) => `${kind}/${metadata.name}`));
+    const objects = await chartObjects(chart, { global: { monitoring: values } });
+    return objects.filter(({ kind, metadata }) => !without.has(`${kind}/${metadata.name}`));
+  };
+
+  it('has the dashboards of kustomize', async () => {
+    const want = objectsIn(await dashboards('monitoring'));
+    expect(byName(await added('kube-semaphore', { dashboards: { enabled: true } }))).toEqual(byName(want));
+  });
+
+  it('has the dashboard of an app, where a sidecar finds it', async () => {
+    const labels = { grafana_dashboard: 'yes' };
+    const values = { dashboards: { enabled: true, namespace: 'grafana', labels } };
+    const want = objectsIn(await dashboards('grafana')).filter(({ metadata }) => metadata.name.includes('wireguard'));
+    expect(await added('semaphore-wireguard', values)).toEqual(
+      want.map((each) => ({ ...each, metadata: { ...each.metadata, labels } })),
+    );
+  });
+
+  it('has the labels that a Prometheus selects, as the overlay of the page', async () => {
+    const labels = { release: 'kube-prometheus-stack' };
+    const objects = await added('semaphore-policy', { prometheusOperator: { enabled: true, labels } });
+    const page = parse(docBlocks('../monitoring/README.md', 'Into Prometheus', 'yaml')[0]!) as { patches: unknown };
+    const { patches } = page;
+    const [resources, components] = [['policy/base'], ['policy/components/prometheus-operator']];
+    const want = objectsIn(await kustomize({ resources, components, patches }));
+    const isOfOperator = ({ apiVersion }: KubeObject): boolean => apiVersion.startsWith('monitoring.coreos.com/');
+    expect(byName(objects)).toEqual(byName(await released(want.filter(isOfOperator), 'semaphore-policy')));
   });
 });
 
