@@ -11,6 +11,7 @@ import {
   localReference,
   overriddenAddresses,
   parseConfigFile,
+  invalidConfig,
   readConfigSource,
   type RemoteChanges,
   remoteOfFlags,
@@ -232,16 +233,15 @@ function warnOf({ file, warnings }: Config, { warningLog }: PolicyCommand): void
 
 /** @throws {ConfigError} with every problem of the file */
 function configOf(options: PolicyOptions, file: ConfigSource): Config {
-  const { path, content } = file;
-  const parsed = parseConfigFile(content, configFileSchema, { unknownKeys: 'error' });
-  const result = parsed.ok ? settingsOfFile(parsed.value, options) : parsed;
-  if (!parsed.ok || !result.ok)
-    throw new ConfigError((result as { problems: readonly string[] }).problems.map((problem) => `${path}: ${problem}`));
+  const parsed = parseConfigFile(file.content, configFileSchema, { unknownKeys: 'error' });
+  if (!parsed.ok) throw invalidConfig(file, parsed.problems);
+  const settings = settingsOfFile(parsed.value, options);
+  if (!settings.ok) throw invalidConfig(file, settings.problems);
   // A flag overrides what the file says of the local cluster.
   const local = {
     ...(options.localKubeConfig === undefined && { kubeConfigPath: parsed.value.local?.kubeConfigPath }),
     ...(options.localCidrs === undefined && { cidrs: parsed.value.local?.cidrs }),
   };
   const warnings = overriddenAddresses(parsed.value.remotes, 'remotes');
-  return { settings: result.value, file, fixed: { local }, warnings };
+  return { settings: settings.value, file, fixed: { local }, warnings };
 }

@@ -10,6 +10,7 @@ import {
   LiveConfig,
   localReference,
   type NamedReference,
+  invalidConfig,
   readConfigSource,
   remoteOfFlags,
   Remotes,
@@ -69,8 +70,8 @@ function liveConfigOf(
       const { remoteClusters, ...others } = file.content;
       const settings = settingsOfFile({ ...fixed, remoteClusters }, surroundingsOf(options));
       if (!settings.ok)
-        throw configError(
-          changed.path,
+        throw invalidConfig(
+          changed,
           settings.problems.map((problem) => `${problem} until a restart`),
         );
       const changes = await mirror.replaceRemotes(settings.value.remotes);
@@ -224,15 +225,12 @@ function configOf(
   options: MirrorOptions,
 ): Required<Config> & { readonly warnings: readonly string[] } {
   const parsed = parseMirrorFile(source.content);
-  if (!parsed.ok) throw configError(source.path, parsed.problems);
+  if (!parsed.ok) throw invalidConfig(source, parsed.problems);
   const settings = settingsOfFile(parsed.value, surroundingsOf(options));
-  if (!settings.ok) throw configError(source.path, settings.problems);
+  if (!settings.ok) throw invalidConfig(source, settings.problems);
   const warnings = [...parsed.warnings, ...settings.warnings];
   return { settings: settings.value, file: { source, content: parsed.value }, warnings };
 }
-
-const configError = (path: string, problems: readonly string[]): ConfigError =>
-  new ConfigError(problems.map((problem) => `${path}: ${problem}`));
 
 const surroundingsOf = (options: MirrorOptions): Surroundings => ({
   options,

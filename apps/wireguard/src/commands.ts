@@ -7,6 +7,7 @@ import {
   type Clusters,
   LiveConfig,
   overriddenAddresses,
+  invalidConfig,
   readConfigSource,
   Remotes,
   remotesOfFile,
@@ -194,12 +195,10 @@ function readConfig({ clustersConfig }: WireGuardOptions, warningLog: Logger): C
 
 /** @throws {ConfigError} with all problems of the file */
 function configOf(file: ConfigSource): Config {
-  const invalid = (problems: readonly string[]) =>
-    new ConfigError(problems.map((problem) => `${file.path}: ${problem}`));
   const parsed = parseClustersFile(file.content);
-  if (!parsed.ok) throw invalid(parsed.problems);
+  if (!parsed.ok) throw invalidConfig(file, parsed.problems);
   const settings = settingsOfFile(parsed.value);
-  if (!settings.ok) throw invalid(settings.problems);
+  if (!settings.ok) throw invalidConfig(file, settings.problems);
   const { remotes, ...fixed } = parsed.value;
   const warnings = [...parsed.warnings, ...overriddenAddresses(remotes, 'remotes')];
   return { file, settings: settings.value, fixed, warnings };

@@ -10,3 +10,7 @@ export function readConfigSource(path: string): ConfigSource {
     throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}${deniedHint(path, error)}`);
   }
 }
+
+/** The error of a config file with these problems, each with its field. */
+export const invalidConfig = ({ path }: Pick<ConfigSource, 'path'>, problems: readonly string[]): ConfigError =>
+  new ConfigError(problems.map((problem) => `${path}: ${problem}`));

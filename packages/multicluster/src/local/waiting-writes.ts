@@ -90,7 +90,7 @@ export class WaitingWrites {
     );
     if (untilMs === Infinity) return;
     const wake = () => this.#options.onDue(key, since);
-    this.#timers.set(key, setTimeout(wake, Math.ceil(untilMs - this.#now())).unref());
+    this.#timers.set(key, setTimeout(wake, Math.max(0, Math.ceil(untilMs - this.#now()))).unref());
   }
 
   /** How many objects of each kind have failed for so long, without those that are refused. */
