@@ -1,7 +1,7 @@
 // Real: a browser shows the page, with what two API servers and their proxies answer.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { TIMEOUT_MS } from '@kube-semaphore/eventually';
+import { eventually, TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { explainPage } from '../../src/explain/page.ts';
@@ -133,7 +133,7 @@ describe('the page in a browser', () => {
     expect(await page.getByLabel('To the Service, workload, Pod or DNS name').inputValue()).toBe('c2/shop/web:80');
     await keys.press('Enter');
     await page.getByRole('heading', { level: 3 }).waitFor();
-    expect(await focused(page)).toBe('c1/shop/cart to web.shop.svc.cluster.c2:80: first wrong: dns');
+    await eventually(() => focused(page), 'c1/shop/cart to web.shop.svc.cluster.c2:80: first wrong: dns');
     expect(await page.getByRole('region', { name: 'Explain' }).getByRole('listitem').allTextContents()).toEqual([
       '✓ caller ok: shop/cart is ready on c1-a',
       '✗ dns wrong: no rule of CoreDNS rewrites itkubectl --context c1 edit',
