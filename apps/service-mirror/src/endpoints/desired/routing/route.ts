@@ -133,5 +133,5 @@ function standbyDiagnostic({ cluster, state, slices }: Member, role: Role): read
   if (role !== 'standby' || state === 'stale' || slices.length === 0) return [];
   const why = state === 'drained' ? 'it is drained' : 'the cluster order prefers others';
   const detail = `its endpoints are used only if no other is ready: ${why}`;
-  return [{ cluster, kind: 'expected', reason: state === 'drained' ? 'drained' : 'standby', detail }];
+  return [{ cluster, kind: 'expected', reason: 'standby', detail }];
 }
