@@ -34,6 +34,7 @@ import { systemDevices } from './mesh/local/device.ts';
 import { observeMetrics } from './metrics/device.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
 import { exitCodeOf, planText } from './plan.ts';
+import { rotate } from './rotation/rotate.ts';
 import { statusExitCode, statusText } from './status.ts';
 import { WireGuard, type WireGuardInput } from './wireguard.ts';
 
@@ -95,6 +96,16 @@ export async function runStatus(command: WireGuardCommand, run: RunOptions): Pro
     if (status.problem !== undefined) process.stderr.write(`semaphore-wireguard: ${status.problem}\n`);
     return statusExitCode(status);
   });
+}
+
+/** Has the agent replace the keys of this node, and prints the steps. */
+export async function runRotate(command: WireGuardCommand, run: RunOptions): Promise<number> {
+  const { options, warningLog, print } = command;
+  const { cleanupCluster: cluster, wgKeyPath: folder } = options;
+  const { settings } = readConfig(options, warningLog);
+  const remotes = settings.remotes.filter(({ name }) => (cluster ?? name) === name);
+  await rotate(remotes, { tools: systemTools(), folder, cluster, print }, run);
+  return 0;
 }
 
 /** Removes what is ours from this node: of one remote, or of all. */

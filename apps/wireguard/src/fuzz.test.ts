@@ -55,6 +55,7 @@ const clustersFile = {
       deviceAddress: 'auto',
       endpointFamily: 'ipv6',
       allowedEndpointCIDRs: ['192.0.2.0/24'],
+      keyRotation: { every: '720h', secondPort: 51_921 },
     },
   ],
 };

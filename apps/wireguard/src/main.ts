@@ -1,6 +1,6 @@
 import { runCommand } from '@kube-semaphore/runtime';
 import packageJson from '../package.json' with { type: 'json' };
-import { runAgent, runCleanup, runPlan, runStatus } from './commands.ts';
+import { runAgent, runCleanup, runPlan, runRotate, runStatus } from './commands.ts';
 import { options, program, validate } from './config/options.ts';
 
 await runCommand({ program, version: packageJson.version, options, validate }, (command, run) => {
@@ -9,6 +9,8 @@ await runCommand({ program, version: packageJson.version, options, validate }, (
       return runPlan(command, run);
     case 'status':
       return runStatus(command, run);
+    case 'rotate':
+      return runRotate(command, run);
     case 'cleanup':
       return runCleanup(command, run);
     default:

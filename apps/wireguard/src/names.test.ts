@@ -9,6 +9,7 @@ import {
   isClusterName,
   isDeviceName,
   keyFileName,
+  planesAnnotation,
   pubKeyAnnotation,
   remoteOfAlias,
 } from './names.ts';
@@ -62,10 +63,8 @@ describe('clusterOfAnnotation', () => {
   it('finds the cluster of an annotation', () => {
     fc.assert(
       fc.property(label, (cluster) => {
-        expect([pubKeyAnnotation(cluster), endpointAnnotation(cluster)].map(clusterOfAnnotation)).toEqual([
-          cluster,
-          cluster,
-        ]);
+        const keys = [pubKeyAnnotation(cluster), endpointAnnotation(cluster), planesAnnotation(cluster)];
+        expect(keys.map(clusterOfAnnotation)).toEqual([cluster, cluster, cluster]);
       }),
     );
   });

@@ -30,6 +30,9 @@ export function isClusterName(text: string): boolean {
 /** The default name of a remote's device: `wireguard.c2`. Check `isDeviceName`. */
 export const deviceName = (remote: string): string => `wireguard.${remote}`;
 
+/** The default name of a second device, which is there while keys rotate: `wireguard.c2.1`. Check `isDeviceName`. */
+export const secondDeviceOf = (device: string): string => `${device}.1`;
+
 /** Whether the kernel accepts a device's name (dev_valid_name) and `ip` doesn't read it as a flag. */
 export function isDeviceName(text: string): boolean {
   return /^[!-~]+$/.test(text) && text.length <= MAX_DEVICE_NAME && !/[/:]|^-|^\.\.?$/.test(text);
@@ -37,6 +40,12 @@ export function isDeviceName(text: string): boolean {
 
 /** The file in `-wg-key-path` with the private key of a remote's device: `wireguard.c2.key`. */
 export const keyFileName = (remote: string): string => `wireguard.${remote}.key`;
+
+/** The file by which somebody asks for a new key of a remote's device: when it was written counts. */
+export const requestFileName = (remote: string): string => `${keyFileName(remote)}.rotate`;
+
+/** The file with its next private key, during a rotation. No cluster has a key file of this name. */
+export const nextKeyFileName = (remote: string): string => `${keyFileName(remote)}.next`;
 
 /**
  * The annotation of a Node with its public key for the peers of a cluster. On our own Node, `cluster` is the remote; on a
@@ -47,11 +56,19 @@ export const pubKeyAnnotation = (cluster: string): string => `${cluster}${ANNOTA
 /** The annotation of a Node with its endpoint for the peers of a cluster, as `pubKeyAnnotation`. */
 export const endpointAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/endpoint`;
 
-/** The cluster that one of these two annotations is for; undefined for other keys. */
+/**
+ * The annotation of a Node that can meet others on two planes, as `pubKeyAnnotation`: the ports of both, `51820,51920`. The port
+ * of its endpoint says which of them it announces.
+ */
+export const planesAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/planes`;
+
+const ANNOTATIONS: readonly string[] = ['pubKey', 'endpoint', 'planes'];
+
+/** The cluster that one of these annotations is for; undefined for other keys. */
 export function clusterOfAnnotation(key: string): string | undefined {
   const slash = key.indexOf('/');
   const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)];
-  if (!prefix.endsWith(ANNOTATION_DOMAIN) || (name !== 'pubKey' && name !== 'endpoint')) return undefined;
+  if (!prefix.endsWith(ANNOTATION_DOMAIN) || !ANNOTATIONS.includes(name)) return undefined;
   const cluster = prefix.slice(0, -ANNOTATION_DOMAIN.length);
   return isClusterName(cluster) ? cluster : undefined;
 }

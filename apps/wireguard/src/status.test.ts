@@ -59,6 +59,25 @@ describe('the status', () => {
     );
   });
 
+  it('shows both devices while keys rotate', () => {
+    const second = observedDevice([observedPeer(key(3))], { name: 'wireguard.c2.1', publicKey: key(201) });
+    const remote = {
+      settings: remoteSettings({ keyRotation: { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.c2.1' } }),
+      peers: () => ({ peers: [wanted(1), wanted(3)], skipped: [] }),
+      skipped: [],
+      failure: undefined,
+    };
+    const node = { devices: [observedDevice([observedPeer(key(1))]), second], links: [observedLink()] };
+    const shown = remoteStatus(remote, node, { nowSeconds: 1_000, staleSeconds: 180 });
+    expect(shown).toMatchObject({ missing: [], secondDevice: { name: 'wireguard.c2.1', publicKey: key(201) } });
+    expect(text(shown).split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^up {7}n1/),
+      `keys rotate: wireguard.c2.1, public key ${key(201)}`,
+      expect.stringMatching(/^up {7}n3/),
+      '',
+    ]);
+  });
+
   it('says how many packets were refused, if any were', () => {
     const refused = status({ device: observedDevice([]), peers: [], link: { receiveFrameErrors: 18 } });
     expect(refused).toMatchObject({ refusedPackets: 18 });

@@ -2,6 +2,7 @@ import { notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/m
 import { compareText } from '@kube-semaphore/naming';
 import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
+import type { Peer } from '@kube-semaphore/wireguard-tools';
 import { type NodeDiagnostic, skippedLine } from './mesh/desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './mesh/desired/handshake.ts';
 import { type Observation, type ObservedNode, refusedPacketsOf } from './mesh/local/observe.ts';
@@ -28,6 +29,12 @@ export type RemoteStatus = {
   readonly deviceName: string;
   /** Null without a device. Without our mark, the device belongs to somebody else or isn't adopted yet. */
   readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
+  /** The second device, while keys rotate. */
+  readonly secondDevice?: {
+    readonly name: string;
+    readonly publicKey: string | null;
+    readonly peers: readonly PeerStatus[];
+  };
   /** Packets from the remote with a source that isn't in the allowed IPs of their sender. Null: unknown, as with wireguard-go. */
   readonly refusedPackets: number | null;
   /** Whether its Nodes were listed in time. */
@@ -52,7 +59,7 @@ export function remoteStatus(
   const marked = link !== undefined && remoteOfAlias(link.alias) === name;
   const desired = remote.peers(new Set(devices.flatMap(({ publicKey }) => publicKey ?? [])));
   const nodes = new Map(desired?.peers.map(({ publicKey, node }) => [publicKey, node]));
-  const peers = (device?.peers ?? []).map((peer) => ({
+  const statusOf = (peer: Peer): PeerStatus => ({
     node: nodes.get(peer.publicKey) ?? null,
     publicKey: peer.publicKey,
     state: tunnelState(peer, clock),
@@ -61,13 +68,22 @@ export function remoteStatus(
     receivedBytes: peer.receivedBytes,
     sentBytes: peer.sentBytes,
     allowedIps: peer.allowedIps,
-  }));
-  const here = new Set(peers.map(({ publicKey }) => publicKey));
+  });
+  const peers = (device?.peers ?? []).map(statusOf);
+  const second = devices.find((candidate) => candidate.name === remote.settings.keyRotation?.secondDevice);
+  const here = new Set([...peers, ...(second?.peers ?? [])].map(({ publicKey }) => publicKey));
   return {
     remote: name,
     deviceName,
     device:
       device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
+    ...(second?.publicKey !== undefined && {
+      secondDevice: {
+        name: second.name,
+        publicKey: second.publicKey,
+        peers: second.peers.map(statusOf).toSorted(byNodeAndKey),
+      },
+    }),
     refusedPackets: refusedPacketsOf(link) ?? null,
     reached: desired !== undefined,
     failure: desired === undefined ? remote.failure : undefined,
@@ -79,7 +95,7 @@ export function remoteStatus(
 
 /** What `/status` says of a remote. */
 type ServedStatus = SharedStatus & { readonly config: object } & (
-    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'refusedPackets' | 'peers' | 'missing'> & {
+    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'secondDevice' | 'refusedPackets' | 'peers' | 'missing'> & {
         /** Pod addresses of the remote that this node sends elsewhere. */
         readonly unrouted: readonly string[];
       })
@@ -102,11 +118,12 @@ export function servedStatus(
   };
   const status = { ...remote.status(), config };
   if (observed instanceof Error) return { ...status, deviceError: wordsOf(observed) };
-  const { deviceName, device, refusedPackets, peers, missing } = remoteStatus(remote, observed, clock);
+  const { deviceName, device, secondDevice, refusedPackets, peers, missing } = remoteStatus(remote, observed, clock);
   const unrouted = config.podSubnets.filter(
     (subnet) => !observed.routes.some((route) => route.destination === subnet && route.device === deviceName),
   );
-  return { ...status, deviceName, device, refusedPackets, peers, missing, unrouted };
+  const second = secondDevice === undefined ? {} : { secondDevice };
+  return { ...status, deviceName, device, ...second, refusedPackets, peers, missing, unrouted };
 }
 
 /** What `status` prints. */
@@ -138,6 +155,7 @@ function linesOf(status: RemoteStatus): readonly string[] {
       ? []
       : [notReached(remote, status.failure), 'The Nodes of its peers, and skipped Nodes, are unknown.']),
     ...status.peers.map(peerLine),
+    ...(status.secondDevice === undefined ? [] : secondLines(status.secondDevice)),
     ...(refusedPackets
       ? [`refused  ${refusedPackets} packets whose source is no address of the Node that sent them`]
       : []),
@@ -145,6 +163,11 @@ function linesOf(status: RemoteStatus): readonly string[] {
     ...status.skipped.map(skippedLine),
   ];
 }
+
+const secondLines = ({ name, publicKey, peers }: NonNullable<RemoteStatus['secondDevice']>): readonly string[] => [
+  `keys rotate: ${name}, public key ${publicKey ?? '(none)'}`,
+  ...peers.map(peerLine),
+];
 
 function peerLine(peer: PeerStatus): string {
   const { node, publicKey, state, handshakeAgeSeconds: age } = peer;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressAt, containsCidr, overlaps } from './blocks.ts';
+import { addressAt, containsCidr, halvesOf, overlaps } from './blocks.ts';
 import { type Cidr, contains, mustParseCidr } from './cidr.ts';
 import { CidrIndex } from './cidr-index.ts';
 
@@ -60,6 +60,29 @@ describe('addressAt', () => {
     { name: 'is undefined for a fraction', block: '10.4.1.64/26', ordinal: 0.5, want: undefined },
   ])('$name', ({ block, ordinal, want }) => {
     expect(addressAt(mustParseCidr(block), ordinal)).toBe(want);
+  });
+});
+
+describe('halvesOf', () => {
+  const isOneAddress = ({ family, prefixLength }: Cidr): boolean => prefixLength === (family === 4 ? 32 : 128);
+
+  it('finds the two blocks of a block', () => {
+    fc.assert(
+      fc.property(
+        anyCidr.filter((cidr) => !isOneAddress(cidr)),
+        (cidr) => {
+          const [first, second] = halvesOf(cidr)!;
+          expect([first, second]).toEqual([mustParseCidr(first.text), mustParseCidr(second.text)]);
+          expect([first.prefixLength, second.prefixLength]).toEqual([cidr.prefixLength + 1, cidr.prefixLength + 1]);
+          expect([containsCidr(cidr, first), containsCidr(cidr, second)]).toEqual([true, true]);
+          expect(overlaps(first, second)).toBe(false);
+        },
+      ),
+    );
+  });
+
+  it.each(['10.4.0.1/32', 'fd00::1/128'])('finds none of one address: %s', (text) => {
+    expect(halvesOf(mustParseCidr(text))).toBeUndefined();
   });
 });
 

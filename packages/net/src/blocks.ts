@@ -30,7 +30,22 @@ export function addressAt({ text, family, prefixLength }: Cidr, ordinal: number)
     groups[i] = carry % 65_536;
     carry = Math.floor(carry / 65_536);
   }
-  return family === 4
+  return textOf(family);
+}
+
+/** The two halves of a block; undefined for one address. */
+export function halvesOf({ text, family, prefixLength }: Cidr): readonly [Cidr, Cidr] | undefined {
+  if (prefixLength === (family === 4 ? 32 : 128)) return undefined;
+  readGroups(text, groups);
+  const half = (): Cidr => ({ text: `${textOf(family)}/${prefixLength + 1}`, family, prefixLength: prefixLength + 1 });
+  const first = half();
+  const bit = (family === 4 ? 96 : 0) + prefixLength;
+  groups[bit >>> 4]! |= 0x8000 >>> (bit & 15);
+  return [first, half()];
+}
+
+/** The address in `groups`. */
+const textOf = (family: 4 | 6): string =>
+  family === 4
     ? new ipaddr.IPv4([...groups.subarray(6)].flatMap((group) => [group >>> 8, group & 0xff])).toString()
     : new ipaddr.IPv6([...groups]).toRFC5952String();
-}

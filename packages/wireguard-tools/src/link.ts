@@ -17,8 +17,11 @@ export type Link = {
   readonly sentBytes: number | undefined;
 };
 
-/** An address and the prefix length of its network: `10.4.1.1/24`. */
-export type LinkAddress = { readonly ip: string; readonly prefixLength: number };
+/**
+ * An address and the prefix length of its network: `10.4.1.1/24`. `isSilent`, of one to add: the kernel never takes it as the
+ * source of a packet (`scope host`).
+ */
+export type LinkAddress = { readonly ip: string; readonly prefixLength: number; readonly isSilent?: true };
 
 /** A change by `ip link set`. Omitted fields stay as they are. */
 export type LinkChange = {

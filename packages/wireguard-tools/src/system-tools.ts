@@ -1,5 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import type { Parsed } from '@kube-semaphore/net';
-import { WireGuardToolsError, type WireGuardToolsCode } from './errors.ts';
+import { loggable, WireGuardToolsError, type WireGuardToolsCode } from './errors.ts';
 import { parsePrivateKey } from './keys.ts';
 import type { LinkAddress } from './link.ts';
 import { parseAllDump, parseDump } from './parse/parse-dump.ts';
@@ -54,8 +55,11 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
     deleteLink: async (name, options) => {
       await unless(['WG_NO_DEVICE'], ip(['link', 'delete', 'dev', name], options));
     },
+    reversePathFilter: (name) => inFilter(name, async (path) => Number(await readFile(path, 'utf8'))),
+    setReversePathFilter: (name, value) => inFilter(name, (path) => writeFile(path, String(value))),
     addAddress: async (name, address, options) => {
-      await ip(['address', 'add', textOf(address), 'dev', name], options);
+      const scope = address.isSilent === true ? ['scope', 'host'] : [];
+      await ip(['address', 'add', textOf(address), 'dev', name, ...scope], options);
     },
     deleteAddress: async (name, address, options) => {
       await unless(absent, ip(['address', 'delete', textOf(address), 'dev', name], options));
@@ -74,6 +78,15 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
 
 /** Codes that say that there is nothing to delete: addresses and routes are deleted with their device. */
 const absent: readonly WireGuardToolsCode[] = ['WG_ABSENT', 'WG_NO_DEVICE'];
+
+/** Of our network namespace. A name may have dots, which `sysctl` would take for slashes. */
+async function inFilter<T>(name: string, use: (path: string) => Promise<T>): Promise<T> {
+  try {
+    return await use(`/proc/sys/net/ipv4/conf/${name}/rp_filter`);
+  } catch (error) {
+    throw new WireGuardToolsError('WG_FAILED', `rp_filter of ${name}: ${loggable(String(error))}`);
+  }
+}
 
 const textOf = ({ ip, prefixLength }: LinkAddress): string => `${ip}/${prefixLength}`;
 

@@ -38,6 +38,16 @@ export interface WireGuardTools {
   /** Deletes a link with its routes and addresses, if it exists. Its wireguard-go ends. */
   deleteLink(name: string, options: CallOptions): Promise<void>;
 
+  /**
+   * How the kernel checks that packets come by the device that leads back to their source (`rp_filter` of IPv4): 0 not at all,
+   * 1 strictly, 2 loosely. The greater one of `all` and the device's counts.
+   *
+   * @param name of a device, or `all`, or `default`, which new devices get
+   */
+  reversePathFilter(name: string): Promise<number>;
+  /** @throws {WireGuardToolsError} WG_FAILED also where /proc/sys can't be written, as in most containers */
+  setReversePathFilter(name: string, value: number): Promise<void>;
+
   /** Adds an address to a link. WG_EXISTS if it has it. */
   addAddress(name: string, address: LinkAddress, options: CallOptions): Promise<void>;
   /** Deletes an address of a link, if it exists. */

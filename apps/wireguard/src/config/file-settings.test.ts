@@ -32,6 +32,7 @@ describe('settingsOfFile', () => {
             allowedIpsFrom: 'podCIDRs',
             allowedEndpoints: undefined,
             deviceAddress: 'none',
+            keyRotation: undefined,
           },
         ],
       },
@@ -97,9 +98,25 @@ describe('settingsOfFile', () => {
             allowedIpsFrom: 'calico-blocks',
             allowedEndpoints: [cidr('192.0.2.0/24')],
             deviceAddress: { ip: 'fd00::1' },
+            keyRotation: undefined,
           },
         ],
       },
+    });
+  });
+
+  it('reads how keys rotate', () => {
+    const keyRotation = { every: '720h', secondPort: 2, secondDeviceName: 'wg-c2-too' };
+    expect(settingsOfFile(file({ ...c2, keyRotation }))).toMatchObject({
+      ok: true,
+      value: { remotes: [{ keyRotation: { everyMs: 2_592_000_000, secondPort: 2, secondDevice: 'wg-c2-too' } }] },
+    });
+  });
+
+  it('rotates keys by hand, and names the second device after the first, by default', () => {
+    expect(settingsOfFile(file({ ...c2, keyRotation: { secondPort: 51_920 } }))).toMatchObject({
+      ok: true,
+      value: { remotes: [{ keyRotation: { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.c2.1' } }] },
     });
   });
 
@@ -232,6 +249,36 @@ describe('settingsOfFile', () => {
       entry: { ...c2, deviceAddress: '10.4.0.1' },
       want: /^remotes\[0\]\.deviceAddress: 10\.4\.0\.1 is in the pod subnet 10\.4\.0\.0\/16$/,
     },
+    {
+      name: 'a rotation without a second port',
+      entry: { ...c2, keyRotation: { every: '720h' } },
+      want: /^remotes\[0\]\.keyRotation\.secondPort: 0 is not a whole number from 1 to 65535$/,
+    },
+    {
+      name: 'a rotation with addresses that other nodes lend',
+      entry: { ...c2, allowedIPsFrom: 'calico-blocks', keyRotation: { secondPort: 51_920 } },
+      want: /^remotes\[0\]\.keyRotation: it doesn't work with allowedIPsFrom: calico-blocks$/,
+    },
+    {
+      name: 'a rotation with one address',
+      entry: { ...c2, podSubnet: '10.4.0.1/32', keyRotation: { secondPort: 51_920 } },
+      want: /^remotes\[0\]\.keyRotation: it doesn't work with 10\.4\.0\.1\/32, a pod subnet of one address$/,
+    },
+    {
+      name: 'a rotation all the time',
+      entry: { ...c2, keyRotation: { every: '59m', secondPort: 51_920 } },
+      want: /^remotes\[0\]\.keyRotation\.every: it must be at least 1h, or 0$/,
+    },
+    {
+      name: 'a device name too long for a second one',
+      entry: { ...c2, deviceName: 'wireguard.two2', keyRotation: { secondPort: 51_920 } },
+      want: /^remotes\[0\]\.keyRotation\.secondDeviceName: it is required, as wireguard\.two2\.1 is longer than 15 characters$/,
+    },
+    {
+      name: 'a second port that is the first',
+      entry: { ...c2, keyRotation: { secondPort: 51_820 } },
+      want: /^remotes\[0\]\.keyRotation\.secondPort: 51820 is used twice$/,
+    },
   ])('refuses $name', ({ entry, want }) => {
     expect(problemsOf(file(entry))).toEqual([expect.stringMatching(want)]);
   });
@@ -261,6 +308,11 @@ describe('settingsOfFile', () => {
       name: 'two remotes with one port',
       settings: file(c2, { ...c3, wgListenPort: 51_820 }),
       want: 'remotes: wgListenPort 51820 is used twice',
+    },
+    {
+      name: 'a second device that another remote has',
+      settings: file({ ...c2, keyRotation: { secondPort: 51_920 } }, { ...c3, deviceName: 'wireguard.c2.1' }),
+      want: 'remotes[0].keyRotation.secondDeviceName: wireguard.c2.1 is used twice',
     },
     {
       name: 'two remotes with overlapping pod subnets',

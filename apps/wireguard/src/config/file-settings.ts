@@ -22,7 +22,7 @@ export function settingsOfFile({ local = {}, remotes: entries }: ClustersFile): 
     'remotes: device': ({ device }) => device,
     'remotes: wgListenPort': ({ listenPort }) => listenPort,
   });
-  const conflicts = [...overlappingSubnets(remotes), ...foreignAddresses(remotes)];
+  const conflicts = [...overlappingSubnets(remotes), ...foreignAddresses(remotes), ...sharedSeconds(remotes)];
   if (name.ok && remotes.some((remote) => remote.name === name.value))
     conflicts.push(`remotes: name ${name.value} is that of the local cluster`);
   if (!name.ok || problems.length + conflicts.length > 0) return { ok: false, problems: [...problems, ...conflicts] };
@@ -38,6 +38,22 @@ function overlappingSubnets(remotes: readonly RemoteSettings[]): readonly string
     const other = subnets.find((later, j) => j > i && overlaps(one.cidr, later.cidr));
     return other === undefined ? [] : [`${other.at}: ${other.cidr.text} overlaps with ${one.cidr.text} of ${one.at}`];
   });
+}
+
+/** The second device of a remote, and its port, must be others than all first and second ones. */
+function sharedSeconds(remotes: readonly RemoteSettings[]): readonly string[] {
+  const rotations = remotes.flatMap(({ keyRotation }, i) => (keyRotation === undefined ? [] : [{ ...keyRotation, i }]));
+  const devices = [...remotes.map(({ device }) => device), ...rotations.map(({ secondDevice }) => secondDevice)];
+  const ports = [...remotes.map(({ listenPort }) => listenPort), ...rotations.map(({ secondPort }) => secondPort)];
+  const isShared = <T>(value: T, all: readonly T[]): boolean => all.indexOf(value) !== all.lastIndexOf(value);
+  return rotations.flatMap(({ i, secondDevice, secondPort }) => [
+    ...(secondDevice !== '' && isShared(secondDevice, devices)
+      ? [`remotes[${i}].keyRotation.secondDeviceName: ${secondDevice} is used twice`]
+      : []),
+    ...(secondPort !== 0 && isShared(secondPort, ports)
+      ? [`remotes[${i}].keyRotation.secondPort: ${secondPort} is used twice`]
+      : []),
+  ]);
 }
 
 /** With the address of a remote's pod on our own device, that pod would be unreachable. */

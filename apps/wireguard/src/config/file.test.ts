@@ -30,6 +30,7 @@ describe('the file of -clusters-config', () => {
       allowedIPsFrom: 'calico-blocks',
       allowedEndpointCIDRs: ['192.0.2.0/24'],
       deviceAddress: 'auto',
+      keyRotation: { every: '720h', secondPort: 51_920, secondDeviceName: 'wg-c2-too' },
     };
     const value = {
       local: { name: 'c1', kubeConfigPath: '/k' },

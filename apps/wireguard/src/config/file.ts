@@ -8,6 +8,8 @@ const texts = z.optional(z.array(z.string()));
 /** An empty text, and a 0, are the same as none, as in the Go program. */
 const local = z.strictObject({ name: text, kubeConfigPath: text });
 
+const keyRotation = z.strictObject({ every: durationField, secondPort: number, secondDeviceName: text });
+
 const remote = z.strictObject({
   name: text,
   ...addressFields,
@@ -20,6 +22,7 @@ const remote = z.strictObject({
   allowedIPsFrom: text,
   allowedEndpointCIDRs: texts,
   deviceAddress: text,
+  keyRotation: z.optional(keyRotation),
 });
 
 const clustersFile = z.strictObject({

@@ -81,6 +81,7 @@ describe('the options of wireguard', () => {
     },
     { name: 'a plan', argv: ['plan', '-o=json', ...REQUIRED], env: {} },
     { name: 'a status', argv: ['status', ...REQUIRED], env: {} },
+    { name: 'a rotation of one key', argv: ['rotate', '-cluster=c2', ...REQUIRED], env: {} },
     { name: 'a cleanup of one remote', argv: ['cleanup', '-cluster=c2', '-yes', ...REQUIRED], env: {} },
   ])('take $name', async ({ argv, env }) => {
     expect(await problems(argv, env)).toEqual([]);
@@ -102,7 +103,7 @@ describe('the options of wireguard', () => {
     {
       name: 'a cluster to clean up without cleanup',
       argv: [...REQUIRED, '-cluster=c2'],
-      want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup only$/],
+      want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup and rotate only$/],
     },
     {
       name: 'a cluster that is not a label',

@@ -26,7 +26,7 @@ export type WireGuardOptions = CommonOptions & {
   readonly staleHandshakeMs: number;
   /** Which peers have metrics of their own: `auto` is the worst of a device with more than 500. */
   readonly peerMetrics: 'auto' | 'all';
-  /** The remote that `cleanup` is for; undefined: all of them. */
+  /** The remote that `cleanup` or `rotate` is for; undefined: all of them. */
   readonly cleanupCluster: string | undefined;
 };
 
@@ -37,6 +37,11 @@ export const program = {
   subcommands: [
     { name: 'plan', description: 'Print what would change on this node, and what is skipped and why; change nothing.' },
     { name: 'status', description: 'Print the peers of this node, and which Nodes are skipped and why.' },
+    {
+      name: 'rotate',
+      description:
+        'Have the agent of this node replace its keys without a lost packet: of all remotes, or of -cluster. Wait.',
+    },
     {
       name: 'cleanup',
       description: 'Remove devices, routes and annotations of this node: of all remotes, or of -cluster.',
@@ -137,7 +142,7 @@ export const options = optionTable<WireGuardOptions>(
       group: 'Subcommands',
       type: clusterName,
       absent: 'all',
-      help: 'Remote that cleanup is for.',
+      help: 'Remote that cleanup or rotate is for.',
     },
   },
 );
@@ -152,6 +157,6 @@ export function validate(
   _config: Partial<WireGuardOptions>,
   subcommand: string | undefined,
 ): string[] {
-  if (subcommand === 'cleanup' || !given.has('cleanupCluster')) return [];
-  return [`${spellingOf(options.cleanupCluster)} is for cleanup only`];
+  if (subcommand === 'cleanup' || subcommand === 'rotate' || !given.has('cleanupCluster')) return [];
+  return [`${spellingOf(options.cleanupCluster)} is for cleanup and rotate only`];
 }

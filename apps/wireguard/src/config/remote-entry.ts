@@ -1,10 +1,11 @@
 import { durationOf, type Problems, remoteReference } from '@kube-semaphore/multicluster';
-import { deviceName, isDeviceName, MAX_DEVICE_NAME } from '../names.ts';
+import { deviceName, isDeviceName, MAX_DEVICE_NAME, secondDeviceOf } from '../names.ts';
 import { bad, type Cidr, good, type Parsed, parseIp, parseRange } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
 import { isReachable } from '../mesh/desired/endpoint.ts';
 import { clusterName, deviceNameType } from './option-types.ts';
+import type { KeyRotation } from '../rotation/desired/schedule.ts';
 import type { RemoteSettings } from './settings.ts';
 
 /** The defaults of the Go program. */
@@ -14,6 +15,11 @@ const DEFAULT_PORT = 51_820;
 /** The kernel's minimum for each family. */
 const MIN_MTU = { 4: 576, 6: 1280 };
 const MAX_MTU = 65_535;
+
+const PORTS = { min: 1, max: 65_535 };
+
+/** A rotation takes minutes, and is two writes to our Node, which the agents of a whole cluster read. */
+const SHORTEST_EVERY_MS = 3_600_000;
 
 const families = oneOf(['ipv4', 'ipv6']);
 const sources = oneOf(['podCIDRs', 'calico-blocks']);
@@ -27,24 +33,28 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
   const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
   const podSubnets = podSubnetsOf(podSubnet, { at: `${at}.podSubnet`, found });
+  const device = deviceOf(entry.deviceName ?? '', name, check);
   const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
   return {
     name,
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
     podSubnets,
-    device: deviceOf(entry.deviceName ?? '', name, check),
+    device,
     mtuBytes: check(
       'wgDeviceMTU',
       whole(entry.wgDeviceMTU || DEFAULT_MTU, { min: minMtu(podSubnets), max: MAX_MTU }),
       DEFAULT_MTU,
     ),
-    listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, { min: 1, max: 65_535 }), 0),
+    listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, PORTS), 0),
     resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod, 0), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
     allowedEndpoints: allowedEndpointCIDRs && found.cidrs(`${at}.allowedEndpointCIDRs`, allowedEndpointCIDRs),
     deviceAddress: check('deviceAddress', parseAddress(entry.deviceAddress || 'none'), 'none'),
+    keyRotation:
+      entry.keyRotation &&
+      keyRotationOf(check('keyRotation', rotatable(entry, podSubnets), entry.keyRotation), device, check),
   };
 }
 
@@ -57,6 +67,40 @@ function deviceOf(chosen: string, cluster: string, check: Check): string {
   const made = deviceName(cluster);
   const tooLong = bad(`it is required, as ${made} is longer than ${MAX_DEVICE_NAME} characters`);
   return check('deviceName', isDeviceName(made) ? deviceNameType.parse(made) : tooLong, '');
+}
+
+type RotationEntry = NonNullable<RemoteEntry['keyRotation']>;
+
+/** Nodes move one by one, by routes for their ranges: each has its own ranges, none of them in another one. */
+function rotatable(
+  { keyRotation = {}, allowedIPsFrom }: RemoteEntry,
+  podSubnets: readonly Cidr[],
+): Parsed<RotationEntry> {
+  if (allowedIPsFrom === 'calico-blocks') return bad("it doesn't work with allowedIPsFrom: calico-blocks");
+  const single = podSubnets.find(({ family, prefixLength }) => prefixLength === (family === 4 ? 32 : 128));
+  return single === undefined
+    ? good(keyRotation)
+    : bad(`it doesn't work with ${single.text}, a pod subnet of one address`);
+}
+
+/** The default name of the second device is only a problem if that of the first one is valid. */
+function keyRotationOf(
+  { every, secondPort = 0, secondDeviceName: chosen = '' }: RotationEntry,
+  device: string,
+  check: Check,
+): KeyRotation {
+  const period = durationOf(every, 0);
+  const isTooShort = period.ok && period.value > 0 && period.value < SHORTEST_EVERY_MS;
+  const made = secondDeviceOf(device);
+  const name =
+    chosen === '' && device !== '' && !isDeviceName(made)
+      ? bad(`it is required, as ${made} is longer than ${MAX_DEVICE_NAME} characters`)
+      : deviceNameType.parse(chosen || made);
+  return {
+    everyMs: check('keyRotation.every', isTooShort ? bad('it must be at least 1h, or 0') : period, 0),
+    secondPort: check('keyRotation.secondPort', whole(secondPort, PORTS), 0),
+    secondDevice: chosen === '' && device === '' ? '' : check('keyRotation.secondDeviceName', name, ''),
+  };
 }
 
 /** The node has a route for each. */

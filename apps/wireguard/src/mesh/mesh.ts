@@ -75,7 +75,7 @@ export class Mesh {
     });
     this.#deviceWatch = new DeviceWatch({
       ...options,
-      awaited: () => this.#health.awaited,
+      polled: () => [...this.#health.awaited, ...this.#reconciler.rotating],
       retryMs: observePeriodMs,
       onChange: (remote) => this.observe(remote),
     });

@@ -13,7 +13,7 @@ import type { RemoteNode } from './desired/remote-node.ts';
 import { FakeTools } from '../../test/support/fake-tools.ts';
 import { DeviceHealth } from './health/device-health.ts';
 import type { DeviceTools } from './local/device.ts';
-import { metrics } from '../metrics/metrics.ts';
+import { metrics, type WireGuardMetrics } from '../metrics/metrics.ts';
 import { writeKeyFile } from './local/key-file.ts';
 import type { KnownNode } from '../own-node/local-node.ts';
 import type { AnnotationPatch } from '../own-node/desired/own-node.ts';
@@ -55,6 +55,7 @@ let announcements: AnnotationPatch[];
 let refusal: Error | undefined;
 let reconciler: Reconciler;
 let health: DeviceHealth;
+let instruments: WireGuardMetrics;
 let warnings: string[];
 /** The samples of a counter. */
 let samples: (name: string) => Promise<readonly string[]>;
@@ -75,7 +76,8 @@ afterEach(() => rm(join(folder, '..'), { recursive: true }));
 
 /** A reconciler that knows nothing, and counts from zero. */
 function startAnew(): void {
-  const { metrics: instruments, registry } = createMetrics(metrics);
+  const { metrics: made, registry } = createMetrics(metrics);
+  instruments = made;
   health = new DeviceHealth({
     metrics: instruments,
     clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
@@ -119,6 +121,7 @@ const newReconciler = ({
     clock: () => ({ nowSeconds: 1_000, staleSeconds: 180 }),
     health,
     log: silentLog,
+    metrics: instruments,
   });
 
 /** Our own Node with these annotations. */
@@ -645,5 +648,91 @@ describe('a change by others', () => {
     expect(changed()).toEqual(want);
     expect(node?.annotations[PUB_KEY]).toBe(tools.byName.get(DEVICE)?.publicKey);
     expect(await reconcile()).toEqual({ wrote: false, peers: 0 });
+  });
+});
+
+describe('a remote whose keys rotate', () => {
+  const PLANES = 'c2.wireguard.semaphore.uw.io/planes';
+  const keyRotation = { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.c2.1' };
+  const rotating: ReconciledRemote = { ...remote, settings: remoteSettings({ keyRotation }) };
+  const reconcileIt = () => {
+    reconciler.observe('c2');
+    return reconciler.reconcile(rotating, { signal, since: undefined });
+  };
+
+  it('has one device while nothing rotates, and says that it can have two', async () => {
+    await reconcileIt();
+    expect([...tools.byName.keys()]).toEqual([DEVICE]);
+    expect(tools.byName.get(DEVICE)?.peers).toMatchObject([{ publicKey: key(1), allowedIps: ['10.4.1.0/24'] }]);
+    expect(tools.table).toEqual([{ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }]);
+    expect(announcements).toEqual([
+      { [PUB_KEY]: tools.byName.get(DEVICE)?.publicKey, [ENDPOINT]: '198.51.100.1:51820', [PLANES]: '51820,51920' },
+    ]);
+    expect([...reconciler.rotating]).toEqual([]);
+    changed();
+    await reconcileIt();
+    expect(changed()).toEqual([]);
+    expect(await reconciler.decide(rotating, { signal })).toMatchObject({
+      announcement: undefined,
+      diff: { peers: [] },
+    });
+  });
+
+  it('is set up and announced before it is reached, as others are', async () => {
+    peers = undefined;
+    await reconcileIt();
+    expect(tools.table).toEqual([{ destination: '10.4.0.0/16', device: DEVICE, protocol: 115 }]);
+    expect(announcements).toMatchObject([{ [PLANES]: '51820,51920' }]);
+    expect([...reconciler.rotating]).toEqual([]);
+  });
+
+  it('is set up when our Node cannot be annotated', async () => {
+    refusal = new Error('forbidden');
+    await expect(reconcileIt()).rejects.toThrow('forbidden');
+    expect(health.isSetUp('c2')).toBe(true);
+    expect(tools.byName.get(DEVICE)?.peers).toHaveLength(1);
+  });
+
+  it('has one device, and says so, where it cannot have two', async () => {
+    tools.filters.set('all', 1);
+    tools.filtersAreLocked = true;
+    await reconcileIt();
+    expect(announcements).toEqual([
+      { [PUB_KEY]: tools.byName.get(DEVICE)?.publicKey, [ENDPOINT]: '198.51.100.1:51820' },
+    ]);
+    expect(diagnostics).toEqual(['no-rotation']);
+  });
+
+  it('follows a Node to its second device, and is observed until that is over', async () => {
+    await reconcileIt();
+    peers = [{ ...wanted(1), publicKey: key(50), endpoint: '192.0.2.1:51920', plane: 1 }];
+    // An event of the Node alone is enough.
+    await reconciler.reconcile(rotating, { signal, since: 0 });
+    expect(tools.byName.get('wireguard.c2.1')).toMatchObject({
+      publicKey: tools.byName.get(DEVICE)?.publicKey,
+      listenPort: 51_920,
+      peers: [{ publicKey: key(50), endpoint: '192.0.2.1:51920', keepaliveSeconds: 25 }],
+    });
+    // It receives there until it has moved.
+    expect(tools.byName.get(DEVICE)?.peers).toMatchObject([{ publicKey: key(1), keepaliveSeconds: 25 }]);
+    expect([...reconciler.rotating]).toEqual(['c2']);
+    const { diff } = await reconciler.decide(rotating, { signal });
+    expect(diff.peers).toEqual([]);
+    // A Node that died in the middle is not waited for each second.
+    for (let turn = 0; turn < 125; turn++) await reconcileIt();
+    expect([...reconciler.rotating]).toEqual([]);
+    peers = [wanted(1)];
+    await reconcileIt();
+    expect([...reconciler.rotating]).toEqual(['c2']);
+  });
+
+  it('gets its check of the way back again, when keys stay', async () => {
+    tools.filters.set('all', 1).set('default', 1);
+    await reconcileIt();
+    expect(await tools.reversePathFilter(DEVICE)).toBe(2);
+    await reconcile();
+    expect(await tools.reversePathFilter(DEVICE)).toBe(1);
+    expect(announcements.at(-1)).toEqual({ [PLANES]: null });
+    expect(tools.table).toHaveLength(1);
   });
 });

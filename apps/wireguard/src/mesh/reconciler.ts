@@ -27,6 +27,10 @@ import { type Observation, observeDevice, observedOf } from './local/observe.ts'
 import { examineDevice, type Ownership } from './local/ownership.ts';
 import { deviceAlias } from '../names.ts';
 import type { MeshRemote, PeerUpdate } from './remote/mesh-remote.ts';
+import type { KeyRotation } from '../rotation/desired/schedule.ts';
+import { restore } from '../rotation/local/reverse-path.ts';
+import { Rotation } from '../rotation/rotation.ts';
+import type { WireGuardMetrics } from '../metrics/metrics.ts';
 
 export type ReconcilerOptions = {
   readonly devices: DeviceTools;
@@ -35,6 +39,7 @@ export type ReconcilerOptions = {
   readonly clock: () => HandshakeClock;
   readonly health: Pick<DeviceHealth, 'started' | 'observed' | 'setUp' | 'succeeded' | 'failed'>;
   readonly log: Logger;
+  readonly metrics: Pick<WireGuardMetrics, 'rotations' | 'rotationLaggards'>;
 };
 
 /** What a reconcile needs of a remote. */
@@ -61,6 +66,9 @@ type Prepared = { readonly observation: Observation; readonly publicKey: string;
 /** The public key of a device whose key isn't made yet, in a plan. */
 export const NEW_KEY = '(the new key)';
 
+/** While keys rotate, a turn follows each second. A silence takes 75. */
+const MOST_TURNS = 120;
+
 export const NOTHING_DONE: DeviceOutcome = { wrote: false, peers: 0 };
 
 /** A shutdown doesn't interrupt a change of a device: a partial change is of no use, and a whole one is quick. */
@@ -80,11 +88,16 @@ export class Reconciler {
   readonly #given = new Map<string, Map<string, DesiredPeer>>();
   /** Remotes whose device may not be as we left it. */
   readonly #unsure = new Set<string>();
-  readonly #ownKeys = new Map<string, string>();
+  /** By remote: our public keys, two while ours rotates. */
+  readonly #ownKeys = new Map<string, readonly string[]>();
+  readonly #rotation: Rotation;
+  /** By remote with a key that rotates, ours or that of a Node: the number of turns since the last step. */
+  readonly #rotating = new Map<string, number>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#tools = options.devices.tools;
+    this.#rotation = new Rotation(options);
   }
 
   /** A remote left the config. */
@@ -92,6 +105,16 @@ export class Reconciler {
     this.#given.delete(remote);
     this.#unsure.delete(remote);
     this.#ownKeys.delete(remote);
+    this.#rotating.delete(remote);
+    this.#rotation.forget(remote);
+  }
+
+  /**
+   * Remotes with a key that rotates, ours or that of a Node: no event says that a handshake came, or a silence. Without those that
+   * wait for longer than either takes, as for a Node that died in the middle.
+   */
+  get rotating(): readonly string[] {
+    return [...this.#rotating].flatMap(([remote, turns]) => (turns > MOST_TURNS ? [] : [remote]));
   }
 
   /** The next reconcile of this remote observes its device. */
@@ -124,8 +147,18 @@ export class Reconciler {
     const node = this.#options.local.required();
     const { observation, ownership, key } = await this.#examine(settings, node, { signal });
     const publicKey = key.from === 'new' ? NEW_KEY : key.publicKey;
-    const { desired, diff, skipped } = this.#compare(remote, node, { observation, publicKey });
-    const announced = announcementsOf(settings, node, publicKey);
+    const usual = this.#compare(remote, node, { observation, publicKey });
+    const { skipped } = usual;
+    const { announced: wanted, ...rotating } = await this.#foresee(remote, { publicKey, signal });
+    const { desired } = { ...usual, ...rotating };
+    const diff =
+      rotating.desired === undefined
+        ? usual.diff
+        : diffDevice(observedOf(settings.device, observation), desired, {
+            ...this.#options.clock(),
+            annotated: new Map(),
+          });
+    const announced = announcementsOf(settings, node, wanted);
     const { links } = observation;
     return {
       observation,
@@ -145,14 +178,38 @@ export class Reconciler {
     // Without our Node, we don't know who we are: everything stays.
     if (node === undefined) return NOTHING_DONE;
     const given = this.#given.get(remote.settings.name);
-    if (!this.#unsure.delete(remote.settings.name) && given !== undefined) {
-      const update = remote.takeUpdate(new Set(this.#ownKeys.values()));
-      if (update !== undefined) return this.#applyUpdate(remote.settings, given, update);
+    const isSure = !this.#unsure.delete(remote.settings.name) && !this.#rotating.has(remote.settings.name);
+    if (isSure && given !== undefined) {
+      const update = remote.takeUpdate(this.#allKeys());
+      const isOnPlane1 = remote.settings.keyRotation !== undefined && update?.peers.some(({ plane }) => plane === 1);
+      if (update !== undefined && isOnPlane1 !== true) return this.#applyUpdate(remote.settings, given, update);
     }
     const prepared = await this.#prepare(remote.settings, node, { signal });
-    health.observed(remote.settings.name, prepared.observation);
+    const { keyRotation: rotation } = remote.settings;
+    const { links } = prepared.observation;
+    const second = links.find((link) => link.name === rotation?.secondDevice);
+    health.observed(remote.settings.name, { ...prepared.observation, second });
     signal.throwIfAborted();
-    return this.#apply(remote, node, { ...prepared, signal });
+    if (rotation === undefined) return this.#apply(remote, node, { ...prepared, obstacles: [], signal });
+    const obstacle = await this.#rotation.obstacle(remote.settings, rotation, { signal });
+    return obstacle === undefined
+      ? this.#turn(remote, { rotation, signal })
+      : this.#apply(remote, node, { ...prepared, obstacles: [obstacle], signal });
+  }
+
+  /** What a remote whose keys rotate announces; and its device, if one of them does so now. */
+  async #foresee(
+    remote: ReconciledRemote,
+    { publicKey, signal }: Pick<Prepared, 'publicKey'> & RunOptions,
+  ): Promise<{
+    readonly desired?: DesiredDevice;
+    readonly announced: { readonly publicKey: string; readonly plane?: 0 | 1 };
+  }> {
+    const { keyRotation: rotation } = remote.settings;
+    if (rotation === undefined || (await this.#rotation.obstacle(remote.settings, rotation, { signal })) !== undefined)
+      return { announced: { publicKey } };
+    const options = { rotation, otherKeys: [], annotated: new Map(), signal };
+    return (await this.#rotation.foresee(remote, options)) ?? { announced: { publicKey, plane: 0 } };
   }
 
   async #examine(settings: RemoteSettings, { annotations }: KnownNode, run: RunOptions) {
@@ -185,17 +242,26 @@ export class Reconciler {
   async #apply(
     remote: ReconciledRemote,
     node: KnownNode,
-    { observation, publicKey, keyFile, signal }: Prepared & RunOptions,
+    {
+      observation,
+      publicKey,
+      keyFile,
+      obstacles,
+      signal,
+    }: Prepared & RunOptions & { readonly obstacles: readonly Diagnostic[] },
   ): Promise<DeviceOutcome> {
     const { health } = this.#options;
     const { settings } = remote;
-    this.#ownKeys.set(settings.name, publicKey);
-    remote.takeUpdate(new Set(this.#ownKeys.values())); // `#compare` compares all peers
+    this.#ownKeys.set(settings.name, [publicKey]);
+    this.#rotating.delete(settings.name);
+    remote.takeUpdate(this.#allKeys()); // `#compare` compares all peers
     const { desired, diff } = this.#compare(remote, node, { observation, publicKey });
     const taken = await applyDevice(this.#tools, desired, { diff, keyFile }, UNINTERRUPTED);
+    if (observation.link !== undefined) await restore(this.#tools, observation.link);
     health.setUp(settings.name);
     const blocked = [...diff.routes.blocked, ...taken.map((destination) => ({ destination }))];
-    remote.setDeviceDiagnostics(deviceDiagnostics(settings, { node, links: observation.links, blocked }));
+    const { links } = observation;
+    remote.setDeviceDiagnostics([...deviceDiagnostics(settings, { node, links, blocked }), ...obstacles]);
     // In parallel: an API server that doesn't answer must not delay the peers.
     const announcing = this.#announce(settings, node, { publicKey, signal });
     if (diff.peers.length > 0) await this.#tools.changeDevice(desired.name, { peers: diff.peers }, UNINTERRUPTED);
@@ -205,6 +271,37 @@ export class Reconciler {
       this.#given.set(settings.name, new Map(desired.peers.map((peer) => [peer.node, peer])));
     if (announced.error !== undefined) throw announced.error;
     return { wrote: announced.wrote || !isEmpty(diff), peers: diff.peers.length };
+  }
+
+  /** Makes both devices of a remote whose keys rotate what they should be, and takes the next steps of a rotation. */
+  async #turn(
+    remote: ReconciledRemote,
+    { rotation, signal }: RunOptions & { readonly rotation: KeyRotation },
+  ): Promise<DeviceOutcome> {
+    const { local, health } = this.#options;
+    const { settings } = remote;
+    const { name } = settings;
+    // Until a turn has found that nothing rotates, each reconcile observes.
+    const turns = this.#rotating.get(name) ?? 0;
+    this.#rotating.set(name, turns + 1);
+    remote.takeUpdate(this.#allKeys()); // the turn compares all peers
+    const otherKeys = [...this.#ownKeys].flatMap(([other, keys]) => (other === name ? [] : keys));
+    const annotated = announcedBy(this.#given.get(name)?.values() ?? []);
+    const turn = await this.#rotation.turn(remote, { rotation, otherKeys, annotated, signal });
+    if (turn === undefined) return NOTHING_DONE;
+    this.#ownKeys.set(name, turn.ownKeys);
+    health.setUp(name);
+    const { node } = local;
+    if (node !== undefined) remote.setDeviceDiagnostics(deviceDiagnostics(settings, { node, ...turn }));
+    if (turn.isQuiet) this.#rotating.delete(name);
+    else if (turn.tookSteps) this.#rotating.set(name, 0);
+    if (turn.peers !== undefined) this.#given.set(name, new Map(turn.peers.map((peer) => [peer.node, peer])));
+    if (turn.error !== undefined) throw turn.error;
+    return { wrote: turn.wrote, peers: turn.changedPeers };
+  }
+
+  #allKeys(): ReadonlySet<string> {
+    return new Set([...this.#ownKeys.values()].flat());
   }
 
   /** Changes the peers of Nodes that changed, and nothing else. */
@@ -230,7 +327,7 @@ export class Reconciler {
 
   #compare(remote: ReconciledRemote, node: KnownNode, { observation, publicKey }: Omit<Prepared, 'keyFile'>) {
     const { settings } = remote;
-    const wanted = remote.peers(new Set([...this.#ownKeys.values(), publicKey]));
+    const wanted = remote.peers(new Set([...this.#allKeys(), publicKey]));
     const { links } = observation;
     const desired = desiredDevice(settings, { node, links, publicKey, peers: wanted?.peers });
     const annotated = announcedBy(this.#given.get(settings.name)?.values() ?? []);
@@ -248,7 +345,7 @@ export class Reconciler {
     { publicKey, signal }: Pick<Prepared, 'publicKey'> & RunOptions,
   ): Promise<{ readonly wrote: boolean; readonly error?: unknown }> {
     const { local, log } = this.#options;
-    const announced = announcementsOf(settings, node, publicKey);
+    const announced = announcementsOf(settings, node, { publicKey });
     const patch = annotationPatch(node.annotations, { announced, withdrawn: [] });
     try {
       await local.announce(settings.name, patch, { signal });

@@ -3,6 +3,7 @@ import { compareText } from '@kube-semaphore/naming';
 import { type Logger, type Samples, sampleLine } from '@kube-semaphore/runtime';
 import type { Device, Peer, WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
+import { type DeviceSettings, devicesOf } from '../mesh/desired/settings.ts';
 import { type HandshakeClock, tunnelState } from '../mesh/desired/handshake.ts';
 import { metrics as table, type WireGuardMetrics } from './metrics.ts';
 
@@ -26,7 +27,7 @@ const ofPeers: readonly (readonly [
 
 export type ObserveInput = {
   readonly devices: { readonly tools: Pick<WireGuardTools, 'devices'> };
-  readonly remotes: RemoteList<{ readonly device: string }>;
+  readonly remotes: RemoteList<Pick<DeviceSettings, 'device' | 'keyRotation'>>;
   readonly metrics: Pick<WireGuardMetrics, 'deviceInfo' | 'peers'>;
   readonly options: Pick<WireGuardOptions, 'peerMetrics'>;
   readonly clock: () => HandshakeClock;
@@ -47,7 +48,7 @@ export async function observeMetrics({
 }: ObserveInput): Promise<Samples> {
   try {
     const observed = await devices.tools.devices({ signal: new AbortController().signal });
-    const ours = observed.filter(({ name }) => remotes.all.some(({ settings }) => settings.device === name));
+    const ours = observed.filter(({ name }) => remotes.all.some(({ settings }) => devicesOf(settings).includes(name)));
     return showDevices(metrics, ours, { ...clock(), peerMetrics: options.peerMetrics });
   } catch (error) {
     log.debug({ error }, 'devices not observed; their metrics stay');

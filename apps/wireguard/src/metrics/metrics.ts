@@ -15,6 +15,18 @@ export const metrics = {
     help: 'Nodes and seeded peers whose deletion is held until the next list.',
     labels: { remote },
   },
+  rotations: {
+    name: 'semaphore_wg_key_rotations_total',
+    type: 'counter',
+    help: 'Keys that this node has replaced.',
+    labels: { remote },
+  },
+  rotationLaggards: {
+    name: 'semaphore_wg_key_rotation_laggards',
+    type: 'gauge',
+    help: 'Nodes that did not follow yet to the next key of this node; 0 while its key stays.',
+    labels: { remote },
+  },
   repairs: {
     name: 'semaphore_wg_repairs_total',
     type: 'counter',

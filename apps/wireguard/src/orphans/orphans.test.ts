@@ -50,6 +50,18 @@ describe('a device of ours', () => {
     ]);
   });
 
+  it('stays if it is the second one of its remote, whose keys rotate', () => {
+    const rotating = remoteSettings({
+      keyRotation: { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.c2.1' },
+    });
+    const node = observedNode(
+      ['wireguard.c2', 'semaphore-wireguard c2', key(1)],
+      ['wireguard.c2.1', 'semaphore-wireguard c2', key(2)],
+    );
+    expect(orphansOf(node, [rotating])).toEqual({ ours: [], unmarked: [] });
+    expect(orphansOf(node, [remoteSettings()]).ours).toEqual([{ device: 'wireguard.c2.1', remote: 'c2' }]);
+  });
+
   it('is removed without its annotations, if its remote has another device now', async () => {
     tools.put('wg-old', { alias: 'semaphore-wireguard c2' });
     await remove(said('c2'));
@@ -117,8 +129,8 @@ describe('displacedDevices', () => {
     devices: [port('wireguard.c2', 1), port('wireguard.c3', 2)],
   };
   const wanting = (c2Port: number, c3Port: number) => [
-    { name: 'c2', device: 'wireguard.c2', listenPort: c2Port },
-    { name: 'c3', device: 'wireguard.c3', listenPort: c3Port },
+    { name: 'c2', device: 'wireguard.c2', listenPort: c2Port, keyRotation: undefined },
+    { name: 'c3', device: 'wireguard.c3', listenPort: c3Port, keyRotation: undefined },
   ];
 
   it.each([

@@ -4,6 +4,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../config/settings.ts';
 import { annotationPatch } from '../own-node/desired/own-node.ts';
+import { devicesOf, portsOf } from '../mesh/desired/settings.ts';
 import { FailureLog } from '../mesh/health/failure-log.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { calicoDevices, clusterOfAnnotation, deviceName, remoteOfAlias } from '../names.ts';
@@ -16,13 +17,15 @@ export type Orphan = { readonly device: string; readonly remote: string };
 /** Devices that no remote of the config has, by name: ours, which are removed, and those that look like the Go program's. */
 export function orphansOf(
   { links, devices }: ObservedNode,
-  remotes: readonly Pick<RemoteSettings, 'name' | 'device'>[],
+  remotes: readonly Pick<RemoteSettings, 'name' | 'device' | 'keyRotation'>[],
 ): { readonly ours: readonly Orphan[]; readonly unmarked: readonly string[] } {
   const others = links
     .map(({ name, alias }) => ({ device: name, remote: remoteOfAlias(alias) }))
     .filter(
       ({ device, remote }) =>
-        !remotes.some(({ name, device: configured }) => configured === device && (remote ?? name) === name),
+        !remotes.some(
+          (configured) => devicesOf(configured).includes(device) && (remote ?? configured.name) === configured.name,
+        ),
     )
     .toSorted((a, b) => (a.device < b.device ? -1 : 1));
   return {
@@ -37,7 +40,7 @@ export function orphansOf(
 /** Devices of ours that hold a port which the config gives to another remote. They have to free it before that remote binds it. */
 export function displacedDevices(
   { links, devices }: ObservedNode,
-  remotes: readonly Pick<RemoteSettings, 'name' | 'device' | 'listenPort'>[],
+  remotes: readonly Pick<RemoteSettings, 'name' | 'device' | 'listenPort' | 'keyRotation'>[],
 ): readonly Pick<RemoteSettings, 'name' | 'device'>[] {
   const ours = new Set(links.filter(({ alias }) => remoteOfAlias(alias) !== undefined).map(({ name }) => name));
   return remotes.filter(({ device: name, listenPort }) => {
@@ -45,7 +48,7 @@ export function displacedDevices(
     return (
       ours.has(name) &&
       port !== listenPort &&
-      remotes.some((other) => other.device !== name && other.listenPort === port)
+      remotes.some((other) => other.device !== name && portsOf(other).some((wanted) => wanted === port))
     );
   });
 }

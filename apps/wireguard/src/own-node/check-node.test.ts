@@ -66,11 +66,21 @@ describe('takenPorts', () => {
     ]);
   });
 
+  it('names those that have a second port', () => {
+    const rotating = {
+      ...settings,
+      listenPort: 1,
+      keyRotation: { everyMs: 0, secondPort: 51_820, secondDevice: 'wg2' },
+    };
+    expect(takenPorts(observedNode(['wg0', '', key(1)]), [rotating])).toEqual(['port 51820 of wg2 is used by wg0']);
+    expect(takenPorts(observedNode(['wg2', '', key(1)]), [rotating])).toEqual([]);
+  });
+
   it('ignores our devices, which will get other ports', () => {
     expect(
       takenPorts(observedNode(['wireguard.c2', '', key(1)]), [
         { ...settings, listenPort: 51_821 },
-        { device: 'wireguard.c3', listenPort: 51_820 },
+        { device: 'wireguard.c3', listenPort: 51_820, keyRotation: undefined },
       ]),
     ).toEqual([]);
   });

@@ -2,6 +2,7 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { ConfigError } from '@kube-semaphore/runtime';
 import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
+import { devicesOf, portsOf } from '../mesh/desired/settings.ts';
 import { clashesWith } from './desired/own-node.ts';
 import type { DeviceTools } from '../mesh/local/device.ts';
 import { KeyFileError } from '../mesh/local/key-file.ts';
@@ -70,11 +71,15 @@ export async function nodeProblems(
 /** Configured ports that a device without a remote has: a sentence for each. */
 export function takenPorts(
   { devices }: Pick<ObservedNode, 'devices'>,
-  remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort'>[],
+  remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort' | 'keyRotation'>[],
 ): readonly string[] {
-  return remotes.flatMap(({ device, listenPort }) =>
-    devices
-      .filter((other) => other.listenPort === listenPort && !remotes.some((remote) => remote.device === other.name))
-      .map((other) => `port ${listenPort} of ${device} is used by ${other.name}`),
-  );
+  const ours = new Set(remotes.flatMap(devicesOf));
+  return remotes.flatMap((remote) => {
+    const names = devicesOf(remote);
+    return portsOf(remote).flatMap((port, plane) =>
+      devices
+        .filter((other) => other.listenPort === port && !ours.has(other.name))
+        .map((other) => `port ${port} of ${names[plane]} is used by ${other.name}`),
+    );
+  });
 }

@@ -146,6 +146,7 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     podCidrs: podCidrs.map(cidr),
   };
   const clock = () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 });
+  const { metrics: instruments } = createMetrics(metrics);
   return new Reconciler({
     devices: {
       tools,
@@ -160,8 +161,9 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     local: { node, required: () => node, announce: () => Promise.resolve() },
     options: { wgKeyPath: keyFolder },
     clock,
-    health: new DeviceHealth({ metrics: createMetrics(metrics).metrics, log: silentLog, clock }),
+    health: new DeviceHealth({ metrics: instruments, log: silentLog, clock }),
     log: silentLog,
+    metrics: instruments,
   });
 }
 

@@ -12,12 +12,13 @@ const denied =
 const node = (name: string): string => `/api/v1/nodes/${name}`;
 const annotations = (values: Readonly<Record<string, string | null>>) => ({ metadata: { annotations: values } });
 const [first, second] = [
-  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '192.0.2.1:51820' },
-  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '[2001:db8::1]:51821' },
+  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '192.0.2.1:51820', planes: '51820,51920' },
+  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '[2001:db8::1]:51821', planes: '51821,1' },
 ];
 const announced = (remote: string, value: typeof first | null = first) => ({
   [`${remote}.wireguard.semaphore.uw.io/pubKey`]: value && value.pubKey,
   [`${remote}.wireguard.semaphore.uw.io/endpoint`]: value && value.endpoint,
+  [`${remote}.wireguard.semaphore.uw.io/planes`]: value && value.planes,
 });
 
 let world: OwnNodeCluster;
@@ -128,12 +129,14 @@ describe("the policy for an agent's own Node", () => {
     { name: 'a key of 33 bytes', values: { ...first, pubKey: `${first.pubKey.slice(0, 43)}B` }, about: 'pubKey' },
     { name: 'a host name', values: { ...first, endpoint: 'example.org:51820' }, about: 'endpoint' },
     { name: 'an address without a port', values: { ...first, endpoint: '192.0.2.1' }, about: 'endpoint' },
+    { name: 'one port', values: { ...first, planes: '51820' }, about: 'planes' },
     { name: 'a long text', values: { ...first, endpoint: `192.0.2.1:51820${' '.repeat(100_000)}` }, about: 'endpoint' },
   ])('refuses $name in the right annotation', async ({ values, about }) => {
     const before = await world.node('n1');
     expect(refusal(await agent.request('PATCH', node('n1'), annotations(announced('c2', values))))).toMatch(
       new RegExp(
-        `^403 .* only a WireGuard public key, and an IP address with a port; this changes c2.wireguard.semaphore.uw.io/${about}$`,
+        '^403 .* only a WireGuard public key, two ports, and an IP address with a port; ' +
+          `this changes c2.wireguard.semaphore.uw.io/${about}$`,
       ),
     );
     expect(await world.node('n1')).toEqual(before);
@@ -235,7 +238,7 @@ describe("the policy for an agent's own Node", () => {
     const before = await world.node('n1');
     expect(refusal(await agent.request('PATCH', node('n1'), patch))).toBe(
       `403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change only these annotations of its Node: ` +
-        `<remote>.wireguard.semaphore.uw.io/pubKey and /endpoint; this changes ${about}`,
+        `<remote>.wireguard.semaphore.uw.io/pubKey, /endpoint and /planes; this changes ${about}`,
     );
     expect(await world.node('n1')).toEqual(before);
   });

@@ -130,5 +130,6 @@ export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettin
   allowedIpsFrom: 'podCIDRs',
   allowedEndpoints: undefined,
   deviceAddress: 'none',
+  keyRotation: undefined,
   ...more,
 });

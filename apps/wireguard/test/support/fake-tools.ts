@@ -103,6 +103,19 @@ export class FakeTools implements WireGuardTools {
     this.table = this.table.filter(({ device }) => device !== name);
   }
 
+  /** `rp_filter` by device, and of `all` and `default`; 0 by default. */
+  readonly filters = new Map<string, number>();
+  /** Whether it can be written. */
+  filtersAreLocked = false;
+
+  reversePathFilter = (name: string): Promise<number> => Promise.resolve(this.filters.get(name) ?? 0);
+
+  async setReversePathFilter(name: string, value: number): Promise<void> {
+    if (this.filtersAreLocked) throw new WireGuardToolsError('WG_FAILED', 'EROFS');
+    await this.#change('setReversePathFilter', name, value);
+    this.filters.set(name, value);
+  }
+
   async addAddress(name: string, address: Link['addresses'][number]): Promise<void> {
     await this.#change('addAddress', name, address);
     this.linksByName.set(name, { ...this.#link(name), addresses: [...this.#link(name).addresses, address] });
@@ -112,6 +125,9 @@ export class FakeTools implements WireGuardTools {
     await this.#change('deleteAddress', name, address);
     const addresses = this.#link(name).addresses.filter(({ ip }) => ip !== address.ip);
     this.linksByName.set(name, { ...this.#link(name), addresses });
+    // As Linux does, with the last address of IPv4.
+    if (!address.ip.includes(':') && !addresses.some(({ ip }) => !ip.includes(':')))
+      this.table = this.table.filter(({ device, destination }) => device !== name || destination.includes(':'));
   }
 
   async addRoute(route: Route & { readonly device: string }): Promise<void> {

@@ -34,10 +34,23 @@ export function desiredDevice(settings: DeviceSettings, { node, links, publicKey
   };
 }
 
-/** What we announce to the remote's Nodes; nothing if our Node has no address for them. */
-export function announcementsOf(settings: DeviceSettings, node: OwnNode, publicKey: string): readonly Announcement[] {
-  const endpoint = ownEndpoint(node, settings);
-  return endpoint.ok ? [{ remote: settings.name, publicKey, endpoint: endpoint.value.text }] : [];
+/**
+ * What we announce to the remote's Nodes; nothing if our Node has no address for them.
+ *
+ * @param announced `plane`: which of our two planes; undefined: we have one device
+ */
+export function announcementsOf(
+  settings: DeviceSettings,
+  node: OwnNode,
+  { publicKey, plane }: { readonly publicKey: string; readonly plane?: 0 | 1 | undefined },
+): readonly Announcement[] {
+  const { name: remote, listenPort, keyRotation } = settings;
+  const ports = keyRotation === undefined || plane === undefined ? undefined : [listenPort, keyRotation.secondPort];
+  const endpoint = ownEndpoint(node, { ...settings, listenPort: ports?.[plane ?? 0] ?? listenPort });
+  if (!endpoint.ok) return [];
+  return [
+    { remote, publicKey, endpoint: endpoint.value.text, ...(ports !== undefined && { planes: ports.join(',') }) },
+  ];
 }
 
 /** The public key that our Node announces to a remote now. */

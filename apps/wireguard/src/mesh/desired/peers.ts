@@ -15,6 +15,8 @@ export type DesiredPeer = {
   readonly endpoint: string | undefined;
   /** Canonical CIDRs in order, at least one. */
   readonly allowedIps: readonly string[];
+  /** On which of its two planes its Node announces key and endpoint; undefined: it has one device. */
+  readonly plane?: 0 | 1;
 };
 
 /** Peers, no two with the same key or block; and why Nodes, or some of their blocks, are skipped. Both in the order of Nodes. */
@@ -101,11 +103,12 @@ export class DesiredPeers {
   }
 }
 
-const peerOf = ({ node: { name, publicKey, endpoint }, claims }: Candidate): DesiredPeer => ({
+const peerOf = ({ node: { name, publicKey, endpoint, plane }, claims }: Candidate): DesiredPeer => ({
   node: name,
   publicKey,
   endpoint,
   allowedIps: claims.map(({ cidr }) => cidr.text).toSorted(compareCidrs),
+  ...(plane !== undefined && { plane }),
 });
 
 const difference = (a: ReadonlySet<string>, b: ReadonlySet<string>): readonly string[] =>

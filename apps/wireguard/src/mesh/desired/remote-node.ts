@@ -12,6 +12,11 @@ export type RemoteNode = {
   readonly publicKey: string;
   /** As `wg` writes it; undefined for a seeded Node: the kernel's endpoint stays. */
   readonly endpoint: string | undefined;
+  /**
+   * On which of its two planes it announces key and endpoint; undefined: it has one device, as Go programs, older releases, and
+   * nodes whose keys stay.
+   */
+  readonly plane?: 0 | 1;
   /** Its podCIDRs in a pod subnet, in order; empty where Calico's blocks are used. */
   readonly podCidrs: readonly Cidr[];
   /** Its deletion is held; or it was a peer at the start, and isn't listed yet. */

@@ -1,4 +1,16 @@
 import type { Cidr } from '@kube-semaphore/net';
+import type { KeyRotation } from '../../rotation/desired/schedule.ts';
+
+/** The names of its devices: two, if keys rotate. */
+export const devicesOf = ({ device, keyRotation }: Pick<DeviceSettings, 'device' | 'keyRotation'>): readonly string[] =>
+  keyRotation === undefined ? [device] : [device, keyRotation.secondDevice];
+
+/** Their ports. */
+export const portsOf = ({
+  listenPort,
+  keyRotation,
+}: Pick<DeviceSettings, 'listenPort' | 'keyRotation'>): readonly number[] =>
+  keyRotation === undefined ? [listenPort] : [listenPort, keyRotation.secondPort];
 
 /** The configuration of the device that leads to the pods of a remote cluster. */
 export type DeviceSettings = {
@@ -13,4 +25,6 @@ export type DeviceSettings = {
   readonly endpointFamily: 4 | 6 | undefined;
   /** The device's own address: the source of packets from the node itself. */
   readonly deviceAddress: 'none' | 'auto' | { readonly ip: string };
+  /** Undefined: our key stays, and the remote's nodes replace theirs with a gap. */
+  readonly keyRotation: KeyRotation | undefined;
 };

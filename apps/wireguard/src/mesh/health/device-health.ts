@@ -1,5 +1,6 @@
 import type { Outcome, ReconcileContext } from '@kube-semaphore/controller';
 import type { Logger } from '@kube-semaphore/runtime';
+import type { Link } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../../config/settings.ts';
 import { handshakeAge, type HandshakeClock } from '../desired/handshake.ts';
 import { DeviceError } from '../local/device.ts';
@@ -52,11 +53,16 @@ export class DeviceHealth {
   }
 
   /** Logs the peers of a remote's device that stopped or started to answer, and counts its bytes, and the packets that it refused. */
-  observed(remote: string, { device, link }: Pick<Observation, 'device' | 'link'>): void {
+  observed(
+    remote: string,
+    { device, link, second }: Pick<Observation, 'device' | 'link'> & { readonly second?: Link | undefined },
+  ): void {
     const { log, metrics } = this.#options;
     metrics.refusedPackets.inc({ remote }, this.#increase(`refused ${remote}`, refusedPacketsOf(link)));
-    metrics.receivedBytes.inc({ remote }, this.#increase(`received ${remote}`, link?.receivedBytes));
-    metrics.sentBytes.inc({ remote }, this.#increase(`sent ${remote}`, link?.sentBytes));
+    for (const [plane, each] of [link, second].entries()) {
+      metrics.receivedBytes.inc({ remote }, this.#increase(`received ${plane} ${remote}`, each?.receivedBytes));
+      metrics.sentBytes.inc({ remote }, this.#increase(`sent ${plane} ${remote}`, each?.sentBytes));
+    }
     const clock = this.#options.clock();
     const silentPeers = this.#silentPeers.get(remote) ?? new SilentPeers();
     this.#silentPeers.set(remote, silentPeers);
@@ -81,7 +87,8 @@ export class DeviceHealth {
     this.#setUp.delete(remote);
     this.#awaited.delete(remote);
     this.#silentPeers.delete(remote);
-    for (const counter of ['refused', 'received', 'sent']) this.#counted.delete(`${counter} ${remote}`);
+    for (const counter of ['refused', 'received 0', 'received 1', 'sent 0', 'sent 1'])
+      this.#counted.delete(`${counter} ${remote}`);
     this.#failures.forget(remote);
   }
 

@@ -32,8 +32,8 @@ export async function findDeviceKey(
   { folder, observation: { device, link }, announced }: DeviceKeyInput,
 ): Promise<DeviceKey> {
   const file = join(folder, keyFileName(name));
-  const publicKey = await readKeyFile(file);
-  if (publicKey !== undefined) return { file, from: 'file', publicKey };
+  const known = await readKeyFile(file);
+  if (known !== undefined) return { file, from: 'file', publicKey: known.publicKey };
   const deviceKey = device?.publicKey;
   const isOurs = remoteOfAlias(link?.alias ?? '') === name || deviceKey === announced;
   return deviceKey !== undefined && isOurs ? { file, from: 'device', publicKey: deviceKey } : { file, from: 'new' };

@@ -15,10 +15,10 @@ function startWatch({ retryMs = 1 }: { readonly retryMs?: number } = {}) {
   let change: (name: string) => void = () => undefined;
   const watch = new DeviceWatch({
     remotes,
-    awaited: () => awaited,
+    polled: () => awaited,
     log: silentLog,
     retryMs,
-    awaitedPeriodMs: 1,
+    pollPeriodMs: 1,
     onChange: (remote) => reported.push(remote),
     watchLinks: (onChange, { signal }) => {
       change = onChange;

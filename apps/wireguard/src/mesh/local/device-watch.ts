@@ -2,18 +2,19 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { everyPeriod, type RemoteList } from '@kube-semaphore/multicluster';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
+import { type DeviceSettings, devicesOf } from '../desired/settings.ts';
 import type { WatchLinks } from '@kube-semaphore/wireguard-tools';
 
 export type DeviceWatchOptions = {
   readonly watchLinks: WatchLinks;
-  readonly remotes: RemoteList<{ readonly name: string; readonly device: string }>;
-  /** Remotes whose device another program has to make. It may come before the watch begins, so they are polled. */
-  readonly awaited: () => Iterable<string>;
+  readonly remotes: RemoteList<Pick<DeviceSettings, 'name' | 'device' | 'keyRotation'>>;
+  /** Remotes whose device another program has to make, which may come before the watch begins; and those whose keys rotate. */
+  readonly polled: () => Iterable<string>;
   readonly log: Logger;
   /** How long to wait before a watch that ended begins again. */
   readonly retryMs: number;
-  /** Between two polls for awaited devices; default 1 s. */
-  readonly awaitedPeriodMs?: number;
+  /** Between two polls; default 1 s. */
+  readonly pollPeriodMs?: number;
   /** The device of this remote has to be observed. */
   readonly onChange: (remote: string) => void;
 };
@@ -31,17 +32,17 @@ export class DeviceWatch {
 
   /** Watches until `signal` is aborted. */
   async run({ signal }: RunOptions): Promise<void> {
-    const { awaited, onChange, awaitedPeriodMs = 1_000 } = this.#options;
+    const { polled, onChange, pollPeriodMs = 1_000 } = this.#options;
     const poll = (): void => {
-      for (const remote of awaited()) onChange(remote);
+      for (const remote of polled()) onChange(remote);
     };
-    await Promise.all([this.#watch(signal), everyPeriod(awaitedPeriodMs, poll, { signal })]);
+    await Promise.all([this.#watch(signal), everyPeriod(pollPeriodMs, poll, { signal })]);
   }
 
   async #watch(signal: AbortSignal): Promise<void> {
     const { watchLinks, remotes, log, retryMs, onChange } = this.#options;
     const onLink = (name: string): void => {
-      const remote = remotes.all.find(({ settings }) => settings.device === name);
+      const remote = remotes.all.find(({ settings }) => devicesOf(settings).includes(name));
       if (remote !== undefined) onChange(remote.settings.name);
     };
     while (!signal.aborted) {

@@ -1,9 +1,9 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readKeyFile, writeKeyFile } from './key-file.ts';
+import { readKeyFile, replaceKeyFile, writeKeyFile } from './key-file.ts';
 
 const key = generatePrivateKey();
 const NAME = 'wireguard.c2.key';
@@ -21,7 +21,7 @@ describe('a key file', () => {
     const path = join(dir, 'keys', NAME);
     expect(await readKeyFile(path)).toBeUndefined();
     await writeKeyFile(path, key);
-    expect(await readKeyFile(path)).toBe(publicKeyOf(key));
+    expect(await readKeyFile(path)).toMatchObject({ publicKey: publicKeyOf(key) });
     expect([await modeOf(join(dir, 'keys')), await modeOf(path)]).toEqual(['700', '600']);
     expect(await readdir(join(dir, 'keys'))).toEqual([NAME]);
   });
@@ -30,7 +30,7 @@ describe('a key file', () => {
     const path = join(dir, NAME);
     await writeFile(`${path}.new`, 'half');
     await writeKeyFile(path, key);
-    expect(await readKeyFile(path)).toBe(publicKeyOf(key));
+    expect(await readKeyFile(path)).toMatchObject({ publicKey: publicKeyOf(key) });
   });
 
   it('is never overwritten', async () => {
@@ -47,7 +47,33 @@ describe('a key file', () => {
     const path = join(dir, NAME);
     await chmod(dir, 0o755);
     await writeFile(path, key.reveal(), { mode: 0o600 });
-    expect(await readKeyFile(path)).toBe(publicKeyOf(key));
+    expect(await readKeyFile(path)).toMatchObject({ publicKey: publicKeyOf(key) });
+  });
+});
+
+describe('a key file that replaces another one', () => {
+  const next = generatePrivateKey();
+
+  it('keeps its mode and its time, and leaves nothing behind', async () => {
+    const [path, by] = [join(dir, NAME), join(dir, `${NAME}.next`)];
+    await writeKeyFile(path, key);
+    await writeKeyFile(by, next);
+    await utimes(by, 1_000, 1_000);
+    await replaceKeyFile(path, { by });
+    expect(await readKeyFile(path)).toEqual({ publicKey: publicKeyOf(next), writtenMs: 1_000_000 });
+    expect([await modeOf(path), await readdir(dir)]).toEqual(['600', [NAME]]);
+  });
+
+  it.each([
+    { name: 'that is missing', mode: undefined, reason: 'is missing' },
+    { name: 'that others can read', mode: 0o644, reason: 'has mode 0644' },
+  ])('$name leaves it as it is', async ({ mode, reason }) => {
+    const [path, by] = [join(dir, NAME), join(dir, `${NAME}.next`)];
+    await writeKeyFile(path, key);
+    if (mode !== undefined) await writeFile(by, next.reveal(), { mode });
+    const message = expect.stringContaining(`${by} ${reason}`) as string;
+    await expect(replaceKeyFile(path, { by })).rejects.toMatchObject({ code: 'KEY_FILE', message });
+    expect(await readKeyFile(path)).toMatchObject({ publicKey: publicKeyOf(key) });
   });
 });
 

@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, rm, stat } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parsePrivateKey, type PrivateKey, publicKeyOf } from '@kube-semaphore/wireguard-tools';
+import type { Key } from '../../rotation/desired/planes.ts';
 
 /** A key file can't be trusted, read or written. The message names the file, and never contains the key. */
 export class KeyFileError extends Error {
@@ -12,18 +13,18 @@ export class KeyFileError extends Error {
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
- * Reads a private key, and returns its public key; undefined if the file or its folder doesn't exist. A user who can read the
+ * Reads a private key, and returns what others may know of it; undefined if the file or its folder doesn't exist. A user who can read the
  * file can impersonate this node, and one who can write to its folder can replace its key: such a file is refused.
  *
  * @throws {KeyFileError}
  */
-export async function readKeyFile(path: string): Promise<string | undefined> {
+export async function readKeyFile(path: string): Promise<Key | undefined> {
   if (!(await isSafeFolder(dirname(path)))) return undefined;
   // Refuses links, which could lead anywhere, and pipes, which could block.
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(unlessAbsent(path));
   if (file === undefined) return undefined;
   try {
-    return await publicKeyIn(file, path);
+    return await keyIn(file, path);
   } finally {
     await file.close();
   }
@@ -52,7 +53,28 @@ export async function writeKeyFile(path: string, key: PrivateKey): Promise<void>
   }
 }
 
-async function publicKeyIn(file: FileHandle, path: string): Promise<string> {
+/**
+ * Gives a key file the name of another one, which it replaces, atomically.
+ *
+ * @throws {KeyFileError} also if it can't be trusted
+ */
+export async function replaceKeyFile(path: string, { by }: { readonly by: string }): Promise<void> {
+  if ((await readKeyFile(by)) === undefined) throw new KeyFileError(`${by} is missing`);
+  try {
+    await rename(by, path);
+    const folder = await open(dirname(path), O_RDONLY);
+    try {
+      // Without this, a power failure may bring back the old name.
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch (error) {
+    throw new KeyFileError(`${path} can't be replaced: ${codeOf(error)}`);
+  }
+}
+
+async function keyIn(file: FileHandle, path: string): Promise<Key> {
   const status = await file.stat();
   if (!status.isFile()) throw new KeyFileError(`${path} is not a file`);
   if (!isTrusted(status.uid)) throw new KeyFileError(`${path} belongs to user ${status.uid}`);
@@ -60,7 +82,7 @@ async function publicKeyIn(file: FileHandle, path: string): Promise<string> {
     throw new KeyFileError(`${path} has mode ${octal(status.mode)}, so others can read the key: it must be 0600`);
   const key = parsePrivateKey(await file.readFile('utf8'));
   if (!key.ok) throw new KeyFileError(`${path} has no valid private key: ${key.reason}`);
-  return publicKeyOf(key.value);
+  return { publicKey: publicKeyOf(key.value), writtenMs: status.mtimeMs };
 }
 
 /** @returns false if it doesn't exist */

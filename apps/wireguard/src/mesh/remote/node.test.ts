@@ -18,6 +18,7 @@ const limited: NodeRules = { ...rules, endpoints: { ...rules.endpoints, allowedE
 
 const KEY = 'c1.wireguard.semaphore.uw.io/pubKey';
 const ENDPOINT = 'c1.wireguard.semaphore.uw.io/endpoint';
+const PLANES = 'c1.wireguard.semaphore.uw.io/planes';
 const annotations = { [KEY]: key(1), [ENDPOINT]: '192.0.2.1:51820' };
 
 type Given = {
@@ -70,6 +71,24 @@ describe('readNode', () => {
   it('reads a candidate for a peer', () => {
     expect(readNode(node(), rules)).toEqual({ node: good, skipped: [] });
   });
+
+  it.each([
+    { name: 'plane 0', planes: '51820,51920', want: 0 },
+    { name: 'plane 1', planes: '51920,51820', want: 1 },
+    { name: 'one device, if an older release announces another port', planes: '1,2', want: undefined },
+  ])('reads by its port what a Node announces: $name', ({ planes, want }) => {
+    const reading = readNode(node({ annotations: { ...annotations, [PLANES]: planes } }), rules);
+    expect(reading).toEqual({ node: { ...good, ...(want !== undefined && { plane: want }) }, skipped: [] });
+  });
+
+  it.each(['2', '51820', '51820,51820', '51820,0', '51820,51920,1', ' 51820,51920'])(
+    'takes a Node with the planes %j for one with one device',
+    (planes) => {
+      const given = { annotations: { ...annotations, [PLANES]: planes } };
+      expect(readNode(node(given), rules).node).toEqual(good);
+      expect(skipped(given)).toEqual(['bad-planes: its planes are not two ports']);
+    },
+  );
 
   it.each([
     { name: 'for ever, if it is', status: 'True', want: Infinity },

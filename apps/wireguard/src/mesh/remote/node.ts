@@ -7,7 +7,7 @@ import { problemOf } from '../desired/diagnostic.ts';
 import { type EndpointRules, parseEndpoint, refusalOf } from '../desired/endpoint.ts';
 import { podCidrsOf } from '../../own-node/desired/own-node.ts';
 import type { RemoteNode } from '../desired/remote-node.ts';
-import { endpointAnnotation, pubKeyAnnotation } from '../../names.ts';
+import { endpointAnnotation, planesAnnotation, pubKeyAnnotation } from '../../names.ts';
 import { readOwnBlocks } from './own-blocks.ts';
 
 /** The candidate for a peer, if the Node can be one, and everything that is wrong with it. */
@@ -45,11 +45,13 @@ export function readNode({ metadata, spec, status }: Node, rules: NodeRules): No
     rules.allowedIpsFrom === 'podCIDRs'
       ? readOwnBlocks(podCidrsOf(spec), rules.podSubnets)
       : { cidrs: [], skipped: [] };
+  const planes = readPlanes(annotations[planesAnnotation(rules.local)], endpoint.value);
   const skipped = [
     ...problemOf('bad-name', isNamed ? [] : ['its name is not a valid Node name']),
     ...key.skipped,
     ...endpoint.skipped,
     ...blocks.skipped,
+    ...planes.skipped,
   ];
   if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, skipped };
   const readyUntilMs = readyUntil(status);
@@ -61,6 +63,7 @@ export function readNode({ metadata, spec, status }: Node, rules: NodeRules): No
     publicKey: key.value,
     endpoint: endpoint.value,
     podCidrs: blocks.cidrs,
+    ...(planes.value !== undefined && { plane: planes.value }),
   };
   return { node, skipped };
 }
@@ -70,7 +73,7 @@ function readyUntil({ conditions }: Node['status']): number {
   return ready?.status === 'True' ? Infinity : (ready?.lastTransitionTime ?? 0);
 }
 
-type Reading = { readonly value: string | undefined; readonly skipped: readonly Diagnostic[] };
+type Reading<T = string> = { readonly value: T | undefined; readonly skipped: readonly Diagnostic[] };
 
 function readKey(raw: string): Reading {
   const key = parsePublicKey(raw);
@@ -86,7 +89,24 @@ function readEndpoint(raw: string, rules: EndpointRules): Reading {
     : refused('refused-endpoint', `its endpoint ${endpoint.value.text} is refused: ${refusal}`);
 }
 
-const refused = (reason: string, detail: string): Reading => ({
+/**
+ * The plane whose port an endpoint has. Neither: an older release announces itself now, which leaves the annotation as it was.
+ *
+ * @param endpoint as `readEndpoint` returns it
+ */
+function readPlanes(raw: string | undefined, endpoint: string | undefined): Reading<0 | 1> {
+  if (raw === undefined || endpoint === undefined) return { value: undefined, skipped: [] };
+  const ports = /^([1-9]\d{0,4}),([1-9]\d{0,4})$/.exec(raw)?.slice(1);
+  if (ports === undefined || ports[0] === ports[1])
+    return { value: undefined, skipped: problemOf('bad-planes', ['its planes are not two ports']) };
+  const plane = ports.indexOf(endpoint.slice(endpoint.lastIndexOf(':') + 1));
+  return { value: plane === -1 ? undefined : (plane as 0 | 1), skipped: [] };
+}
+
+const refused = (
+  reason: string,
+  detail: string,
+): { readonly value: undefined; readonly skipped: readonly Diagnostic[] } => ({
   value: undefined,
   skipped: problemOf(reason, [detail]),
 });

@@ -116,6 +116,7 @@ describe('clashesWith', () => {
 
 describe('annotationPatch', () => {
   const [pubKey, endpoint] = ['c2.wireguard.semaphore.uw.io/pubKey', 'c2.wireguard.semaphore.uw.io/endpoint'];
+  const planes = 'c2.wireguard.semaphore.uw.io/planes';
   const announced = [{ remote: 'c2', publicKey: key(1), endpoint: '192.0.2.1:51820' }];
   const said = { [pubKey]: key(1), [endpoint]: '192.0.2.1:51820' };
   const c3 = { 'c3.wireguard.semaphore.uw.io/pubKey': key(3) };
@@ -137,7 +138,18 @@ describe('annotationPatch', () => {
       want: { 'c3.wireguard.semaphore.uw.io/pubKey': null },
     },
     { name: 'keeps what is announced, even if it is withdrawn', annotations: said, withdrawn: ['c2'], want: undefined },
+    {
+      name: 'removes the planes of a node that has one device now',
+      annotations: { ...said, [planes]: '51820,51920' },
+      withdrawn: [],
+      want: { [planes]: null },
+    },
   ])('$name', ({ annotations, withdrawn, want }) => {
     expect(annotationPatch(annotations, { announced, withdrawn })).toEqual(want);
+  });
+
+  it('sets the planes in the same patch', () => {
+    const both = announced.map((each) => ({ ...each, planes: '51820,51920' }));
+    expect(annotationPatch({}, { announced: both, withdrawn: [] })).toEqual({ ...said, [planes]: '51820,51920' });
   });
 });

@@ -1,5 +1,5 @@
 import type { Node } from '@kube-semaphore/kube-objects';
-import { endpointAnnotation, pubKeyAnnotation } from '../../names.ts';
+import { endpointAnnotation, planesAnnotation, pubKeyAnnotation } from '../../names.ts';
 import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable } from '../../mesh/desired/endpoint.ts';
@@ -77,7 +77,13 @@ export function clashesWith(
 }
 
 /** What we announce on our own Node to the Nodes of a remote. */
-export type Announcement = { readonly remote: string; readonly publicKey: string; readonly endpoint: string };
+export type Announcement = {
+  readonly remote: string;
+  readonly publicKey: string;
+  readonly endpoint: string;
+  /** The ports of both planes, `51820,51920`; undefined: we have one. */
+  readonly planes?: string;
+};
 
 /** Annotations to set, and with null those to remove. */
 export type AnnotationPatch = Readonly<Record<string, string | null>>;
@@ -92,13 +98,17 @@ export function annotationPatch(
   annotations: Readonly<Record<string, string>>,
   { announced, withdrawn }: { readonly announced: readonly Announcement[]; readonly withdrawn: readonly string[] },
 ): AnnotationPatch | undefined {
-  const wanted: (readonly [key: string, value: string])[] = announced.flatMap(({ remote, publicKey, endpoint }) => [
-    [pubKeyAnnotation(remote), publicKey],
-    [endpointAnnotation(remote), endpoint],
-  ]);
-  const unwanted = withdrawn
-    .flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote)])
-    .filter((key) => !wanted.some(([other]) => other === key));
+  const wanted: (readonly [key: string, value: string])[] = announced.flatMap(
+    ({ remote, publicKey, endpoint, planes }) => [
+      [pubKeyAnnotation(remote), publicKey],
+      [endpointAnnotation(remote), endpoint],
+      ...(planes === undefined ? [] : [[planesAnnotation(remote), planes] as const]),
+    ],
+  );
+  const unwanted = [
+    ...withdrawn.flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote), planesAnnotation(remote)]),
+    ...announced.map(({ remote }) => planesAnnotation(remote)),
+  ].filter((key) => !wanted.some(([other]) => other === key));
   const patch: AnnotationPatch = Object.fromEntries([
     ...unwanted.filter((key) => Object.hasOwn(annotations, key)).map((key) => [key, null] as const),
     ...wanted.filter(([key, value]) => annotations[key] !== value),

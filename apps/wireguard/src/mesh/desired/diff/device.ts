@@ -1,8 +1,7 @@
 import { compareText } from '@kube-semaphore/naming';
 import { hostCidr } from '@kube-semaphore/net';
 import type { Device, Link, LinkAddress, LinkChange, PeerChange, Route } from '@kube-semaphore/wireguard-tools';
-import type { DesiredPeer } from '../peers.ts';
-import { diffPeers, type EndpointMemory } from './peers.ts';
+import { diffPeers, type EndpointMemory, type PlanedPeer } from './peers.ts';
 import { diffRoutes, type RouteChanges } from './routes.ts';
 
 /** The device that a remote should have. */
@@ -19,7 +18,7 @@ export type DesiredDevice = {
   /** Canonical CIDRs to route through it. */
   readonly routes: readonly string[];
   /** Undefined: the remote's Nodes are unknown, so all peers stay as they are. */
-  readonly peers: readonly DesiredPeer[] | undefined;
+  readonly peers: readonly PlanedPeer[] | undefined;
 };
 
 /** The device as `wg` and `ip` show it. `routes`: all routes of the node. */
@@ -75,16 +74,27 @@ export function isEmpty({ setsKey, listenPort, peers, link, addresses, routes }:
   );
 }
 
-/** Link-local addresses stay: the kernel adds them to some devices, and they do no harm. */
+/**
+ * Link-local addresses stay: the kernel adds those of IPv6 to some devices; and with its last IPv4 address, which a rotation of keys
+ * may have added, a device would lose its routes.
+ */
 function diffAddresses(observed: readonly LinkAddress[], ips: readonly string[]): DeviceDiff['addresses'] {
   const desired = new Map(
-    [...new Set(ips)].toSorted().map((ip) => [hostCidr(ip), { ip, prefixLength: ip.includes(':') ? 128 : 32 }]),
+    [...new Set(ips)].toSorted().map((ip) => [
+      hostCidr(ip),
+      {
+        ip,
+        prefixLength: ip.includes(':') ? 128 : 32,
+        // Only there because Linux drops packets on a device without an address.
+        ...(ip.startsWith('169.254.') && ({ isSilent: true } as const)),
+      },
+    ]),
   );
   const here = new Set(observed.map(textOf));
   return {
     add: [...desired].filter(([text]) => !here.has(text)).map(([, address]) => address),
     delete: observed
-      .filter((address) => !desired.has(textOf(address)) && !/^fe[89ab]/.test(address.ip))
+      .filter((address) => !desired.has(textOf(address)) && !/^(fe[89ab]|169\.254\.)/.test(address.ip))
       .toSorted((a, b) => compareText(textOf(a), textOf(b))),
   };
 }

@@ -4,7 +4,7 @@ import type { DesiredPeer } from '../peers.ts';
 import { type HandshakeClock, tunnelState } from '../handshake.ts';
 
 /** As the Go program: keeps the path open through NATs and firewalls between two nodes. */
-const KEEPALIVE_SECONDS = 25;
+export const KEEPALIVE_SECONDS = 25;
 
 /** How to decide whether a peer's endpoint has to change. */
 export type EndpointMemory = HandshakeClock & {
@@ -12,10 +12,13 @@ export type EndpointMemory = HandshakeClock & {
   readonly annotated: ReadonlyMap<string, string>;
 };
 
+/** A peer of a device. `keepaliveSeconds`: while keys rotate, one of two planes is silent; default: it isn't. */
+export type PlanedPeer = DesiredPeer & { readonly keepaliveSeconds?: number };
+
 /** The changes of peers, and of each peer only what differs: first removals, then the others, in the order of their keys. */
 export function diffPeers(
   observed: readonly Peer[],
-  desired: readonly DesiredPeer[],
+  desired: readonly PlanedPeer[],
   memory: EndpointMemory,
 ): readonly PeerChange[] {
   const here = new Map(observed.map((peer) => [peer.publicKey, peer]));
@@ -55,14 +58,14 @@ export const announcedBy = (peers: Iterable<DesiredPeer>): ReadonlyMap<string, s
     [...peers].flatMap(({ publicKey, endpoint }) => (endpoint === undefined ? [] : [[publicKey, endpoint] as const])),
   );
 
-function changeOf(observed: Peer | undefined, desired: DesiredPeer, memory: EndpointMemory): readonly PeerChange[] {
-  const { publicKey, endpoint, allowedIps } = desired;
+function changeOf(observed: Peer | undefined, desired: PlanedPeer, memory: EndpointMemory): readonly PeerChange[] {
+  const { publicKey, endpoint, allowedIps, keepaliveSeconds = KEEPALIVE_SECONDS } = desired;
   const named = endpoint === undefined ? {} : { endpoint };
-  if (observed === undefined) return [{ publicKey, ...named, allowedIps, keepaliveSeconds: KEEPALIVE_SECONDS }];
+  if (observed === undefined) return [{ publicKey, ...named, allowedIps, keepaliveSeconds }];
   const difference = {
     ...(isSameSet(observed.allowedIps, allowedIps) ? {} : { allowedIps }),
     ...(wantsEndpoint(observed, desired, memory) ? named : {}),
-    ...(observed.keepaliveSeconds === KEEPALIVE_SECONDS ? {} : { keepaliveSeconds: KEEPALIVE_SECONDS }),
+    ...(observed.keepaliveSeconds === keepaliveSeconds ? {} : { keepaliveSeconds }),
     ...(observed.hasPresharedKey ? ({ clearPresharedKey: true } as const) : {}),
   };
   return Object.keys(difference).length === 0 ? [] : [{ publicKey, ...difference }];

@@ -1,0 +1,158 @@
+import { readdir } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KILLED, type SimulatedNode, TwoNodes } from '../../test/rotation/two-nodes.ts';
+import { remoteSettings } from '../../test/support/builders.ts';
+import { makeNextKey, requestRotation } from './local/keys.ts';
+
+const { signal } = new AbortController();
+
+let mesh: TwoNodes;
+let a: SimulatedNode;
+let b: SimulatedNode;
+beforeEach(async () => {
+  mesh = await TwoNodes.start();
+  [a, b] = mesh.nodes;
+});
+afterEach(() => mesh.stop());
+
+const ask = ({ folder }: SimulatedNode) => requestRotation({ folder, remote: 'other' });
+const keyOf = ({ tools }: SimulatedNode): string | undefined => tools.byName.get('wireguard.other')?.publicKey;
+
+/** Rounds until nothing rotates; three keepalives pass between some of them. */
+async function toEnd(): Promise<void> {
+  for (let i = 0; i < 120; i++) {
+    const turns = await mesh.round();
+    if (i > 3 && turns.every((turn) => turn?.isQuiet === true)) return;
+    if (i % 3 === 2) for (let k = 0; k < 4; k++) mesh.wait(20);
+  }
+  throw new Error('it does not end');
+}
+
+/** What each has when nothing rotates. */
+async function expectHome(): Promise<void> {
+  for (const { tools, folder, node } of mesh.nodes) {
+    const { publicKey, peers } = tools.byName.get('wireguard.other')!;
+    expect([...tools.byName.keys()]).toEqual(['wireguard.other']);
+    expect(peers).toMatchObject([{ keepaliveSeconds: 25 }]);
+    expect(tools.table).toEqual([{ destination: '10.0.0.0/8', device: 'wireguard.other', protocol: 115 }]);
+    expect(tools.linksByName.get('wireguard.other')?.addresses).toEqual([
+      { ip: '169.254.115.1', prefixLength: 32, isSilent: true },
+    ]);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.next'))).toEqual([]);
+    expect(node.annotations).toMatchObject({
+      'other.wireguard.semaphore.uw.io/pubKey': publicKey,
+      'other.wireguard.semaphore.uw.io/endpoint': expect.stringMatching(/:51820$/),
+      'other.wireguard.semaphore.uw.io/planes': '51820,51920',
+    });
+  }
+}
+
+describe('a rotation', () => {
+  it('is not there while nobody asks for one', async () => {
+    const writes = () => mesh.nodes.map(({ tools }) => tools.changes.length);
+    const before = writes();
+    await mesh.round();
+    expect(writes()).toEqual(before);
+    await expectHome();
+  });
+
+  it.each([
+    ['of one node', () => [a]],
+    ['of both at once', () => [a, b]],
+  ])('%s loses nothing, and all is as before, with other keys', async (_, asked) => {
+    const before = asked().map(keyOf);
+    await Promise.all(asked().map(ask));
+    await toEnd();
+    expect([...mesh.lost]).toEqual([]);
+    await expectHome();
+    expect(
+      asked()
+        .map(keyOf)
+        .filter((key) => before.includes(key)),
+    ).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 4])('goes on after kills at a third of all changes, and loses nothing: way %i', async (seed) => {
+    const before = mesh.nodes.map(keyOf);
+    await Promise.all(mesh.nodes.map(ask));
+    // Not at every third change: an action of three changes would never end.
+    let random = seed;
+    let kills = 0;
+    for (const { tools } of mesh.nodes) {
+      const check = tools.beforeChange;
+      tools.beforeChange = (verb) => {
+        check(verb);
+        random = (random * 16_807) % 2_147_483_647;
+        if (random % 3 !== 0) return;
+        kills++;
+        throw new Error(KILLED);
+      };
+    }
+    await toEnd();
+    expect(kills).toBeGreaterThan(5);
+    expect([...mesh.lost]).toEqual([]);
+    await expectHome();
+    expect(mesh.nodes.map(keyOf).filter((key) => before.includes(key))).toEqual([]);
+  });
+
+  it('waits while its API server does not take the announcement', async () => {
+    await ask(a);
+    mesh.silenced.add(a);
+    for (let i = 0; i < 5; i++)
+      expect(await mesh.turn(a)).toMatchObject({ isQuiet: false, error: new Error('no API server') });
+    expect(a.node.annotations).toMatchObject({ 'other.wireguard.semaphore.uw.io/pubKey': keyOf(a) });
+    mesh.silenced.clear();
+    await toEnd();
+    expect([...mesh.lost]).toEqual([]);
+    await expectHome();
+  });
+
+  it('lets packets pass a strict check of their way back', async () => {
+    for (const { tools } of mesh.nodes) tools.filters.set('all', 1).set('default', 1).set('wireguard.other', 1);
+    await ask(a);
+    for (let i = 0; i < 3; i++) await mesh.round();
+    for (const { tools } of mesh.nodes)
+      for (const name of ['wireguard.other', 'wireguard.other.1']) {
+        expect(await tools.reversePathFilter(name)).toBe(2);
+        expect(tools.linksByName.get(name)?.addresses).toEqual([
+          { ip: '169.254.115.1', prefixLength: 32, isSilent: true },
+        ]);
+      }
+    await toEnd();
+    await expectHome();
+  });
+});
+
+describe('keys cannot rotate', () => {
+  const keyRotation = { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.other.1' };
+  const settings = remoteSettings({ name: 'other', device: 'wireguard.other', keyRotation });
+  const obstacle = async () => (await a.rotation.obstacle(settings, keyRotation, { signal }))?.detail;
+
+  it('without a reason', async () => {
+    expect(await obstacle()).toBeUndefined();
+  });
+
+  it('where a strict check of the way back can’t be loosened, unless it has begun', async () => {
+    a.tools.filters.set('wireguard.other', 2);
+    a.tools.filtersAreLocked = true;
+    expect(await obstacle()).toBeUndefined();
+    a.tools.filters.set('wireguard.other', 0).set('all', 1);
+    expect(await obstacle()).toMatch(/rp_filter is 1 and can't be changed/);
+    await makeNextKey({ folder: a.folder, remote: 'other' });
+    expect(await obstacle()).toBeUndefined();
+  });
+
+  it('where the second device is not ours', async () => {
+    a.tools.put('wireguard.other.1');
+    expect(await obstacle()).toMatch(/wireguard\.other\.1 is not ours/);
+  });
+
+  it('where no sidecar carries the second device', async () => {
+    const link = a.tools.linksByName.get('wireguard.other')!;
+    a.tools.linksByName.set('wireguard.other', { ...link, kind: 'tun' });
+    expect(await obstacle()).toMatch(/no sidecar with wireguard-go has created wireguard\.other\.1/);
+    a.tools.put('wireguard.other.1', { kind: 'tun' });
+    a.tools.byName.set('wireguard.other.1', { ...a.tools.byName.get('wireguard.other.1')!, publicKey: undefined });
+    expect(await obstacle()).toBeUndefined();
+  });
+});
