@@ -1,0 +1,166 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { hasSucceeded, type Program, tenuresOf, writesOf } from '@kube-semaphore/testkit';
+import type { Stage } from './perform.ts';
+import { names, remotes as allRemotes, type Subject, type View } from './subject.ts';
+import { read, type World } from './world.ts';
+
+/** For so long, no object of ours changes before it counts as quiet: longer than any pause before a retry. */
+const STILL_MS = 11_000;
+
+/** The pause between two looks. */
+const PROBE_MS = 200;
+
+/** A person who waits is told so often what for. */
+const SAY_MS = 20_000;
+
+/** More than this is a leak: usual are 100 MB, and 40 files. */
+const MOST = { residentMb: 400, files: 200 };
+
+/** What a replica uses. */
+export type Usage = { readonly residentMb: number; readonly files: number };
+
+/** The versions of what must never be touched: foreign objects. */
+export async function foreignVersions(world: World): Promise<readonly string[]> {
+  return (await targetsOf(world)).filter((object) => !world.subject.isOurs(object)).map(versionOf);
+}
+
+export type Expectations = {
+  /** The versions of foreign objects from the beginning. */
+  readonly foreign: readonly string[];
+  readonly timeoutMs: number;
+  readonly say: (what: string) => void;
+};
+
+/** Waits until it is quiet, and says what isn't as it must be. No duration is judged: a busy machine is quiet later. */
+export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectations): Promise<readonly string[]> {
+  const { world, remotes, programs } = stage;
+  const { subject } = world;
+  const found: string[] = [];
+  /** Waits until there is nothing to say, or says it. */
+  const settles = async (what: string, probe: () => Promise<readonly string[]>): Promise<boolean> => {
+    let last: readonly string[] = [];
+    const endMs = performance.now() + timeoutMs;
+    for (let sayMs = performance.now() + SAY_MS; ; await delay(PROBE_MS)) {
+      last = await probe();
+      if (last.length === 0 || performance.now() > endMs) break;
+      if (performance.now() < sayMs) continue;
+      say(`still waits: ${what}: ${last.length} not so, such as ${last[0]}`);
+      sayMs += SAY_MS;
+    }
+    found.push(...last.map((each) => `${what}: ${each}`));
+    return last.length === 0;
+  };
+  const state = await read(world, names, subject.sources);
+  const wanted = subject.wanted(state, remotes);
+  const difference = async () =>
+    differences(subject.observed((await read(world, ['c1'], subject.targets))['c1']!, remotes), wanted);
+  const isQuiet =
+    (await settles('the config file is in force', () => staleFiles(stage))) &&
+    (await settles('local state is as desired', difference)) &&
+    (await settles('writes end', changesIn(world))) &&
+    (await settles('metrics are true', () => untrueMetrics(stage)));
+  if (isQuiet) found.push(...(await difference()).map((each) => `no more when it was quiet: ${each}`));
+  for (const [path, history] of Object.entries(world.histories)) {
+    await history.caughtUp();
+    // Before all of it was there for the first time, it was on its way.
+    const moments = history.moments.slice(history.moments.findIndex((missing) => missing.length === 0));
+    const missing = new Set(moments.flat());
+    if (missing.size > 0) found.push(`was missing for a while from ${path}: ${[...missing].join(', ')}`);
+  }
+  if (!isDeepStrictEqual(await foreignVersions(world), foreign)) found.push('foreign objects were touched');
+  found.push(...(await untimelyWrites(world)), ...stage.deaths);
+  for (const [nth, program] of programs.entries()) {
+    const { status, body } = await program.get('/healthz');
+    if (status !== 200) found.push(`replica ${nth}: /healthz is ${status}: ${body}`);
+    const { residentMb, files } = await usageOf(program);
+    if (residentMb > MOST.residentMb || files > MOST.files)
+      found.push(`replica ${nth} has ${residentMb} MB and ${files} files`);
+    const errors = program.log().filter(({ level }) => level === 'error' || level === 'fatal');
+    found.push(...errors.map((line) => `replica ${nth} logged ${JSON.stringify(line)}`));
+  }
+  return found;
+}
+
+/** The replicas that don't have the remotes of the file. */
+async function staleFiles({ programs, remotes }: Stage): Promise<readonly string[]> {
+  const statuses = await Promise.all(programs.map((program) => program.status()));
+  return statuses
+    .map((status) => (status as { readonly remotes: readonly { readonly name: string }[] }).remotes)
+    .map((each) => each.map(({ name }) => name))
+    .filter((each) => !isDeepStrictEqual(each, [...remotes]))
+    .map((each) => `a replica has ${each.join(', ')} instead of ${remotes.join(', ')}`);
+}
+
+const targetsOf = async (world: World): Promise<readonly KubeObject[]> =>
+  Object.values((await read(world, ['c1'], world.subject.targets))['c1']!).flat();
+
+const versionOf = ({ metadata: { name, uid, resourceVersion } }: KubeObject): string =>
+  `${name} ${uid} ${resourceVersion}`;
+
+/** One text for each object that isn't as wanted. */
+function differences(observed: View, wanted: View): readonly string[] {
+  const all = new Set([...Object.keys(observed), ...Object.keys(wanted)]);
+  return [...all]
+    .filter((name) => !isDeepStrictEqual(observed[name], wanted[name]))
+    .map((name) => `${name} is ${JSON.stringify(observed[name])}, and must be ${JSON.stringify(wanted[name])}`);
+}
+
+/** What was changed or created in a while; what it says first is all that there is. */
+function changesIn(world: World): () => Promise<readonly string[]> {
+  let before: readonly string[] = [];
+  return async () => {
+    await delay(before.length === 0 ? 0 : STILL_MS);
+    const now = (await targetsOf(world)).map(versionOf);
+    const changed = now.filter((each) => !before.includes(each));
+    before = now;
+    return changed;
+  };
+}
+
+/** Gauges that are 0 when all is well, whatever their labels. */
+const ZEROS = /^\w+_(failing_objects|held_deletions|queue_depth|remote_over_budget)(\{.*\})? [^0]/;
+
+/** What the metrics of the replicas say that isn't so. */
+async function untrueMetrics({ world, programs, remotes }: Stage): Promise<readonly string[]> {
+  const { prefix, metrics } = world.subject;
+  const leads = await Promise.all(programs.map((program) => program.metric(`${prefix}_leader`)));
+  if (leads.filter((each) => each === 1).length !== 1) return [`leader is ${leads.join(' and ')}`];
+  const all = programs.map(async (program, nth) => {
+    const expected: Subject['metrics'] = [
+      ['config_stale', {}, 0],
+      ...remotes.map((remote) => ['remote_up', { remote }, 1] as const),
+      ...(leads[nth] === 1 && remotes.length === allRemotes.length ? metrics : []),
+    ];
+    const values = await Promise.all(expected.map(([name, labels]) => program.metric(`${prefix}_${name}`, labels)));
+    const untrue = expected.flatMap(([name, labels, value], which) =>
+      values[which] === value ? [] : [`${name} ${JSON.stringify(labels)} is ${values[which]} instead of ${value}`],
+    );
+    return [...untrue, ...(await program.get('/metrics')).body.split('\n').filter((line) => ZEROS.test(line))];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** Writes that took effect while the other replica held the Lease. */
+async function untimelyWrites({ clusters, accounts, subject: { resources } }: World): Promise<readonly string[]> {
+  if (accounts.length === 1) return [];
+  const events = await clusters.c1.auditLog();
+  const tenures = tenuresOf(writesOf(events, { accounts, resources: ['leases'] }));
+  const holderAt = (ms: number) => tenures.findLast(({ fromMs }) => fromMs <= ms)?.account;
+  return writesOf(events, { accounts, resources })
+    .filter(hasSucceeded)
+    .filter(({ account, receivedMs, endedMs }) => account !== holderAt(receivedMs) || account !== holderAt(endedMs))
+    .map(
+      ({ account, verb, uri, receivedMs }) =>
+        `${account} wrote without the Lease: ${verb} ${uri} at ${new Date(receivedMs).toISOString()}`,
+    );
+}
+
+/** The memory and the open files of a program. */
+export async function usageOf({ pid }: Program): Promise<Usage> {
+  const [status, files] = await Promise.all([readFile(`/proc/${pid}/status`, 'utf8'), readdir(`/proc/${pid}/fd`)]);
+  const [, kb] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
+  return { residentMb: Math.round(Number(kb) / 1_024), files: files.length };
+}

@@ -1,0 +1,66 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { bundle } from '@kube-semaphore/images-tool/bundle';
+import { policy } from './subjects/policy.ts';
+import { serviceMirror } from './subjects/service-mirror.ts';
+import { chaos, type Outcome } from './chaos.ts';
+import { type App, type Options, parseOptions, UsageError, usage } from './options.ts';
+import { type Round, script } from './script.ts';
+import { shrink } from './shrink.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const subjects = { policy, 'service-mirror': serviceMirror } as const;
+
+// The clusters and the programs end with this process, also if it is killed.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+try {
+  const options = parseOptions(process.argv.slice(2), () => Math.floor(Math.random() * 2 ** 32));
+  if (options === 'help') process.stdout.write(usage);
+  else for (const app of options.apps) await run(app, options);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
+}
+
+async function run(app: App, options: Options): Promise<void> {
+  const { seed, minutes, rounds, replicas, waitSeconds } = options;
+  const subject = subjects[app];
+  const launcher = await bundle(app, { root });
+  const say = (what: string) => console.error(`- ${new Date().toISOString().slice(11, 19)} ${app}: ${what}`);
+  const perform = (script: Iterable<Round>, goesOn: (done: number) => boolean) =>
+    chaos(subject, script, { launcher, replicas, timeoutMs: waitSeconds * 1_000, goesOn, say });
+  say(`--seed ${seed}`);
+  const endMs = performance.now() + minutes * 60_000;
+  const goesOn = (done: number) => (rounds === undefined ? performance.now() < endMs : done < rounds);
+  const file = options.script === undefined ? undefined : await readScript(options.script);
+  const events = (): Iterable<Round> => file ?? script(subject, seed);
+  const outcome = await perform(events(), goesOn);
+  console.log(render(app, seed, outcome));
+  if (outcome.violations.length === 0) return;
+  process.exitCode = 1;
+  for (const log of outcome.logs) console.error(log.slice(-20_000));
+  say(`again: npm run chaos -- --app ${app} --seed ${seed} --rounds ${outcome.rounds}`);
+  if (options.shrink === 0 || outcome.rounds === 0) return;
+  const failed: Round[] = [];
+  for (const round of events()) if (failed.push(round) === outcome.rounds) break;
+  const fails = async (smaller: readonly Round[]) => (await perform(smaller, () => true)).violations.length > 0;
+  const smallest = await shrink(failed, fails, options.shrink);
+  await writeFile(`chaos-${app}.json`, JSON.stringify(smallest, undefined, 2));
+  say(`${smallest.flat().length} events are left: npm run chaos -- --app ${app} --script chaos-${app}.json`);
+}
+
+const readScript = async (file: string): Promise<readonly Round[]> =>
+  JSON.parse(await readFile(file, 'utf8')) as readonly Round[];
+
+/** A record, as in docs/reliability.md. */
+function render(app: App, seed: number, { rounds, minutes, counts, most, violations }: Outcome): string {
+  const events = Object.entries(counts).map(([kind, count]) => `  ${String(count).padStart(5)} ${kind}`);
+  return [
+    `${app}, seed ${seed}: ${rounds} rounds in ${minutes.toFixed(1)} minutes, ${violations.length} violations`,
+    ...events,
+    `  at most ${most.residentMb} MB and ${most.files} open files per replica`,
+    ...violations.map((each) => `  VIOLATION ${each}`),
+  ].join('\n');
+}

@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { play } from '@kube-semaphore/fault-proxy';
+import type { Program } from '@kube-semaphore/testkit';
+import { kindOf, type Step } from './script.ts';
+import { remotes as allRemotes } from './subject.ts';
+import { make, type World } from './world.ts';
+
+/** The programs that run, and what goes wrong at the moment. */
+export class Stage {
+  readonly world: World;
+  /** What was made, by kind. */
+  readonly counts = new Map<string, number>();
+  /** A replica that ended by itself. */
+  readonly deaths: string[] = [];
+  remotes: readonly string[] = allRemotes;
+  readonly #programs: Program[] = [];
+  /** What lasts for a while, by what it concerns. */
+  readonly #lasting = new Map<string, Promise<void>>();
+  #calm = new AbortController();
+
+  private constructor(world: World) {
+    this.world = world;
+  }
+
+  static async start(world: World): Promise<Stage> {
+    const stage = new Stage(world);
+    await world.setRemotes(stage.remotes);
+    for (const replica of world.accounts.keys()) stage.#spawn(replica);
+    return stage;
+  }
+
+  /** The replicas that run now. */
+  get programs(): readonly Program[] {
+    return this.#programs;
+  }
+
+  /** Does what a step says, and returns when the next one is due. */
+  async perform(step: Step): Promise<void> {
+    const made = await this.#begin(step);
+    const kind = made ? kindOf(step) : 'not made, as that is down or broken already';
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+    await delay(step.thenMs);
+  }
+
+  /** Ends all faults, starts what is down, and wakes what is stopped. */
+  async calm(): Promise<void> {
+    this.#calm.abort();
+    await Promise.all(this.#lasting.values());
+    this.#calm = new AbortController();
+  }
+
+  async stop(): Promise<void> {
+    await this.calm();
+    await Promise.all(this.#programs.map((program) => end(program)));
+  }
+
+  /** @returns false if it can't be made now */
+  async #begin(step: Step): Promise<boolean> {
+    const { clusters, proxies, setRemotes } = this.world;
+    switch (step.do) {
+      case 'change':
+        return succeeds(() => make(clusters, step.change));
+      case 'tamper':
+        return succeeds(() => this.#tamper(step));
+      case 'remotes':
+        this.remotes = step.remotes;
+        await setRemotes(step.remotes);
+        return true;
+      case 'fault':
+        return this.#last(`proxy ${step.cluster}`, async (signal) => {
+          await play(proxies[step.cluster], [step.step], { signal });
+        });
+      case 'kill':
+        return this.#lastOf(step.replica, async (replica) => {
+          await end(this.#programs[replica]!);
+          this.#spawn(replica);
+        });
+      case 'freeze':
+        return this.#lastOf(step.replica, async (replica) => {
+          const program = this.#programs[replica]!;
+          program.signal('SIGSTOP');
+          await delay(step.ms);
+          program.signal('SIGCONT');
+        });
+      case 'down':
+        return this.#last(`cluster ${step.cluster}`, async (signal) => {
+          await clusters[step.cluster].stopApiserver();
+          await pause(step.ms, signal);
+          await clusters[step.cluster].restart();
+        });
+      case 'restore':
+        return this.#last(`cluster ${step.cluster}`, async (signal) => {
+          const snapshot = await clusters[step.cluster].snapshotEtcd();
+          await pause(step.ms, signal);
+          await clusters[step.cluster].restoreEtcd(snapshot);
+        });
+    }
+  }
+
+  async #last(what: string, work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+    if (this.#lasting.has(what)) return false;
+    const { signal } = this.#calm;
+    this.#lasting.set(
+      what,
+      work(signal).finally(() => this.#lasting.delete(what)),
+    );
+    return true;
+  }
+
+  /** A script is for two replicas; if there is one, it is both. */
+  #lastOf(nth: number, work: (replica: number) => Promise<void>): Promise<boolean> {
+    const replica = nth % this.#programs.length;
+    return this.#last(`replica ${replica}`, () => work(replica));
+  }
+
+  /** Not of what must always be there. */
+  async #tamper({ nth, how }: Extract<Step, { do: 'tamper' }>): Promise<void> {
+    const { subject, clusters } = this.world;
+    const { admin } = clusters.c1;
+    const path = subject.targets[nth % subject.targets.length]!;
+    const { expected, of } = subject.always[path]!;
+    const stays = new Set(expected);
+    const ours = (await admin.list(path)).filter(
+      (each) => subject.isOurs(each) && !of(each).some((text) => stays.has(text)),
+    );
+    const object = ours[nth % ours.length];
+    if (object === undefined) throw new Error('there is no object of ours');
+    const one = `${path}/${object.metadata.name}`;
+    if (how === 'delete') await admin.delete(one);
+    else await admin.request('PATCH', one, subject.edited(object));
+  }
+
+  #spawn(replica: number): void {
+    const program = this.world.spawn(replica);
+    this.#programs[replica] = program;
+    void program.exited.then(({ code, signal }) => {
+      if (signal !== 'SIGKILL')
+        this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${program.stderr().slice(-2_000)}`);
+    });
+  }
+}
+
+const end = async (program: Program): Promise<void> => void (await program.stop('SIGKILL'));
+
+/** A change of a cluster that is down is left: a script can't know. */
+async function succeeds(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Ends early, without an error, if the signal aborts. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => {});

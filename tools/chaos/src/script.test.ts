@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { policy } from './subjects/policy.ts';
+import { serviceMirror } from './subjects/service-mirror.ts';
+import { kindOf, type Round, script } from './script.ts';
+
+const first = (count: number, seed: number, subject: typeof policy): Round[] => {
+  const rounds = script(subject, seed);
+  return Array.from({ length: count }, () => rounds.next().value);
+};
+
+describe.each([policy, serviceMirror])('the script of $app', (subject) => {
+  it('is the same for the same seed, also after it was JSON, and another one for another seed', () => {
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const rounds = first(2, seed, subject);
+        expect(first(2, seed, subject)).toEqual(rounds);
+        expect(JSON.parse(JSON.stringify(rounds))).toEqual(rounds);
+        expect(first(2, seed + 1, subject)).not.toEqual(rounds);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('has every kind of event, and never a change of what stays', () => {
+    const steps = first(60, 1, subject).flat();
+    const kinds = new Set(steps.map(kindOf));
+    for (const kind of [
+      'API server killed',
+      'etcd restored',
+      'replica killed',
+      'replica stopped',
+      'remotes of the file',
+    ])
+      expect(kinds).toContain(kind);
+    const stays = new Set(subject.staying.map(({ cluster, collection, name }) => `${cluster} ${collection}/${name}`));
+    const changed = steps.flatMap((step) =>
+      step.do === 'change' ? `${step.change.cluster} ${step.change.collection}/${step.change.name}` : [],
+    );
+    expect(changed.filter((each) => stays.has(each))).toEqual([]);
+  });
+});

@@ -1,0 +1,90 @@
+import { Dice, faultKinds, type FaultStep, randomSchedule } from '@kube-semaphore/fault-proxy';
+import { type Change, type Name, names, type Remote, remotes, type Subject } from './subject.ts';
+
+/** Something that happens. It is plain data, so that a script can be printed, replayed and made smaller. */
+export type Event =
+  | { readonly do: 'change'; readonly change: Change }
+  /** A user edits or deletes one of the objects that the app wrote. */
+  | { readonly do: 'tamper'; readonly nth: number; readonly how: 'edit' | 'delete' }
+  /** Between the app and one cluster. */
+  | { readonly do: 'fault'; readonly cluster: Name; readonly step: FaultStep }
+  /** SIGKILL; another process takes its place at once. */
+  | { readonly do: 'kill'; readonly replica: number }
+  /** SIGSTOP, and SIGCONT so much later, which the quiet waits for: another replica leads by then. */
+  | { readonly do: 'freeze'; readonly replica: number; readonly ms: number }
+  /** The API server is killed, and starts again so much later. */
+  | { readonly do: 'down'; readonly cluster: Name; readonly ms: number }
+  /** etcd of a remote is lost so much later, and restored as it is now. */
+  | { readonly do: 'restore'; readonly cluster: Remote; readonly ms: number }
+  /** The config file has these remotes. */
+  | { readonly do: 'remotes'; readonly remotes: readonly Remote[] };
+
+/** An event, and the pause after it. */
+export type Step = Event & { readonly thenMs: number };
+
+/** Steps, then quiet. */
+export type Round = readonly Step[];
+
+const STEPS = 30;
+
+/** Without empty lists, which only the deletion guard distinguishes from true ones. */
+const kinds = faultKinds.filter((kind) => kind !== 'empty');
+
+/** Each as often as it is here; half of all steps are changes. */
+const EVENTS = [
+  ...(['tamper', 'tamper', 'fault', 'fault', 'fault', 'fault', 'fault', 'fault'] as const),
+  ...(['kill', 'kill', 'freeze', 'freeze', 'down', 'down', 'restore', 'remotes', 'remotes'] as const),
+];
+
+/** Endless rounds, the same for the same seed. */
+export function* script(subject: Pick<Subject, 'change'>, seed: number): Generator<Round, never> {
+  const dice = new Dice(seed);
+  const faults = randomSchedule(dice.integer(0, 2 ** 31), { kinds, longestMs: 5_000 });
+  const eventOf = (kind: (typeof EVENTS)[number] | 'change'): Event => {
+    switch (kind) {
+      case 'change':
+        return { do: 'change', change: subject.change(dice) };
+      case 'tamper':
+        return { do: 'tamper', nth: dice.integer(0, 1_000), how: dice.pick(['edit', 'delete']) };
+      case 'fault':
+        return { do: 'fault', cluster: dice.pick(names), step: faults.next().value };
+      case 'kill':
+        return { do: 'kill', replica: dice.integer(0, 1) };
+      case 'freeze':
+        return { do: 'freeze', replica: dice.integer(0, 1), ms: dice.pick([dice.integer(100, 3_000), 20_000]) };
+      case 'down':
+        return { do: 'down', cluster: dice.pick(names), ms: dice.integer(0, 5_000) };
+      case 'restore':
+        return { do: 'restore', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
+      case 'remotes':
+        return { do: 'remotes', remotes: dice.pick([['c2'], ['c3'], remotes, remotes]) };
+    }
+  };
+  for (;;)
+    yield Array.from({ length: STEPS }, () => ({
+      ...eventOf(dice.integer(1, 3) > 1 ? 'change' : dice.pick(EVENTS)),
+      thenMs: dice.pick([0, 0, 20, 100, 500, 1_000]),
+    }));
+}
+
+/** What a record counts a step as. */
+export function kindOf(step: Event): string {
+  switch (step.do) {
+    case 'fault':
+      return `fault: ${step.step.fault.kind}${'status' in step.step.fault ? ` ${step.step.fault.status}` : ''}`;
+    case 'down':
+      return 'API server killed';
+    case 'restore':
+      return 'etcd restored';
+    case 'kill':
+      return 'replica killed';
+    case 'freeze':
+      return 'replica stopped';
+    case 'remotes':
+      return 'remotes of the file';
+    case 'tamper':
+      return `${step.how} of our object`;
+    case 'change':
+      return `${step.change.collection.split('/').at(-1)} ${step.change.object === null ? 'removed' : 'set'}`;
+  }
+}

@@ -1,0 +1,98 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { endpointSlice, pod, service } from '@kube-semaphore/testkit';
+import { describe, expect, it } from 'vitest';
+import { policy } from './policy.ts';
+import { serviceMirror } from './service-mirror.ts';
+
+const NAME = 'semaphore.uw.systems/name';
+
+const podOf = (namespace: string, app: string, ips: string[], more: object = {}): KubeObject =>
+  pod({ name: 'p', namespace, labels: { [NAME]: app }, ips, ...more });
+
+const setsOf = (...pods: readonly KubeObject[]): object =>
+  policy.wanted({ c1: { '/api/v1/pods': [] }, c2: { '/api/v1/pods': pods }, c3: { '/api/v1/pods': pods } }, ['c2']);
+
+describe('the sets of policy', () => {
+  it.each([
+    { name: 'an allowed address', pods: [podOf('shop', 'web', ['10.4.1.1'])], nets: ['10.4.1.1/32'] },
+    {
+      name: 'both families',
+      pods: [podOf('shop', 'web', ['10.4.1.1', 'fd00:4::1'])],
+      nets: ['10.4.1.1/32', 'fd00:4::1/128'],
+    },
+    {
+      name: 'two Pods with one address',
+      pods: [podOf('shop', 'web', ['10.4.1.1']), podOf('shop', 'web', ['10.4.1.1'])],
+      nets: ['10.4.1.1/32'],
+    },
+  ])('have $name', ({ pods, nets }) => {
+    expect(setsOf(...pods)).toEqual({ 'c2/shop/web': { name: 'c2-shop-web', nets, tooLarge: [] } });
+  });
+
+  it('lack what is skipped', () => {
+    expect(
+      setsOf(
+        podOf('shop', 'web', ['10.9.0.1']),
+        podOf('shop', 'web', []),
+        podOf('shop', 'web', ['10.4.1.1'], { phase: 'Succeeded' }),
+        podOf('shop', 'web', ['10.4.1.2'], { hostNetwork: true }),
+        pod({ name: 'p', namespace: 'shop', ips: ['10.4.1.3'] }),
+      ),
+    ).toEqual({});
+  });
+
+  it('have a suffix where two workloads make one name, where it is not valid, or where it is taken', () => {
+    const ip = ['10.4.1.1'];
+    const sets = setsOf(
+      podOf('a-b', 'c', ip),
+      podOf('a', 'b-c', ip),
+      podOf('shop', 'My_App', ip),
+      podOf('shop', 'taken', ip),
+    );
+    expect(Object.values(sets).map(({ name }: { name: string }) => name.replace(/[0-9a-f]{10}$/, '…'))).toEqual([
+      'c2-a-b-c-…',
+      'c2-a-b-c',
+      'c2-shop-my-app-…',
+      'c2-shop-taken-…',
+    ]);
+  });
+});
+
+describe('the Services of service-mirror', () => {
+  const SERVICES = '/api/v1/services';
+  const SLICES = '/apis/discovery.k8s.io/v1/endpointslices';
+  const viewOf = (labels: Record<string, string>, slice: KubeObject, spec: object = {}): Record<string, unknown> => {
+    const source = service({ name: 'web', namespace: 'shop', labels, spec: { ...spec } });
+    const objects = { [SERVICES]: [source], [SLICES]: [slice] };
+    const none = { [SERVICES]: [], [SLICES]: [] };
+    return { ...serviceMirror.wanted({ c1: none, c2: objects, c3: objects }, ['c2']) };
+  };
+  const sliceOf = (labels: Record<string, string>, ...endpoints: { addresses: string[] }[]): KubeObject =>
+    endpointSlice({ name: 'web-a', namespace: 'shop', service: 'web', labels, endpoints });
+
+  it('have the allowed endpoints of their labelled slices, with conditions as they are meant', () => {
+    const labels = { mirror: 'true' };
+    const view = viewOf(labels, sliceOf(labels, { addresses: ['10.4.0.1'] }, { addresses: ['10.9.0.1'] }));
+    expect(Object.keys(view)).toEqual([
+      'c2-shop-73736d-web',
+      expect.stringMatching(/^c2-shop-73736d-web-[0-9a-f]{20}$/),
+    ]);
+    expect(Object.values(view)[1]).toMatchObject({
+      source: 'c2/shop/web-a',
+      endpoints: ['{"addresses":["10.4.0.1"],"conditions":[true,true,false],"hostname":"","zones":[]}'],
+    });
+  });
+
+  it('lack slices without the labels, unless the Service has no selector', () => {
+    const slice = sliceOf({}, { addresses: ['10.4.0.1'] });
+    expect(Object.keys(viewOf({ mirror: 'true' }, slice))).toHaveLength(1);
+    expect(Object.keys(viewOf({ mirror: 'true' }, slice, { selector: undefined }))).toHaveLength(2);
+  });
+
+  it('that are global name their clusters, and hint at the zone of the remote', () => {
+    const labels = { global: 'true', near: 'true' };
+    const view = viewOf(labels, sliceOf(labels, { addresses: ['10.4.0.1'] }));
+    expect(view['gl-shop-73736d-web']).toMatchObject({ source: 'global/shop/web', clusters: 'c2' });
+    expect(Object.values(view)[1]).toMatchObject({ endpoints: [expect.stringContaining('"zones":["remote"]')] });
+  });
+});

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
+import type { Change, State, Subject, View } from '../subject.ts';
+
+const SETS = '/apis/crd.projectcalico.org/v1/globalnetworksets';
+const PODS = '/api/v1/pods';
+const DOMAIN = 'semaphore.uw.systems';
+const MANAGER = 'calico-global-network-sync-operator';
+
+/** What the config file allows of each remote: an IPv4 range of 16 bits, and an IPv6 one of 32. */
+const ranges: Readonly<Record<string, readonly [string, string]>> = { c2: ['10.4', 'fd00:4'], c3: ['10.5', 'fd00:5'] };
+
+/** The names of two workloads make one name of a set: `a-b` and `c`, `a` and `b-c`. */
+const NAMESPACES = ['shop', 'a', 'a-b'];
+const APPS = ['web', 'web', 'api', 'c', 'b-c', 'My_App'];
+
+/** So small that sets have shards. */
+const MAX_NETS = 4;
+
+type PodStatus = { readonly phase?: string; readonly podIPs?: readonly { readonly ip: string }[] | null };
+type Member = { readonly cluster: string; readonly namespace: string; readonly app: string };
+type Pod = Member & {
+  readonly name: string;
+  readonly ips: readonly string[];
+  readonly phase?: string;
+  readonly host?: boolean;
+};
+
+/** A Pod with its status, as a change. */
+function podChange({ cluster, namespace, name, app, ips, phase = 'Running', host = false }: Pod): Change {
+  const { status: _status, ...object } = pod({ name, namespace, hostNetwork: host, labels: {} });
+  return {
+    cluster: cluster as Change['cluster'],
+    collection: `/api/v1/namespaces/${namespace}/pods`,
+    name,
+    object: {
+      ...object,
+      metadata: { ...object.metadata, labels: { [`${DOMAIN}/name`]: app === '' ? null : app } },
+      status: { phase, podIP: ips[0] ?? null, podIPs: ips.length === 0 ? null : ips.map((ip) => ({ ip })) },
+    },
+  };
+}
+
+const staying: readonly Pod[] = [
+  { cluster: 'c2', namespace: 'shop', name: 'stays-0', app: 'web', ips: ['10.4.0.1', 'fd00:4::1'] },
+  { cluster: 'c2', namespace: 'shop', name: 'stays-1', app: 'web', ips: ['10.4.0.2'] },
+  { cluster: 'c2', namespace: 'shop', name: 'stays-2', app: 'taken', ips: ['10.4.0.3'] },
+  { cluster: 'c3', namespace: 'a', name: 'stays-0', app: 'b-c', ips: ['10.5.0.1'] },
+];
+
+const foreign = (name: string): Change => ({
+  cluster: 'c1',
+  collection: SETS,
+  name,
+  object: {
+    apiVersion: 'crd.projectcalico.org/v1',
+    kind: 'GlobalNetworkSet',
+    metadata: { name, labels: { 'managed-by': 'someone' } },
+    spec: { nets: ['192.0.2.1/32'] },
+  },
+});
+
+const netOf = (ip: string): string => `${ip}/${ip.includes(':') ? 128 : 32}`;
+const netsOf = ({ spec }: KubeObject): readonly string[] => (spec as { nets?: string[] } | undefined)?.nets ?? [];
+const memberKey = ({ cluster, namespace, app }: Member): string => `${cluster}/${namespace}/${app}`;
+const suffixOf = (member: Member): string => createHash('sha256').update(memberKey(member)).digest('hex').slice(0, 10);
+
+/** The workload of a set, by its labels. */
+function ownerOf({ metadata: { labels = {} } }: KubeObject): Member {
+  const [cluster = '', namespace = '', app = ''] = ['cluster', 'namespace', 'name'].map(
+    (key) => labels[`${DOMAIN}/${key}`],
+  );
+  return { cluster, namespace, app };
+}
+
+/** Which Pods are members, and with which addresses: docs/policy.md#what-is-in-a-set and #what-is-skipped. */
+function membersOf(
+  cluster: string,
+  pods: readonly KubeObject[],
+): ReadonlyMap<string, Member & { readonly nets: ReadonlySet<string> }> {
+  const members = new Map<string, Member & { readonly nets: Set<string> }>();
+  for (const { metadata, spec, status } of pods) {
+    const app = metadata.labels?.[`${DOMAIN}/name`];
+    const { phase, podIPs } = status as PodStatus;
+    if (app === undefined || phase === 'Succeeded' || phase === 'Failed') continue;
+    if ((spec as { hostNetwork?: boolean }).hostNetwork === true) continue;
+    const allowed = (podIPs ?? [])
+      .map(({ ip }) => ip)
+      .filter((ip) => ranges[cluster]!.some((range) => ip.startsWith(range)));
+    if (allowed.length === 0) continue;
+    const member = { cluster, namespace: metadata.namespace ?? '', app };
+    const { nets } = members.get(memberKey(member)) ?? { nets: new Set<string>() };
+    for (const ip of allowed) nets.add(netOf(ip));
+    members.set(memberKey(member), { ...member, nets });
+  }
+  return members;
+}
+
+/** The name of the first set of each workload, and the others' beginning: docs/policy.md#names-of-sets. */
+function namesOf(members: readonly Member[]): ReadonlyMap<string, string> {
+  const taken = new Set(['foreign', 'c2-shop-taken']);
+  const inOrder = members.toSorted((a, b) => {
+    const [one, other] = [a, b].map(({ namespace, app }) => `${namespace}\0${app}`) as [string, string];
+    return one < other ? -1 : 1;
+  });
+  return new Map(
+    inOrder.map((member) => {
+      const plain = `${member.cluster}-${member.namespace}-${member.app}`;
+      const valid = plain.toLowerCase().replaceAll('_', '-');
+      const name = plain === valid && !taken.has(plain) ? plain : `${valid}-${suffixOf(member)}`;
+      taken.add(name);
+      return [memberKey(member), name];
+    }),
+  );
+}
+
+function wanted(state: State, remotes: readonly string[]): View {
+  const members = remotes.flatMap((cluster) => [...membersOf(cluster, state[cluster]![PODS]!).values()]);
+  const named = namesOf(members);
+  return Object.fromEntries(
+    members.map((member) => [
+      memberKey(member),
+      { name: named.get(memberKey(member)), nets: [...member.nets].toSorted(), tooLarge: [] },
+    ]),
+  );
+}
+
+/** The sets of each workload as one, since nothing says which shard has which address. */
+function observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remotes: readonly string[]): View {
+  const ours = objects[SETS]!.filter(isOurs).filter((set) => remotes.includes(ownerOf(set).cluster));
+  return Object.fromEntries(
+    Array.from(
+      Map.groupBy(ours, (set) => memberKey(ownerOf(set))),
+      ([key, sets]) => {
+        const named = sets.map(({ metadata }) => metadata.name).toSorted((a, b) => a.length - b.length);
+        const tooLarge = sets.filter((set) => netsOf(set).length > MAX_NETS).map(({ metadata }) => metadata.name);
+        return [key, { name: named[0], nets: sets.flatMap(netsOf).toSorted(), tooLarge }];
+      },
+    ),
+  );
+}
+
+const isOurs = ({ metadata: { labels = {} } }: KubeObject): boolean => labels['managed-by'] === MANAGER;
+
+export const policy: Subject = {
+  app: 'policy',
+  prefix: 'semaphore_policy',
+  rights: { local: ['policy/base'], remote: 'policy/remote' },
+  crds: [globalNetworkSetCrd('crd.projectcalico.org')],
+  namespaces: NAMESPACES,
+  flags: [`-label-domain=${DOMAIN}`, `-managed-by=${MANAGER}`, `-max-nets-per-set=${MAX_NETS}`],
+  config: (local, remotes) => ({
+    local: { kubeConfigPath: local },
+    remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
+      name,
+      kubeConfigPath,
+      allowedPodCIDRs: [`${ranges[name]![0]}.0.0/16`, `${ranges[name]![1]}::/32`],
+    })),
+  }),
+  staying: [...staying.map(podChange), foreign('foreign'), foreign('c2-shop-taken')],
+  sources: [PODS],
+  targets: [SETS],
+  resources: ['globalnetworksets'],
+  change(dice) {
+    const cluster = dice.pick(['c2', 'c3']);
+    const [four, six] = ranges[cluster]!;
+    // Few addresses, so that two Pods sometimes have the same; and one that isn't allowed.
+    const ip = () =>
+      dice.pick([`${four}.1.${dice.integer(1, 30)}`, `${six}::${dice.integer(1, 9)}`, `10.9.0.${dice.integer(1, 3)}`]);
+    const place = { cluster, namespace: dice.pick(NAMESPACES), name: `comes-${dice.integer(0, 11)}` };
+    const change = podChange({
+      ...place,
+      app: dice.pick([...APPS, '']),
+      ips: dice.pick([[], [ip()], [ip()], [ip(), `${six}::a${dice.integer(1, 9)}`]]),
+      phase: dice.pick(['Running', 'Running', 'Running', 'Pending', 'Succeeded', 'Failed']),
+      host: dice.integer(1, 12) === 1,
+    });
+    return dice.integer(1, 4) === 1 ? { ...change, object: null } : change;
+  },
+  wanted,
+  observed,
+  isOurs,
+  edited: () => ({ spec: { nets: ['192.0.2.99/32'] } }),
+  always: {
+    [SETS]: {
+      expected: staying.flatMap((each) => each.ips.map((ip) => `${memberKey(each)} ${netOf(ip)}`)),
+      of: (set) => netsOf(set).map((net) => `${memberKey(ownerOf(set))} ${net}`),
+    },
+  },
+  metrics: [],
+};

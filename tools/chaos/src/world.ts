@@ -1,0 +1,163 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { eventually } from '@kube-semaphore/eventually';
+import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
+import {
+  deployAccount,
+  deployedRights,
+  mountFiles,
+  ObjectHistory,
+  type Program,
+  type RealCluster,
+  rulesOf,
+  spawnProgram,
+  startRealCluster,
+} from '@kube-semaphore/testkit';
+import { type Change, type Name, names, remotes, type State, type Subject } from './subject.ts';
+
+/** Three clusters with a proxy before each, and replicas of an app that write to the first one. */
+export type World = Readonly<Awaited<ReturnType<typeof startWorld>>>;
+
+type History = ObjectHistory<readonly string[]>;
+
+export type WorldOptions = {
+  /** Of the app. */
+  readonly launcher: string;
+  /** A Lease takes time, and a machine that is too busy to renew one has no leader. */
+  readonly replicas: 1 | 2;
+};
+
+/** Starts everything but the replicas, with what stays. */
+export async function startWorld(subject: Subject, options: WorldOptions) {
+  const stack = new AsyncDisposableStack();
+  try {
+    return await build(subject, options, stack);
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
+}
+
+async function build(subject: Subject, { launcher, replicas }: WorldOptions, stack: AsyncDisposableStack) {
+  const started = await Promise.all(
+    names.map(async (name): Promise<[Name, { cluster: RealCluster; proxy: FaultProxy }]> => {
+      const cluster = await startRealCluster({ name, audit: name === 'c1' });
+      stack.defer(() => cluster.stop());
+      const proxy = stack.use(await startFaultProxy(cluster));
+      for (const namespace of subject.namespaces) await createNamespace(cluster, namespace);
+      return [name, { cluster, proxy }];
+    }),
+  );
+  const clusters = Object.fromEntries(started.map(([name, { cluster }]) => [name, cluster])) as Record<
+    Name,
+    RealCluster
+  >;
+  const proxies = Object.fromEntries(started.map(([name, { proxy }]) => [name, proxy])) as Record<Name, FaultProxy>;
+  const { c1 } = clusters;
+  for (const crd of subject.crds) await c1.defineResource(crd);
+  for (const change of subject.staying) await make(clusters, change);
+
+  const { token } = await c1.account('history', [{ apiGroups: ['*'], resources: ['*'], verbs: ['watch'] }]);
+  const histories: Record<string, History> = {};
+  for (const [path, { expected, of }] of Object.entries(subject.always)) {
+    const momentOf = (objects: readonly KubeObject[]): readonly string[] => {
+      const present = new Set(objects.flatMap(of));
+      return expected.filter((text) => !present.has(text));
+    };
+    const history = await ObjectHistory.start({ cluster: c1, path, token, momentOf });
+    stack.defer(() => history.stop());
+    histories[path] = history;
+  }
+
+  const dir = await mkdtemp(join(tmpdir(), 'chaos-'));
+  stack.defer(() => rm(dir, { recursive: true }));
+  const readers: Record<string, string> = {};
+  for (const name of remotes)
+    readers[name] = await proxies[name].kubeconfig(await deployAccount(clusters[name], subject.rights.remote));
+  const config = (local: string, inFile: readonly string[]): string =>
+    JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
+
+  // Each replica has its own account, by which the audit log knows it, and its own file.
+  const accounts = ['chaos-first', 'chaos-second'].slice(0, replicas);
+  const rules = rulesOf(deployedRights(...subject.rights.local));
+  const kubeconfigs = await Promise.all(
+    accounts.map(async (account) => proxies.c1.kubeconfig(await c1.account(account, rules))),
+  );
+  /** The config file of each replica has these remotes from now on. */
+  const setRemotes = (inFile: readonly string[]): Promise<void> =>
+    mountFiles(
+      dir,
+      Object.fromEntries(kubeconfigs.map((local, nth) => [`${accounts[nth]}.json`, config(local, inFile)])),
+    );
+  return {
+    subject,
+    clusters,
+    proxies,
+    histories,
+    setRemotes,
+    accounts,
+    spawn: (replica: number): Program => {
+      const lease = ['-leader-elect', '-lease-namespace=kube-system', '-lease-name=semaphore-chaos'];
+      const file = join(dir, `${accounts[replica]}.json`);
+      const flags = [
+        '-listen-address=127.0.0.1:0',
+        '-watch-idle-timeout=5s',
+        ...(replicas > 1 ? lease : []),
+        ...subject.flags,
+      ];
+      return spawnProgram(launcher, [`-config=${file}`, ...flags]);
+    },
+    stop: () => stack.disposeAsync(),
+  };
+}
+
+async function createNamespace({ admin }: RealCluster, name: string): Promise<void> {
+  await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+}
+
+/** Makes an object so, or removes it. Rejects if the cluster is down. */
+export async function make(
+  clusters: Record<Name, RealCluster>,
+  { cluster, collection, name, object }: Change,
+): Promise<void> {
+  const { admin } = clusters[cluster];
+  const path = `${collection}/${name}`;
+  if (object === null) return admin.delete(`${path}?gracePeriodSeconds=0`);
+  const { status, ...rest } = object;
+  const present = await admin.request('GET', path);
+  // A Service that has an address keeps it, and one that has none gets none: that needs another Service.
+  const isHeadless = (each: unknown): boolean => (each as { clusterIP?: string } | undefined)?.clusterIP === 'None';
+  const fits = present.status === 200 && isHeadless(present.body['spec']) === isHeadless(rest['spec']);
+  const patched = fits && (await admin.request('PATCH', path, rest)).status === 200;
+  if (!patched) {
+    await admin.delete(`${path}?gracePeriodSeconds=0`);
+    await admin.create(collection, withoutNulls(rest));
+  }
+  if (status === undefined) return;
+  const answer = await admin.request('PATCH', `${path}/status`, { status });
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${String(answer.body['message'])}`);
+}
+
+const withoutNulls = (object: object): unknown =>
+  JSON.parse(JSON.stringify(object), (_key, value: unknown) => (value === null ? undefined : value));
+
+/** What the clusters have of some paths, by their admins. Waits until an API server that started again serves them. */
+export async function read(
+  world: Pick<World, 'clusters'>,
+  which: readonly Name[],
+  paths: readonly string[],
+): Promise<State> {
+  const listOf = async (name: Name, path: string): Promise<readonly KubeObject[]> => {
+    const answer = await eventually(
+      () => world.clusters[name].admin.request('GET', path),
+      ({ status }) => status === 200,
+      { what: `${name} to list ${path}` },
+    );
+    return answer.body.items ?? [];
+  };
+  const objectsOf = async (name: Name) =>
+    Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await listOf(name, path)] as const)));
+  return Object.fromEntries(await Promise.all(which.map(async (name) => [name, await objectsOf(name)] as const)));
+}
