@@ -23,7 +23,7 @@ import {
 } from '@kube-semaphore/multicluster';
 import { spellingOf } from '@kube-semaphore/options';
 import { pageOf } from '@kube-semaphore/text';
-import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
+import { type Command, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
 import { configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';

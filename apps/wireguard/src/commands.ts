@@ -17,7 +17,6 @@ import {
 import {
   beforeScrape,
   type Command,
-  ConfigError,
   type ConfigSource,
   createMetrics,
   type Logger,
