@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -71,8 +70,8 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     histories[path] = history;
   }
 
-  const dir = await mkdtemp(join(tmpdir(), 'chaos-'));
-  stack.defer(() => rm(dir, { recursive: true }));
+  // It goes with the cluster, also if this process is killed.
+  const dir = await mkdtemp(join(c1.dir, 'config-'));
   const readers: Record<string, string> = {};
   for (const name of remotes)
     readers[name] = await proxies[name].kubeconfig(await deployAccount(clusters[name], subject.rights.remote));

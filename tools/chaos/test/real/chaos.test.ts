@@ -9,7 +9,7 @@ import { script } from '../../src/script.ts';
 const ROUNDS = 2;
 
 const launcherOf = (app: string): string =>
-  fileURLToPath(new URL(`../../../../subjects/${app}/bin/semaphore-${app}.js`, import.meta.url));
+  fileURLToPath(new URL(`../../../../apps/${app}/bin/semaphore-${app}.js`, import.meta.url));
 
 /** The seeds are fixed, so that a change of the code is what makes one fail. */
 it.each([
