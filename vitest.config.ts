@@ -54,10 +54,22 @@ const onBoth = [
   'packages/embedded-apiserver/test/contract/*.test.ts',
 ];
 
+/** Of tests of packets between network namespaces. */
+const net = {
+  globalSetup,
+  chaiConfig,
+  env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
+  ...sharedModules,
+  ...within(15),
+  // Tests count lost packets, so nothing else may delay a ping.
+  maxWorkers: 1,
+};
+
 /**
  * unit: beside the code. process: apps and contracts on embedded clusters. real: on a real kube-apiserver.
  * net: packets through tunnels between network namespaces; needs root. images: the images of `npm run images` as containers
  * beside a real kube-apiserver, and as Pods on real nodes; needs root. nightly: too long for CI, on real nodes.
+ * nightly-net: the same, as net.
  */
 export default defineConfig({
   test: {
@@ -103,19 +115,8 @@ export default defineConfig({
           maxWorkers: 5,
         },
       },
-      {
-        test: {
-          name: 'net',
-          globalSetup,
-          chaiConfig,
-          include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'],
-          env: { KUBE_SEMAPHORE_CLUSTERS: 'embedded' },
-          ...sharedModules,
-          ...within(15),
-          // Tests count lost packets, so nothing else may delay a ping.
-          maxWorkers: 1,
-        },
-      },
+      { test: { ...net, name: 'net', include: ['{e2e,{apps,packages,tools}/*}/test/net/**/*.test.ts'] } },
+      { test: { ...net, name: 'nightly-net', include: ['apps/*/test/nightly/**/*.test.ts'] } },
       {
         test: {
           name: 'images',
