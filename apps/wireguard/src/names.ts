@@ -41,7 +41,7 @@ export function isDeviceName(text: string): boolean {
 /** The file in `-wg-key-path` with the private key of a remote's device: `wireguard.c2.key`. */
 export const keyFileName = (remote: string): string => `wireguard.${remote}.key`;
 
-/** The file by which somebody asks for a new key of a remote's device: when it was written counts. */
+/** The file by which a user asks for a new key of a remote's device: when it was written counts. */
 export const requestFileName = (remote: string): string => `${keyFileName(remote)}.rotate`;
 
 /** The file with its next private key, during a rotation. No cluster has a key file of this name. */

@@ -48,7 +48,7 @@ async function expectHome(): Promise<void> {
 }
 
 describe('a rotation', () => {
-  it('is not there while nobody asks for one', async () => {
+  it('is not there before a user asks for one', async () => {
     const writes = () => mesh.nodes.map(({ tools }) => tools.changes.length);
     const before = writes();
     await mesh.round();

@@ -39,7 +39,7 @@ function deviceActions(own: OwnPlanes): readonly Action[] {
 }
 
 /**
- * After a commit, plane 0 is made anew with the key that plane 1 has, while nobody uses it. The routes of the pod subnets go to
+ * After a commit, plane 0 is made anew with the key that plane 1 has, while no Node uses it. The routes of the pod subnets go to
  * plane 1 first: with its device, plane 0 loses its routes, and packets for Nodes that didn't follow would leave unencrypted.
  */
 const firstDeviceAnew = ({ devices, subnets }: OwnPlanes): readonly Action[] =>

@@ -3,7 +3,7 @@
  * owner: with a new key, sender and receiver would have to change at one instant. Two devices have two tables: a node receives
  * on both, and sends by its own route.
  *
- * Plane 0 is the device and port of every day, always there. Plane 1 is a second device and port, there while somebody rotates.
+ * Plane 0 is the device and port of every day, always there. Plane 1 is a second device and port, there while a Node rotates.
  * **Two Nodes meet on plane 1 while one of them announces plane 1, else on plane 0.** Each end has a device of its own per
  * plane, so nothing has to happen at both ends at once. And no device ever sees one key from two ports: a handshake moves the
  * endpoint of a peer at its first message, but its session only at the first data, and packets in between would be lost.

@@ -4,7 +4,7 @@ import type { Key } from './planes.ts';
 export type Schedule = {
   /** How old a key gets, at most; 0: it is replaced by hand only. */
   readonly everyMs: number;
-  /** When somebody last asked for a new key; undefined: never. */
+  /** When a user last asked for a new key; undefined: never. */
   readonly requestedMs: number | undefined;
   /** When this agent first saw that the key rotates. */
   readonly seenMs: number;

@@ -4,7 +4,7 @@ import type { Device } from '@kube-semaphore/wireguard-tools';
 export class Heard {
   readonly #peers = new Map<string, { readonly receivedBytes: number; readonly atMs: number }>();
 
-  /** @param nowMs of a clock that nobody sets back or forth: a step of it would be taken for silence */
+  /** @param nowMs of a clock that only goes on: a step would be taken for silence */
   update(devices: readonly Device[], nowMs: number): void {
     const before = new Map(this.#peers);
     this.#peers.clear();

@@ -24,7 +24,7 @@ export const commitNextKey = (place: KeyPlace): Promise<void> =>
 /** Asks the agent of this node for a new key. */
 export const requestRotation = (place: KeyPlace): Promise<void> => writeFile(requestPath(place), '', { mode: 0o600 });
 
-/** When somebody last asked, in milliseconds of Unix time; undefined: never. */
+/** When a user last asked, in milliseconds of Unix time; undefined: never. */
 export const requestedMs = (place: KeyPlace): Promise<number | undefined> =>
   stat(requestPath(place)).then(
     ({ mtimeMs }) => mtimeMs,
