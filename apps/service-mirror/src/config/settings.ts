@@ -72,28 +72,41 @@ export type AllSettings = Settings & {
 /** The remotes of the config now, as far as decisions need them. */
 export type PrefixList = RemoteList<Pick<RemoteSettings, 'name' | 'prefix'>>;
 
-const prefixes = new WeakMap<PrefixList['all'], ReadonlyMap<string, string>>();
-
-/** The prefixes of the remotes, by cluster. A list has the same map each time. */
-export function prefixesOf({ all }: PrefixList): ReadonlyMap<string, string> {
-  const known = prefixes.get(all);
-  if (known !== undefined) return known;
-  const computed = new Map(all.map(({ settings: { name, prefix } }) => [name, prefix]));
-  prefixes.set(all, computed);
-  return computed;
+/** Computes once for each object: reconciles ask often, and neither settings nor a list of remotes change in place. */
+function once<A extends object, T extends object>(compute: (of: A) => T): (of: A) => T {
+  const results = new WeakMap<A, T>();
+  return (of) => {
+    const known = results.get(of);
+    if (known !== undefined) return known;
+    const computed = compute(of);
+    results.set(of, computed);
+    return computed;
+  };
 }
 
+const prefixesIn = once(
+  (all: PrefixList['all']): ReadonlyMap<string, string> =>
+    new Map(all.map(({ settings: { name, prefix } }) => [name, prefix])),
+);
+
+/** The prefixes of the remotes, by cluster. A list has the same map each time. */
+export const prefixesOf = ({ all }: PrefixList): ReadonlyMap<string, string> => prefixesIn(all);
+
+type NamedLocal = Pick<LocalSettings, 'name' | 'properties'>;
+type NamedList = RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>;
+
+const clustersBeside = once(({ name, properties }: NamedLocal) =>
+  once((all: NamedList['all']): KnownClusters => ({
+    local: name,
+    properties: new Map([
+      [name, properties],
+      ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
+    ]),
+  })),
+);
+
 /** The clusters of the config now. */
-export const knownClusters = (
-  { name, properties }: Pick<LocalSettings, 'name' | 'properties'>,
-  { all }: RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>,
-): KnownClusters => ({
-  local: name,
-  properties: new Map([
-    [name, properties],
-    ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
-  ]),
-});
+export const knownClusters = (local: NamedLocal, { all }: NamedList): KnownClusters => clustersBeside(local)(all);
 
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';

@@ -84,7 +84,9 @@ export class ServiceKeys {
 
   /** Whether a key's source was seen since its cluster was first watched. */
   wasSeen(key: string): boolean {
-    return [...this.#seen.values()].some((keys) => keys.has(key));
+    // A loop, as each reconcile asks, and there may be hundreds of clusters.
+    for (const keys of this.#seen.values()) if (keys.has(key)) return true;
+    return false;
   }
 
   /** How many Services of a remote have local objects: mirrors, and parts of global Services. */
