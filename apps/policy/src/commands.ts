@@ -18,6 +18,7 @@ import {
   Remotes,
   remotesOfFile,
   statusPage,
+  warnOfConfig,
   withClusters,
   writeIfConfirmed,
 } from '@kube-semaphore/multicluster';
@@ -85,7 +86,7 @@ function liveConfigOf(command: PolicyCommand, { config, file, policy }: Started)
       if (ownsName && leaseNameOf(next) !== leaseNameOf(config))
         return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE] };
       const changes = await policy.replaceRemotes(next.settings.remotes);
-      warnOf(next, command);
+      warnOfConfig(source, next.warnings, command.warningLog);
       return { changes, needRestart };
     },
     log: command.log,
@@ -219,16 +220,13 @@ type Config = {
 
 /** @throws {ConfigError} with every problem of the file */
 function readConfig(command: PolicyCommand): Config {
-  const { options } = command;
+  const { options, warningLog } = command;
   if (options.config === undefined)
     return { settings: settingsOfOptions(options), file: undefined, fixed: {}, warnings: [] };
-  const config = configOf(options, readConfigSource(options.config));
-  warnOf(config, command);
+  const file = readConfigSource(options.config);
+  const config = configOf(options, file);
+  warnOfConfig(file, config.warnings, warningLog);
   return config;
-}
-
-function warnOf({ file, warnings }: Config, { warningLog }: PolicyCommand): void {
-  for (const warning of warnings) warningLog.warn({ path: file?.path }, warning);
 }
 
 /** @throws {ConfigError} with every problem of the file */

@@ -16,6 +16,7 @@ import {
   Remotes,
   remotesOfFile,
   statusPage,
+  warnOfConfig,
   withClusters,
   writeIfConfirmed,
 } from '@kube-semaphore/multicluster';
@@ -75,7 +76,7 @@ function liveConfigOf(
           settings.problems.map((problem) => `${problem} until a restart`),
         );
       const changes = await mirror.replaceRemotes(settings.value.remotes);
-      for (const warning of warnings) warningLog.warn({ path: changed.path }, warning);
+      warnOfConfig(changed, warnings, warningLog);
       return { changes, needRestart: changedFields(fixed, others) };
     },
     log,
@@ -216,7 +217,7 @@ type Config = { readonly settings: AllSettings; readonly file?: MirrorFile };
 function readConfig({ options, warningLog }: MirrorCommand): Config {
   if (options.config === undefined) return { settings: settingsOfOptions(options) };
   const { warnings, ...config } = configOf(readConfigSource(options.config), options);
-  for (const warning of warnings) warningLog.warn({ path: options.config }, warning);
+  warnOfConfig(config.file.source, warnings, warningLog);
   return config;
 }
 

@@ -12,6 +12,7 @@ import {
   Remotes,
   remotesOfFile,
   statusPage,
+  warnOfConfig,
   withClusters,
 } from '@kube-semaphore/multicluster';
 import {
@@ -49,7 +50,7 @@ export async function runAgent(command: WireGuardCommand, run: RunOptions): Prom
       apply: async (file) => {
         const next = configOf(file);
         const changes = await wireguard.replaceRemotes(next.settings.remotes, run);
-        warnOf(next, command.warningLog);
+        warnOfConfig(file, next.warnings, command.warningLog);
         return { changes, needRestart: changedFields(config.fixed, next.fixed) };
       },
       log,
@@ -199,7 +200,7 @@ type Config = {
 /** @throws {ConfigError} with all problems of the file */
 function readConfig({ clustersConfig }: WireGuardOptions, warningLog: Logger): Config {
   const config = configOf(readConfigSource(clustersConfig));
-  warnOf(config, warningLog);
+  warnOfConfig(config.file, config.warnings, warningLog);
   return config;
 }
 
@@ -212,10 +213,6 @@ function configOf(file: ConfigSource): Config {
   const { remotes, ...fixed } = parsed.value;
   const warnings = [...parsed.warnings, ...overriddenAddresses(remotes, 'remotes')];
   return { file, settings: settings.value, fixed, warnings };
-}
-
-function warnOf({ file: { path }, warnings }: Config, warningLog: Logger): void {
-  for (const warning of warnings) warningLog.warn({ path }, warning);
 }
 
 /** The local cluster and the remotes, each with the field that names it. */

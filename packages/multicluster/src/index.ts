@@ -11,7 +11,7 @@ export {
   remotesOfFile,
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
-export { invalidConfig, readConfigSource } from './config/config-source.ts';
+export { invalidConfig, readConfigSource, warnOfConfig } from './config/config-source.ts';
 export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';
