@@ -42,6 +42,9 @@ export type Tool =
   | 'promtool'
   | 'prometheus-operator-crds.yaml'
   | 'helm'
+  | 'crane'
+  | 'krew'
+  | 'validate-krew-manifest'
   | 'actionlint';
 
 const whole = (folder: string, module: string): Source => ({ folder, module, target: module });
@@ -49,6 +52,12 @@ const kubernetes = (command: string): Source => ({
   folder: 'kubernetes',
   module: 'k8s.io/kubernetes',
   target: `k8s.io/kubernetes/cmd/${command}`,
+});
+
+const krew = (command: string): Source => ({
+  folder: 'krew',
+  module: 'sigs.k8s.io/krew',
+  target: `sigs.k8s.io/krew/cmd/${command}`,
 });
 
 const CALICO = 'github.com/projectcalico/calico';
@@ -61,7 +70,7 @@ const calico = (program: string): Source => ({
 
 /**
  * The programs of a real cluster, its client, what packets and names go through, what enforces NetworkPolicies, and what
- * checks admission policies, alert rules, charts and workflows.
+ * checks admission policies, alert rules, charts, releases and workflows.
  */
 const sources: Readonly<Record<Tool, Source>> = {
   // First: the tests of `npm test` need no other, so CI runs them while the others are built.
@@ -115,6 +124,13 @@ const sources: Readonly<Record<Tool, Source>> = {
     ),
   },
   helm: { folder: 'helm', module: 'helm.sh/helm/v4', target: 'helm.sh/helm/v4/cmd/helm' },
+  crane: {
+    folder: 'crane',
+    module: 'github.com/google/go-containerregistry',
+    target: 'github.com/google/go-containerregistry/cmd/crane',
+  },
+  krew: krew('krew'),
+  'validate-krew-manifest': krew('validate-krew-manifest'),
   actionlint: {
     folder: 'actionlint',
     module: 'github.com/rhysd/actionlint',
