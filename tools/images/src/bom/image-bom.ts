@@ -71,7 +71,7 @@ async function partsOf(
 }
 
 /** Node.js, by its name in advisories. */
-function nodeComponent(version: string | undefined): Component {
+export function nodeComponent(version: string | undefined): Component {
   if (version === undefined) return { type: 'platform', name: 'node' };
   return {
     type: 'platform',

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Machine, makeExecutable } from '../executable/executable.ts';
+import { makeExecutable, type Target } from '../executable/executable.ts';
 import { apps, bomPath, bundle, controllers } from './bundle.ts';
 
 const run = promisify(execFile);
@@ -176,7 +176,7 @@ describe('the program of the operator', () => {
   });
 
   it('is an executable that needs no Node.js', async () => {
-    const file = await makeExecutable(process.arch as Machine, { root: places[0]! });
+    const file = await makeExecutable(`linux-${process.arch}` as Target, { root: places[0]! });
     const plugin = join(dir, 'kubectl-semaphore');
     await symlink(file, plugin);
     expect(await check(file)).toContain(found);
