@@ -40,7 +40,7 @@ describe('the output', () => {
 
   it('is YAML for each command that has JSON, and only these choose a format', () => {
     const choosing = commands.filter((command) => formatsOf(command).length > 0);
-    expect(choosing).toEqual(['status', 'check', 'test', 'explain', 'graph', 'export']);
+    expect(choosing).toEqual(['status', 'check', 'test', 'explain', 'graph', 'export', 'drain', 'undrain']);
     for (const command of choosing) expect(formatsOf(command).slice(-2)).toEqual(['json', 'yaml']);
   });
 

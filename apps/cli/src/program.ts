@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/check-command.ts';
 import { completionOf, shells } from './completion.ts';
+import { type DrainOptions, runDrain, runUndrain } from './drain/drain-command.ts';
 import { type ExplainOptions, runExplain } from './explain/explain-command.ts';
 import { type ExportOptions, runExport } from './export/export-command.ts';
 import { type GatherOptions, runGather } from './gather/gather-command.ts';
@@ -214,6 +215,33 @@ function addExport(cli: Cli): void {
     );
 }
 
+function addDrain(cli: Cli): void {
+  const example = 'drain c2 --context c1 --context c3 --reason "new kernels"';
+  const description = 'Has clusters use the endpoints of another one last, so that new connections avoid it.';
+  draining(add(cli, 'drain', description, example))
+    .option('--reason <text>', 'why, for everyone who looks')
+    .action(async (cluster: string, options: DrainOptions) =>
+      cli.exit(await runDrain(cluster, options, cli.invocation)),
+    );
+}
+
+function addUndrain(cli: Cli): void {
+  const example = 'undrain c2 --context c1 --context c3';
+  draining(add(cli, 'undrain', 'Ends a drain.', example)).action(async (cluster: string, options: DrainOptions) =>
+    cli.exit(await runUndrain(cluster, options, cli.invocation)),
+  );
+}
+
+const draining = (command: Command): Command =>
+  printed(onClusters(command))
+    .argument('<cluster>', 'its name in the config of the apps')
+    .option('--dry-run', 'say what would change, and store nothing')
+    .addOption(
+      new Option('--wait <duration>', 'how long to wait for the EndpointSlices')
+        .argParser(durationOf)
+        .default(60_000, '1m'),
+    );
+
 function addUi(cli: Cli): void {
   const example = 'ui --context c1 --context c2 --open';
   onClusters(add(cli, 'ui', 'Serves a page with all of this on this machine.', example))
@@ -246,6 +274,8 @@ const commands = [
   addExplain,
   addGraph,
   addExport,
+  addDrain,
+  addUndrain,
   addUi,
   addGather,
   addCompletion,

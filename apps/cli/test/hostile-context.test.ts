@@ -39,6 +39,8 @@ const rows: Readonly<Record<string, Row>> = {
   test: { words: () => ['test', ...both, '--image=node:24'], known: /^FROM +TO/ },
   explain: { words: () => ['explain', '--from', 'c1/shop/cart', '--to', 'c2/shop/web:80'], known: /caller/ },
   export: { words: () => ['export', ...both, '--all-global=a=b', '--wait=0s'], plural: 'services' },
+  drain: { words: () => ['drain', 'c2', ...both, '--wait=0s'] },
+  undrain: { words: () => ['undrain', 'c2', ...both, '--wait=0s'] },
   ui: { words: () => ['ui', ...both], known: /"contexts":\s*\[\s*"c1"/, run: runUi },
 };
 

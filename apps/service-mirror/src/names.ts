@@ -45,6 +45,9 @@ export const minReadyAnnotation = 'semaphore.uw.io/min-ready';
 /** `true` on an EndpointSlice of ours with endpoints that are ready, but for use only if no other is: they seem to terminate. */
 export const standbyAnnotation = 'mirror-svc-standby';
 
+/** The ConfigMap in the mirror namespace whose keys are the clusters that operators drained. */
+export const drainsName = 'semaphore-drains';
+
 /** On every object of ours: `<cluster>/<namespace>/<name>` of its source, as in `mirrorKey`. */
 export const sourceAnnotation = 'mirror-svc-source';
 

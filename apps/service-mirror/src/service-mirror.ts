@@ -15,6 +15,9 @@ import type { Health, Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from './config/options.ts';
 import { orderTexts } from './config/cluster-order.ts';
 import type { RemoteSettings, Settings } from './config/settings.ts';
+import type { Drain } from './endpoints/desired/routing/drains.ts';
+import { LocalDrains } from './endpoints/local/drains.ts';
+import { type Answering, type OrderedService, ordersReport, type OrdersReport } from './endpoints/routing-states.ts';
 import { MultiClusterServices } from './imports/multi-cluster-services.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
 import type { MirrorMetrics } from './metrics/metrics.ts';
@@ -49,6 +52,7 @@ export class ServiceMirror {
   readonly #mirrors: Mirrors;
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
+  readonly #drains: LocalDrains;
   readonly #runner: Runner;
 
   constructor(input: ServiceMirrorInput) {
@@ -62,7 +66,10 @@ export class ServiceMirror {
       input,
       (remote) => 2 * this.#mirrors.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0),
     );
-    const zones = new LocalZones({ ...input, client, enqueueAll: () => this.#enqueueAll() });
+    const both = { ...input, client, enqueueAll: () => this.#enqueueAll() };
+    const zones = new LocalZones(both);
+    const drains = new LocalDrains(both);
+    this.#drains = drains;
     const common = {
       ...input,
       client,
@@ -71,17 +78,21 @@ export class ServiceMirror {
       writes: this.#writes,
       counts: this.#counts,
       zones,
+      drains,
     };
     const mirrors = new Mirrors({ ...common, onStale: (cluster) => this.#mcs?.enqueueExportsOf(cluster) });
     this.#mirrors = mirrors;
     if (settings.mcs !== undefined) this.#mcs = new MultiClusterServices({ ...common, sources: mirrors.clusters });
     this.#runner = new Runner({
       local: mirrors.local,
-      prepare: (running) => mirrors.clusters.readServiceRanges(running),
+      prepare: async (running) => {
+        await Promise.all([mirrors.clusters.readServiceRanges(running), drains.read(running)]);
+      },
       watch: async (running) => [
         remotes.run((remote, run) => this.#follow(remote, run), running),
         mirrors.run(running),
         zones.run(running),
+        drains.run(running),
         ...(this.#mcs ? [this.#mcs.run(running)] : []),
       ],
       remotes: () => [...mirrors.clusters.all, ...(this.#mcs?.clusters ?? [])],
@@ -95,7 +106,13 @@ export class ServiceMirror {
   readonly isReady = (): Health => this.#runner.isReady();
 
   /** What `/status` says. Asks DNS, at most once in ten seconds. */
-  async status(): Promise<AppStatus & { readonly names: readonly ResolvedName[] }> {
+  async status(): Promise<
+    AppStatus & {
+      readonly names: readonly ResolvedName[];
+      readonly drains: readonly Drain[] | null;
+      readonly orders: OrdersReport;
+    }
+  > {
     const names = await this.#mirrors.names();
     const { leadership, settings } = this.#input;
     const { local, mirrorNamespace, mirrorSelector, global, mcs } = settings;
@@ -104,6 +121,8 @@ export class ServiceMirror {
       local: this.#runner.localStatus(),
       ...this.#mirrors.clusters.status(),
       names,
+      drains: this.#drains.status(),
+      orders: ordersReport(this.#ordered()),
       config: {
         name: local.name,
         mirrorNamespace,
@@ -164,10 +183,16 @@ export class ServiceMirror {
     this.#queueMetrics.sample();
     this.#counts.sample(this.#mirrors.local);
     this.#mcs?.sample();
+    for (const [answers, count] of Object.entries(ordersReport(this.#ordered()).services))
+      this.#input.metrics.orderedServices.set({ answers: answers as Answering }, count);
   }
 
   async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
     await Promise.all([this.#mirrors.follow(remote, running), this.#mcs?.follow(remote, running)]);
+  }
+
+  #ordered(): readonly OrderedService[] {
+    return [...this.#mirrors.ordered, ...(this.#mcs?.ordered ?? [])];
   }
 
   #enqueueAll(): void {

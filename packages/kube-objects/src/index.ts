@@ -22,6 +22,7 @@ export { type Lease, leaseKind, microTime } from './kinds/lease.ts';
 export { PageGuard } from './page-guard.ts';
 export { parseJson } from './parse-json.ts';
 export type { OwnerReference, WrittenMetadata } from './kinds/metadata.ts';
+export { type ConfigMap, configMapKind } from './kinds/config-map.ts';
 export { type Namespace, namespaceKind } from './kinds/namespace.ts';
 export {
   type LabelSelector,

@@ -43,4 +43,4 @@ export { reportRestriction } from './remote/restriction.ts';
 export { type LocalSide, Runner } from './runner.ts';
 export { type AppStatus, statusPage } from './status-page.ts';
 export { untilAnswered, type UntilAnsweredOptions } from './until-answered.ts';
-export { Watched, type WatchedOptions } from './watched.ts';
+export { asWhole, Watched, type WatchedOptions } from './watched.ts';

@@ -1,4 +1,11 @@
-import { Reflector, type ReflectorOptions, Store, type Stored, type StoreOptions } from '@kube-semaphore/informers';
+import {
+  Reflector,
+  type ReflectorHooks,
+  type ReflectorOptions,
+  Store,
+  type Stored,
+  type StoreOptions,
+} from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Kind, KubeObject } from '@kube-semaphore/kube-objects';
 import { POLL_INTERVAL_MS } from './periodic.ts';
@@ -6,6 +13,18 @@ import { POLL_INTERVAL_MS } from './periodic.ts';
 export type WatchedOptions<K extends Kind, V extends Stored> = StoreOptions<V> &
   Omit<ReflectorOptions<K, V>, 'store' | 'watchList' | 'pollIntervalMs'> &
   Partial<Pick<ReflectorOptions<K, V>, 'watchList'>>;
+
+/** For what is made of all objects together: `update` follows each change and each list, `failed` each attempt that failed. */
+export const asWhole = ({
+  update,
+  failed,
+}: {
+  readonly update: () => void;
+  readonly failed: (error: unknown) => void;
+}): { readonly onChange: () => void; readonly hooks: ReflectorHooks } => ({
+  onChange: update,
+  hooks: { onSynced: update, onRestart: ({ error }) => failed(error) },
+});
 
 /** Objects of one kind in one cluster, and the watch that keeps them up to date. */
 export class Watched<K extends Kind, V extends Stored> {

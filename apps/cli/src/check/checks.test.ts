@@ -133,6 +133,14 @@ const credentials = (daysLeft: number) => ({
 const expiring = (days: number) => ({ what: 'the certificate', untilMs: days * DAY_MS });
 const server = { major: 1, minor: 36, aheadMs: -900, readAtMs: 0, expiries: [expiring(90)] };
 
+/** A Service with an order whose best level doesn't answer. */
+const moved: NonNullable<AppStatus['orders']> = {
+  services: { best: 1, other: 1, none: 0 },
+  moved: [
+    { service: 'global shop/web', levels: [{ level: 'c1', clusters: ['c1'], role: 'standby', state: 'not-ready' }] },
+  ],
+};
+
 /** A name of a remote, as an app reports it. */
 const asked = (remote: string, zone = remote) => ({
   remote,
@@ -161,6 +169,8 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
       appPod({ app: 'semaphore-policy', name: 'policy-1', leader: false, remotes: [read] }),
       appPod({
         app: 'semaphore-service-mirror',
+        drains: [],
+        orders: { services: { best: 1, other: 0, none: 0 }, moved: [] },
         config: { name, mirrorNamespace: 'sys-semaphore', mcs: {} },
         remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],
         names: [{ ...asked(remote), answers: ['10.96.0.3'] }],
@@ -263,6 +273,11 @@ describe('the checks', () => {
       want: ['warning nothing-skipped'],
     },
     { reports: remote(POLICY, { skipped: [{ kind: 'expected', reason: 'finished', count: 2 }] }), want: [] },
+    {
+      reports: broken(MIRROR, {}, { drains: [{ cluster: 'c2', since: null, by: null, reason: null }] }),
+      want: ['note nothing-drained'],
+    },
+    { reports: broken(MIRROR, {}, { orders: moved }), want: ['warning best-level-answers'] },
     { reports: remote(MIRROR, { config: { allowedPodCIDRs: null } }), want: ['warning addresses-restricted'] },
     {
       reports: broken(POLICY, {}, { remotes: [remoteStatus({ config: { allowedPodCIDRs: [rangeOf('c2')] } }), third] }),
@@ -580,6 +595,8 @@ describe('the checks', () => {
       'dns-rules',
       'names-resolved',
       'not-stale',
+      'nothing-drained',
+      'best-level-answers',
       'devices-set-up',
       'routes-set',
       'peers-complete',

@@ -7,6 +7,7 @@ import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
 import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofAppNeeds, ofClusters, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
+import { drainedIn, movedIn } from '../status/routing.ts';
 import { sourcesKept } from './sources.ts';
 
 export const reached = checkOfEach<ClusterReport, ClusterReport>('clusters-reached', {
@@ -110,6 +111,22 @@ const ofRemotes: readonly Check[] = [
       return why === '' ? undefined : { lead: `objects of ${name} are skipped: in`, why, isByWhy: true };
     },
   }),
+  {
+    name: 'nothing-drained',
+    hint: 'end it with semaphore undrain',
+    find: (reports) =>
+      readPods(reports).some(({ status }) => status.drains != null)
+        ? drainedIn(reports).map((detail) => ({ severity: 'note', detail }))
+        : undefined,
+  },
+  {
+    name: 'best-level-answers',
+    hint: 'look at the Pods of the better levels, and at /status of semaphore-service-mirror',
+    find: (reports) =>
+      readPods(reports).some(({ status }) => status.orders !== undefined)
+        ? movedIn(reports).map((detail) => ({ severity: 'warning', detail }))
+        : undefined,
+  },
   checkOfCauses('addresses-restricted', {
     severity: 'warning',
     hint: 'set allowedPodCIDRs of the remote',

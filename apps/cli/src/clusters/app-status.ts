@@ -70,6 +70,27 @@ const name = z.object({
   error: z.optional(z.string()),
 });
 
+const drain = z.object({
+  cluster: z.string(),
+  /** RFC 3339. Null, here and below: it doesn't say. */
+  since: z.nullable(time),
+  by: z.nullable(z.string()),
+  reason: z.nullable(z.string()),
+});
+
+const level = z.object({
+  level: z.string(),
+  clusters: z.array(z.string()),
+  /** Undefined, here and below: no cluster of the level has the Service. */
+  role: z.optional(z.enum(['first', 'second', 'standby'])),
+  state: z.optional(z.string()),
+});
+
+const orders = z.object({
+  services: z.object({ best: count, other: count, none: count }),
+  moved: z.array(z.object({ service: z.string(), levels: z.array(level) })),
+});
+
 /** What this program reads of the page `/status` of an app. */
 const appStatus = z.object({
   schemaVersion: z.literal('1'),
@@ -98,11 +119,16 @@ const appStatus = z.object({
   remotes: z.array(remote),
   /** What DNS says to the Pod. Undefined: another app, or an older one. */
   names: z.optional(z.array(name)),
+  /** Null: it can't drain clusters. Undefined: another app, or an older one. */
+  drains: z.nullish(z.array(drain)),
+  /** Who answers for Services with an order of clusters. Undefined: another app, or an older one. */
+  orders: z.optional(orders),
   /** The local cluster, as a source of global Services. */
   localServices: z.optional(z.object({ name: z.string(), skipped })),
 });
 
 export type AppStatus = z.infer<typeof appStatus>;
+export type DrainStatus = z.infer<typeof drain>;
 export type RemoteStatus = AppStatus['remotes'][number];
 export type ResolvedName = NonNullable<AppStatus['names']>[number];
 

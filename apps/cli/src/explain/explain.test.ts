@@ -228,6 +228,24 @@ Every hop is fine.
 `);
   });
 
+  it.each([
+    { name: 'the order', drains: [], want: 'its order of clusters prefers others' },
+    {
+      name: 'a drain',
+      drains: [{ cluster: 'c2', since: null, by: 'jane', reason: 'new kernels' }],
+      want: 'c2 is drained by jane: new kernels',
+    },
+  ])('says that endpoints are standbys, by $name', ({ drains, want }) => {
+    const standbys = unready.map((slice) => ({
+      ...slice,
+      metadata: { ...slice.metadata, annotations: { 'mirror-svc-standby': 'true' } },
+    }));
+    const pods = [appPod({ app: 'semaphore-service-mirror', remotes: [remoteStatus()], drains })];
+    const report = { cluster: 'c1', pods };
+    const said = explainText([explain({ ...facts, here: { ...here(), report }, slices: known(standbys) })], paint);
+    expect(said).toContain(`only standbys of c2, for when no other can answer: 10.4.0.9; ${want}`);
+  });
+
   it.each<{ name: string; change: Partial<Facts>; want: string; fix: RegExp | string }>([
     {
       name: 'no calling Pod',

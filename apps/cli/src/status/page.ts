@@ -4,6 +4,7 @@ import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { type AppPair, type Pair, pairsOf } from './pairs.ts';
+import { drainedIn, movedIn } from './routing.ts';
 import { age, stateText } from './words.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
@@ -55,8 +56,9 @@ export function statusText(
 ): string {
   const pairs = pairsOf(reports);
   const problems = problemsIn(reports).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
-  const warnings = reports.flatMap(({ leftOut }) =>
-    leftOut === undefined ? [] : [`${paint('yellow', '!')} ${printable(leftOut)}`],
+  const leftOut = reports.flatMap((report) => report.leftOut ?? []);
+  const warnings = [...drainedIn(reports), ...movedIn(reports), ...leftOut].map(
+    (warning) => `${paint('yellow', '!')} ${printable(warning)}`,
   );
   const parts = [
     appLines(reports),

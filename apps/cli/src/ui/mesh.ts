@@ -7,6 +7,7 @@ import {
   mirroredServiceLabel,
   mirroredSliceLabel,
   serviceNameLabel,
+  standbyAnnotation,
 } from '@kube-semaphore/service-mirror/names';
 import { sourcesOf } from '../clusters/app-status.ts';
 import { type ClusterReport, readPods } from '../clusters/report.ts';
@@ -29,9 +30,9 @@ export type MeshCluster = ReadCluster & {
   readonly failures: readonly string[];
 };
 
-/** A mirror, a global Service or an import, and how many ready endpoints it has of each cluster. */
+/** A mirror, a global Service or an import, and how many ready endpoints and standbys it has of each cluster. */
 export type ServiceRow = Omit<Mirrored, 'sources'> & {
-  readonly endpoints: readonly { readonly cluster: string; readonly ready: number }[];
+  readonly endpoints: readonly { readonly cluster: string; readonly ready: number; readonly standby: number }[];
 };
 
 /** Objects of a remote that an app skips. */
@@ -95,10 +96,11 @@ function servicesIn({ report, services, imports, slices }: MeshCluster): readonl
 function rowOf(mirrored: Mirrored | undefined, slices: readonly EndpointSlice[] = []): readonly ServiceRow[] {
   if (mirrored === undefined) return [];
   const { sources, ...row } = mirrored;
-  const endpoints = sources.map((cluster) => ({
-    cluster,
-    ready: slices.filter((slice) => isOf(slice, cluster)).reduce((sum, slice) => sum + readyIn(slice), 0),
-  }));
+  const endpoints = sources.map((cluster) => {
+    const own = slices.filter((slice) => isOf(slice, cluster));
+    const standbys = own.filter(({ metadata }) => metadata.annotations[standbyAnnotation] === 'true');
+    return { cluster, ready: sumOf(own, readyIn), standby: sumOf(standbys, servingIn) };
+  });
   return [{ ...row, endpoints }];
 }
 
@@ -122,6 +124,13 @@ export const sliceSelectors = [
 /** An unset condition means ready. */
 const readyIn = ({ endpoints }: EndpointSlice): number =>
   endpoints.filter(({ conditions }) => conditions.ready !== false).length;
+
+/** Those that aren't ready, of a slice of standbys. */
+const servingIn = ({ endpoints }: EndpointSlice): number =>
+  endpoints.filter(({ conditions: { ready, serving } }) => ready === false && serving !== false).length;
+
+const sumOf = (slices: readonly EndpointSlice[], count: (slice: EndpointSlice) => number): number =>
+  slices.reduce((sum, slice) => sum + count(slice), 0);
 
 /** What replicas and the nodes of a cluster say is about the same objects. */
 function skippedIn(reports: readonly ClusterReport[]): readonly SkippedRow[] {

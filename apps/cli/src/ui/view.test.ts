@@ -88,18 +88,18 @@ describe('the view of a mesh', () => {
 
   it('has the ready endpoints of each Service by cluster, those without any first', () => {
     expect(view().services.rows).toEqual([
-      { cluster: 'c1', kind: 'mirror', service: 'shop/web', endpoints: [{ cluster: 'c2', ready: 0 }] },
+      { cluster: 'c1', kind: 'mirror', service: 'shop/web', endpoints: [{ cluster: 'c2', ready: 0, standby: 0 }] },
       {
         cluster: 'c1',
         kind: 'global',
         service: 'shop/db',
         endpoints: [
-          { cluster: 'c1', ready: 0 },
-          { cluster: 'c2', ready: 2 },
+          { cluster: 'c1', ready: 0, standby: 0 },
+          { cluster: 'c2', ready: 2, standby: 0 },
         ],
       },
-      { cluster: 'c1', kind: 'import', service: 'shop/far', endpoints: [{ cluster: 'c2', ready: 1 }] },
-      { cluster: 'c1', kind: 'import', service: 'shop/near', endpoints: [{ cluster: 'c2', ready: 1 }] },
+      { cluster: 'c1', kind: 'import', service: 'shop/far', endpoints: [{ cluster: 'c2', ready: 1, standby: 0 }] },
+      { cluster: 'c1', kind: 'import', service: 'shop/near', endpoints: [{ cluster: 'c2', ready: 1, standby: 0 }] },
     ]);
   });
 

@@ -1,91 +1,18 @@
 // Real: an API server's proxy asks the programs for their status, and its admission decides what conflicts look like.
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from '@kube-semaphore/eventually';
-import {
-  createPod,
-  deployedCrds,
-  docBlocks,
-  endpointSlice,
-  kubectlFolder,
-  pod,
-  type Program,
-  type RealCluster,
-  service,
-  spawnProgram,
-  startRealCluster,
-} from '@kube-semaphore/testkit';
-import { expect, test } from 'vitest';
+import { docBlocks, kubectlFolder, service } from '@kube-semaphore/testkit';
+import { expect } from 'vitest';
+import { GLOBAL, itWithMirrors, type Name, names } from '../support/mirrored-clusters.ts';
 import { afterContexts, runHere } from '../support/run.ts';
 
-const launcher = fileURLToPath(new URL('../../../service-mirror/bin/semaphore-service-mirror.js', import.meta.url));
 const semaphore = fileURLToPath(new URL('../../bin/semaphore.js', import.meta.url));
 
-const GLOBAL = 'mirror.semaphore.uw.io/global-service';
-const names = ['c1', 'c2'] as const;
-type Name = (typeof names)[number];
-
-/** An API server's proxy refuses loopback addresses. */
-function ownAddress(): string {
-  const own = Object.values(networkInterfaces()).flatMap((all = []) => all);
-  return own.find(({ family, internal }) => family === 'IPv4' && !internal)!.address;
-}
-
-async function startMirror(cluster: RealCluster, remote: RealCluster): Promise<Program> {
-  const config = join(cluster.dir, 'service-mirror.json');
-  await writeFile(
-    config,
-    JSON.stringify({
-      global: {
-        mirrorSvcLabelSelector: 'mirror=true',
-        globalSvcLabelSelector: `${GLOBAL}=true`,
-        globalSvcRoutingStrategyLabel: 'local-first=true',
-        mirrorNamespace: 'sys-semaphore',
-      },
-      mcs: { namespaces: ['shop', 'only-c1'] },
-      localCluster: { name: cluster.name, kubeConfigPath: cluster.adminKubeconfig },
-      remoteClusters: [{ name: remote.name, servicePrefix: remote.name, kubeConfigPath: remote.adminKubeconfig }],
-    }),
-  );
-  const ip = ownAddress();
-  const program = spawnProgram(launcher, [`-config=${config}`, `-listen-address=${ip}:0`]);
-  const { port } = await program.logged('started');
-  const ports = [{ name: 'http', containerPort: Number(port) }];
-  const labels = { app: 'semaphore-service-mirror' };
-  await createPod(cluster.admin, {
-    ...pod({ namespace: 'kube-system', name: 'service-mirror-0', labels, ips: [ip] }),
-    spec: { serviceAccountName: 'default', containers: [{ name: 'mirror', image: 'mirror', ports }] },
-  });
-  return program;
-}
-
-const it = test
-  .extend('members', { scope: 'file' }, names)
-  .extend('clusters', { scope: 'file' }, async ({ members }, { onCleanup }) => {
-    const [c1, c2] = await Promise.all([
-      startRealCluster({ name: members[0] }),
-      startRealCluster({ name: members[1] }),
-    ]);
-    onCleanup(async () => void (await Promise.all([c1.stop(), c2.stop()])));
-    for (const { admin, ...cluster } of [c1, c2]) {
-      for (const crd of deployedCrds('service-mirror/mcs')) await cluster.defineResource(crd);
-      for (const name of ['sys-semaphore', 'shop', 'elsewhere'])
-        await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    }
-    return { c1, c2 };
-  })
-  .extend('mirrors', { scope: 'file' }, async ({ clusters: { c1, c2 } }, { onCleanup }) => {
-    const programs = [await startMirror(c1, c2), await startMirror(c2, c1)];
-    onCleanup(async () => void (await Promise.all(programs.map((program) => program.stop()))));
-    return programs;
-  })
-  .extend('kubeconfigs', { scope: 'file' }, ({ clusters: { c1, c2 } }) =>
-    [c1.adminKubeconfig, c2.adminKubeconfig].join(delimiter),
-  )
+const it = itWithMirrors
   .extend('run', ({ kubeconfigs, mirrors: _mirrors }) => async (...argv: readonly string[]) => {
     return afterContexts(await runHere({ KUBECONFIG: kubeconfigs }, 'export', ...argv));
   })
@@ -98,14 +25,6 @@ const it = test
     const PATH = [bin, kubectlFolder, process.env['PATH']].join(delimiter);
     const env = { PATH, HOME: c1.dir, KUBECONFIG: kubeconfigs };
     return (await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', commands], { env })).stdout;
-  })
-  .extend('add', ({ clusters }) => async (at: Name, name: string, labels: Readonly<Record<string, string>> = {}) => {
-    const { admin } = clusters[at];
-    await admin.create('/api/v1/namespaces/shop/services', service({ namespace: 'shop', name, labels }));
-    await admin.create(
-      '/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices',
-      endpointSlice({ namespace: 'shop', name: `${name}-1`, service: name, endpoints: [`10.4.${at.slice(1)}.1`] }),
-    );
   });
 
 it('exports a Service, says what each cluster made of it, and ends that again', async ({ run, add }) => {

@@ -133,7 +133,7 @@ export function largeMesh(count: number): Mesh {
         cluster,
         kind: 'mirror',
         service: `shop/web-${i}`,
-        endpoints: [{ cluster: source, ready: 2 }],
+        endpoints: [{ cluster: source, ready: 2, standby: 0 }],
       })),
     ),
     skipped: [],

@@ -30,6 +30,8 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly remotes?: RemoteStatus[];
   readonly localServices?: AppStatus['localServices'];
   readonly names?: AppStatus['names'];
+  readonly drains?: AppStatus['drains'];
+  readonly orders?: AppStatus['orders'];
 };
 
 /** A Pod of an app, which is fine. */
@@ -44,6 +46,8 @@ export const appPod = ({
   remotes = [],
   localServices,
   names,
+  drains,
+  orders,
 }: PodOptions): AppPod & { readonly status: object } => ({
   app,
   namespace: 'kube-system',
@@ -61,5 +65,7 @@ export const appPod = ({
     remotes,
     localServices,
     names,
+    drains,
+    orders,
   },
 });

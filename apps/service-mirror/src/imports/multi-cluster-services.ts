@@ -15,7 +15,7 @@ import { LocalImports } from './local/imports.ts';
 import { ImportWriter } from './local/import-writer.ts';
 import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
-import { RoutingStates } from '../endpoints/routing-states.ts';
+import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
 import type { QueueMetrics } from '../metrics/queue.ts';
@@ -25,7 +25,7 @@ import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
 
 export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes' | 'queue'> &
-  Pick<ImportReconcilerOptions, 'zones'> & {
+  Pick<ImportReconcilerOptions, 'zones' | 'drains'> & {
     readonly leader: Pick<Leader, 'queue'>;
     readonly observer: QueueMetrics;
     readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;
@@ -109,6 +109,11 @@ export class MultiClusterServices implements Feature {
   /** How many exports of a remote are imported. */
   exportsOf(remote: string): number {
     return this.#clusters.get(remote)?.admitted ?? 0;
+  }
+
+  /** The imports with an order of clusters. */
+  get ordered(): readonly OrderedService[] {
+    return this.#states.services();
   }
 
   /** What reconciles would write now for all keys, what a plan asks about it, and says about each cluster. */

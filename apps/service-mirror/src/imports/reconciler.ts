@@ -29,6 +29,7 @@ import type { ImportObjects } from './desired/objects.ts';
 import { plannedChanges } from './desired/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/retained.ts';
 import { terminating } from '../endpoints/desired/terminating.ts';
+import type { LocalDrains } from '../endpoints/local/drains.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { LocalZones } from '../services/local/zones.ts';
 import type { ImportAt, LocalImports } from './local/imports.ts';
@@ -54,6 +55,7 @@ export type ImportReconcilerOptions = {
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly drains: Pick<LocalDrains, 'clusters'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
   /** RFC 3339. */
   readonly now?: () => string;
@@ -186,7 +188,7 @@ export class ImportReconciler {
   }
 
   #target(key: string, at: ImportAt): ImportTarget {
-    const { settings, remotes, imports, clusters, families, zones, states } = this.#options;
+    const { settings, remotes, imports, clusters, families, zones, drains, states } = this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
@@ -211,6 +213,7 @@ export class ImportReconciler {
         ...knownClusters(settings.local, remotes),
         order: orderFor(mcs.clusterOrder, at),
         hasAllZones: zones.haveAllNodes,
+        drained: drains.clusters,
         ...states.next(key),
       },
       zones: zones.zones,

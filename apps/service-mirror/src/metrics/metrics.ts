@@ -43,6 +43,18 @@ export const metrics = {
     help: 'Writes that restored what another program changed or deleted.',
     labels: { remote: { help: 'or `global` for global Services' } },
   },
+  drainedSince: {
+    name: 'semaphore_service_mirror_drained_since_seconds',
+    type: 'gauge',
+    help: 'When a cluster was drained, in seconds since 1970; 0 if that is unknown. Only of drained clusters.',
+    labels: { cluster: { help: 'its name' } },
+  },
+  orderedServices: {
+    name: 'semaphore_service_mirror_ordered_services',
+    type: 'gauge',
+    help: 'Global Services and ServiceImports with an order of clusters, by who answers.',
+    labels: { answers: { values: ['best', 'other', 'none'] } },
+  },
   mcsExportsKnown: {
     name: 'semaphore_service_mirror_mcs_exports_known',
     type: 'gauge',

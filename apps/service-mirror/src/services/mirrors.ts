@@ -12,7 +12,8 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Logger, shared } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../config/options.ts';
 import { prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
-import { RoutingStates } from '../endpoints/routing-states.ts';
+import type { LocalDrains } from '../endpoints/local/drains.ts';
+import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import { Gaps } from '../metrics/gaps.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
 import type { MirrorMetrics } from '../metrics/metrics.ts';
@@ -42,6 +43,7 @@ export type MirrorsOptions = Pick<SourceClustersOptions, 'onStale'> & {
   readonly writes: Pick<LocalWrites, 'write' | 'failed'>;
   readonly counts: LocalCounts;
   readonly zones: LocalZones;
+  readonly drains: LocalDrains;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
 };
@@ -105,6 +107,11 @@ export class Mirrors implements Feature {
   /** How many Services of a remote have local objects: mirrors, and parts of global Services. */
   servicesOf(remote: string): number {
     return this.#keys.servicesOf(remote);
+  }
+
+  /** The global Services with an order of clusters. */
+  get ordered(): readonly OrderedService[] {
+    return this.#states.services();
   }
 
   startLeading(running: RunOptions): void {

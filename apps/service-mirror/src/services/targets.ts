@@ -7,6 +7,7 @@ import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
 import { orderFor } from '../config/cluster-order.ts';
 import { knownClusters, prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
+import type { LocalDrains } from '../endpoints/local/drains.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { SourceCluster } from './remote/source-cluster.ts';
 import type { SourceClusters } from './remote/source-clusters.ts';
@@ -28,6 +29,7 @@ export type TargetsOptions = {
   };
   readonly keys: ServiceKeys;
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly drains: Pick<LocalDrains, 'clusters'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
 };
 
@@ -74,7 +76,7 @@ export class Targets {
   }
 
   #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
-    const { settings, remotes, local, clusters, keys, zones, states } = this.#options;
+    const { settings, remotes, local, clusters, keys, zones, drains, states } = this.#options;
     const { global, mirrorNamespace } = settings;
     if (global === undefined) return undefined;
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
@@ -100,6 +102,7 @@ export class Targets {
           ...knownClusters(settings.local, remotes),
           order: orderFor(global.clusterOrder, { namespace, name }),
           hasAllZones: zones.haveAllNodes,
+          drained: drains.clusters,
           ...states.next(key),
         },
       },

@@ -2,9 +2,10 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { node as nodeObject, startKubeProxy } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
-import { describe } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { globalLabels, it as itOnNetwork, localFirst, ZONE } from '../support/net/it.ts';
-import { whoAnswers } from '../support/net/programs.ts';
+import { openConnection, whoAnswers } from '../support/net/programs.ts';
+import { MIRRORS } from '../support/mirror-process.ts';
 import { type Machine, runPod, setReady } from '../support/net/workload.ts';
 
 /**
@@ -128,5 +129,45 @@ describe('the address of a global Service', () => {
     await becomesServedBy(client, service, ['order-here']);
     await setReady(there.cluster, 'order-there', true);
     await becomesServedBy(client, service, ['order-there']);
+  });
+
+  it('avoids a drained cluster, whose open connections stay, and which answers when no other can', async ({
+    client,
+    here,
+    there,
+    local,
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    const selector = { app: 'drain' };
+    await runPod({ ...here, name: 'drain-here', ips: ['10.3.0.3'], labels: selector });
+    await runPod({ ...there, name: 'drain-there', ips: ['10.4.1.3'], labels: selector });
+    for (const each of [sources, localSources]) await each.add({ name: 'drain', labels: globalLabels, selector });
+    await startGlobal();
+    const name = 'gl-default-73736d-drain';
+    await mirrors.become({ [name]: ['10.3.0.3', '10.4.1.3'] });
+    const service = await mirrors.service(name);
+    await setReady(here.cluster, 'drain-here', false);
+    await becomesServedBy(client, service, ['drain-there']);
+    const open = openConnection(client, (service['spec'] as { clusterIP: string }).clusterIP, 80);
+    onTestFinished(open.close);
+    expect(await open.answer()).toBe('drain-there');
+    await setReady(here.cluster, 'drain-here', true);
+    await becomesServedBy(client, service, ['drain-here', 'drain-there']);
+
+    const configMaps = `/api/v1/namespaces/${MIRRORS}/configmaps`;
+    const drains = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'semaphore-drains' }, data: { c2: '' } };
+    await local.admin.create(configMaps, drains);
+    await becomesServedBy(client, service, ['drain-here']);
+    expect(await open.ask()).toBe('drain-there');
+    await setReady(here.cluster, 'drain-here', false);
+    await becomesServedBy(client, service, ['drain-there']);
+    await setReady(here.cluster, 'drain-here', true);
+    await becomesServedBy(client, service, ['drain-here']);
+    await local.admin.delete(`${configMaps}/semaphore-drains`);
+    await becomesServedBy(client, service, ['drain-here', 'drain-there']);
+    expect(await open.ask()).toBe('drain-there');
   });
 });

@@ -120,6 +120,7 @@ export const builtIns: readonly Resource[] = [
   }),
   builtIn('networking.k8s.io/v1 ServiceCIDR', 'servicecidrs', { namespaced: false, statusSubresource: true }),
   builtIn('v1 Event', 'events', { shortNames: ['ev'], createOnUpdate: true }),
+  builtIn('v1 ConfigMap', 'configmaps', { shortNames: ['cm'] }),
   builtIn('v1 ServiceAccount', 'serviceaccounts', { shortNames: ['sa'] }),
   builtIn('coordination.k8s.io/v1 Lease', 'leases', { createOnUpdate: true, unconditionalUpdate: false }),
   builtIn('rbac.authorization.k8s.io/v1 Role', 'roles', rbac),

@@ -1,4 +1,5 @@
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
+import { standbyAnnotation } from '@kube-semaphore/service-mirror/names';
 import type { RemoteStatus } from '../../clusters/app-status.ts';
 import type { Read } from '../../clusters/objects.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type HopResult,
   wrong,
 } from '../facts.ts';
+import { drainWords } from '../../status/routing.ts';
 import { isSliceOf, type Via } from '../via.ts';
 
 /** Whether there is something here that stands for the Service there, with the port. */
@@ -88,9 +90,23 @@ export function slicesHop(facts: Facts, via: Read<Via | undefined>): HopResult {
   if (copied.length > 0) return ok(`${copied.length}${of} ready endpoints of ${there.cluster}: ${copied.join(', ')}`);
   if (own === undefined)
     return unknown(`no ready endpoint of ${there.cluster}; its own slices: ${source.known ? '' : source.why}`);
+  const standbys = addressesIn(copiesOf(facts, via.value).filter(isStandby));
+  if (standbys.length > 0) {
+    const why = drainOf(facts) ?? 'its order of clusters prefers others';
+    return ok(`only standbys of ${there.cluster}, for when no other can answer: ${standbys.join(', ')}; ${why}`);
+  }
   if (own.length > 0) return wrong(`no ready endpoint of ${there.cluster} is here: plan says why`, plan);
   return ok(`no ready endpoint, as in ${there.cluster} (${to.namespace}/${to.name})`);
 }
+
+const isStandby = ({ metadata }: EndpointSlice): boolean => metadata.annotations[standbyAnnotation] === 'true';
+
+/** That of the other cluster here, in words. */
+const drainOf = ({ here, there }: Facts): string | undefined =>
+  statusesOf(here, 'semaphore-service-mirror')
+    .flatMap(({ drains }) => drains ?? [])
+    .filter(({ cluster }) => namesOf(there).includes(cluster))
+    .map(drainWords)[0];
 
 /** The slices here whose endpoints are of the cluster. */
 export const copiesOf = ({ slices, there }: Pick<Facts, 'slices' | 'there'>, via: Via): readonly EndpointSlice[] =>

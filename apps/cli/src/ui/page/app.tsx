@@ -226,7 +226,10 @@ function endpointsCell({ endpoints }: ServiceRow): ComponentChildren {
     <Result kind={ready > 0 ? 'ok' : 'warning'}>
       {endpoints
         .slice(0, MAX_SOURCES)
-        .map((each) => `${each.ready} in ${each.cluster}`)
+        .map(
+          ({ cluster, ready: own, standby }) =>
+            `${own} in ${cluster}${standby === 0 ? '' : ` and ${standby} as standby`}`,
+        )
         .join(', ') || 'of no cluster'}
       {rest > 0 && ` and ${counted(rest, 'other cluster')}`}
     </Result>

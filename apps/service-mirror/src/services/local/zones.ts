@@ -1,6 +1,6 @@
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { Watched } from '@kube-semaphore/multicluster';
+import { asWhole, Watched } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
 import { MAX_ZONES } from '../../endpoints/desired/routing/routing-hints.ts';
@@ -36,9 +36,8 @@ export class LocalZones {
       kind: nodeKind,
       project: ({ metadata }) => ({ uid: metadata.uid, zone: metadata.labels[zoneLabel] ?? '' }),
       equal: (a, b) => a.zone === b.zone,
-      onChange: () => this.#update(),
       idleTimeoutMs: options.options.watchIdleTimeoutMs,
-      hooks: { onSynced: () => this.#update(), onRestart: ({ error }) => this.#failed(error) },
+      ...asWhole({ update: () => this.#update(), failed: (error) => this.#failed(error) }),
     });
   }
 

@@ -15,6 +15,7 @@ async function call(): Promise<string> {
   const socket = connect(Number(port), host ?? '');
   try {
     await once(socket, 'connect', { signal: AbortSignal.timeout(5_000) });
+    socket.end();
     return await text(socket);
   } catch {
     return 'no answer'; // the error depends on the routes of the machine

@@ -24,11 +24,28 @@ export async function whoAnswers(place: Place, host: string, port: number): Prom
   ) as readonly string[];
 }
 
-/** Lets a node or pod answer every connection to port 8080 with its name, even if a caller hangs up first. */
+/** Lets a node or pod answer every connection to port 8080, and whatever comes on it, with its name, until the caller hangs up. */
 export async function serve(place: Place, name: string): Promise<void> {
-  const script = `require('node:net')
-    .createServer((socket) => socket.on('error', () => {}).end(process.argv[1]))
+  const script = `const answer = process.argv[1];
+    require('node:net')
+    .createServer((socket) => socket.on('error', () => {}).on('data', () => socket.write(answer)).write(answer))
     .listen(8080, '::', () => console.log('listening'))`;
   const server = place.spawn(process.execPath, ['-e', script, name], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout ?? server, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+/** Opens a connection that stays open. `answer` resolves with what comes next; `ask` sends something before. */
+export function openConnection(place: Place, host: string, port: number) {
+  const script = `const socket = require('node:net').connect(Number(process.argv[2]), process.argv[1]);
+    process.stdin.pipe(socket).pipe(process.stdout);`;
+  const caller = place.spawn(process.execPath, ['-e', script, host, String(port)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const answer = async (): Promise<string> =>
+    String((await once(caller.stdout!, 'data', { signal: AbortSignal.timeout(TIMEOUT_MS) }))[0]);
+  const ask = (): Promise<string> => {
+    caller.stdin!.write('?');
+    return answer();
+  };
+  return { answer, ask, close: () => void caller.kill() };
 }

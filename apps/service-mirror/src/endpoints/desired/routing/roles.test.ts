@@ -174,3 +174,41 @@ describe('a level that was down by min-ready', () => {
     expect(rolesOf({ ...input, members, minReady, down: away.down, nowMs: 1 }).roles.get('c1')).toBe('first');
   });
 });
+
+describe('the levels', () => {
+  const levelsIn = (parts: Partial<RolesInput>) =>
+    rolesOf({ ...input, ...parts }).levels.map(({ level, role, state }) => [level, role, state]);
+
+  it('say which clusters they have, their best role, and why they are up or down', () => {
+    const members = [
+      member('c1', 0, 'n'),
+      member('c2', 1, 'r', { state: 'drained' }),
+      member('c3', 2, 'r', { state: 'stale' }),
+      member('a', 3, 'r'),
+      member('b', 3, 'r', { state: 'drained' }),
+    ];
+    expect(levelsIn({ order: valueOf(parseClusterOrder('c1; c2; c3; *; c9')), members })).toEqual([
+      ['c1', 'standby', 'not-ready'],
+      ['c2', 'standby', 'drained'],
+      ['c3', 'standby', 'stale'],
+      ['*', 'first', 'up'],
+      ['c9', undefined, undefined],
+    ]);
+    expect(rolesOf({ ...input, members }).levels[3]).toMatchObject({ clusters: ['a', 'b'] });
+  });
+
+  it('wait after they had too few ready endpoints', () => {
+    const order = valueOf(parseClusterOrder('c1; c2'));
+    const minReady = { count: 2 };
+    const of = (states: string, more: Partial<RolesInput> = {}) => {
+      const members = [member('c1', 0, states), member('c2', 1, 'rr')];
+      return { order, minReady, members, ...more };
+    };
+    expect(levelsIn(of('rn'))).toEqual([
+      ['c1', 'second', 'min-ready'],
+      ['c2', 'first', 'up'],
+    ]);
+    const { down } = rolesOf({ ...input, ...of('rn') });
+    expect(levelsIn(of('rr', { down }))[0]).toEqual(['c1', 'second', 'waiting']);
+  });
+});

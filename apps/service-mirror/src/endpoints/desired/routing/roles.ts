@@ -39,10 +39,27 @@ export type RolesInput = {
   readonly nowMs: number;
 };
 
+/** A level of the order, and why it is up or not. */
+export type LevelReport = {
+  /** As the order has it. */
+  readonly level: string;
+  /** Those that have the Service. */
+  readonly clusters: readonly string[];
+  /** The best one of its clusters; undefined: none has the Service. */
+  readonly role: Role | undefined;
+  /**
+   * `not-ready`: it has no ready endpoint. `min-ready`: it has too few. `waiting`: it has had enough for less than `UP_AFTER_MS`.
+   * `drained`, `stale`: so are all its clusters.
+   */
+  readonly state: 'up' | 'not-ready' | 'min-ready' | 'waiting' | 'drained' | 'stale' | undefined;
+};
+
 export type Roles = {
   /** Of each member. */
   readonly roles: ReadonlyMap<string, Role>;
   readonly down: DownLevels;
+  /** In the order's order. */
+  readonly levels: readonly LevelReport[];
   /** When a level is up again if nothing changes until then, monotonic; undefined: none waits for that. */
   readonly dueMs: number | undefined;
 };
@@ -51,6 +68,7 @@ export type Roles = {
 export const UP_AFTER_MS = 30_000;
 
 const STATES: readonly Member['state'][] = ['active', 'drained', 'stale'];
+const ROLES: readonly Role[] = ['first', 'second', 'standby'];
 const FAMILIES: readonly Family[] = ['IPv4', 'IPv6'];
 
 /**
@@ -77,11 +95,34 @@ export function rolesOf({ order, members, minReady, hasSecond, down: before, now
   const next = hasSecond && second?.state === 'active' ? second : undefined;
   const roleOf = (member: Member): Role => (isIn(first, member) ? 'first' : isIn(next, member) ? 'second' : 'standby');
   const waits = [...down.values()].filter((since) => since !== undefined);
+  const levels = order.map(({ text }, level): LevelReport => {
+    const own = members.filter((member) => member.level === level);
+    const found = own.map(roleOf);
+    const group = groups.find((each, i) => i % order.length === level && each.own.length > 0);
+    return {
+      level: text,
+      clusters: own.map(({ cluster }) => cluster).toSorted(),
+      role: ROLES.find((role) => found.includes(role)),
+      state: group && stateOf(group, { since: down.get(text) }),
+    };
+  });
   return {
     roles: new Map(members.map((member) => [member.cluster, roleOf(member)])),
     down,
+    levels,
     dueMs: waits.length === 0 ? undefined : Math.min(...waits) + UP_AFTER_MS,
   };
+}
+
+/** @param since when it got enough ready endpoints again; undefined: it has too few, or isn't counted */
+function stateOf(
+  { state, hasReady, isUp }: { readonly state: Member['state']; readonly hasReady: boolean; readonly isUp: boolean },
+  { since }: { readonly since: number | undefined },
+): LevelReport['state'] {
+  if (state !== 'active') return state;
+  if (!hasReady) return 'not-ready';
+  if (isUp) return 'up';
+  return since === undefined ? 'min-ready' : 'waiting';
 }
 
 const isNotEmpty = (items: readonly unknown[]): boolean => items.length > 0;

@@ -21,7 +21,7 @@ export type RoutingContext = KnownClusters &
   };
 
 /** What the next decision about a Service needs of this one. */
-export type RoutingState = Pick<Roles, 'down' | 'dueMs'>;
+export type RoutingState = Pick<Roles, 'down' | 'dueMs' | 'levels'>;
 
 export type RouteInput = {
   /** Of the Service. */
