@@ -6,6 +6,7 @@ import { type DesiredSlice, hasReady } from '../endpoints/desired/objects.ts';
 import { diffService, type ServiceChange } from '../endpoints/desired/diff/service.ts';
 import { diffSlices, type Owner, ownerOf } from '../endpoints/desired/diff/slices.ts';
 import { fitSlices } from '../endpoints/desired/fit-slices.ts';
+import { remembered } from '../endpoints/desired/remembered.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';
@@ -43,6 +44,8 @@ type Phases = {
   readonly ports: readonly { readonly name: string }[];
   readonly slices: (owner: Owner | undefined) => SlicePhasesOfAll;
 };
+
+const fitOnce = remembered(fitSlices);
 
 type WriteContext = KeyContext & { readonly key: string };
 
@@ -130,7 +133,7 @@ export class ServiceReconciler {
     if (!local.isSynced() || target === undefined) return noChange([]);
     const { name, wanted } = target;
     const cluster = clusterOf(key);
-    const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitSlices(wanted.slices, cluster);
+    const fitting = typeof wanted === 'string' ? { slices: [], diagnostics: [] } : fitOnce(wanted.slices, cluster);
     const diagnostics = [...target.diagnostics, ...fitting.diagnostics];
     const observed = local.service(name);
     const sources = observed === undefined ? [] : keys.sourcesOf(observed);

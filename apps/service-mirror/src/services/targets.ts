@@ -2,6 +2,7 @@ import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
 import type { RemoteList } from '@kube-semaphore/multicluster';
 import { mirrorTarget } from './desired/mirrors/target.ts';
 import type { ServiceView, Target } from '../endpoints/desired/target.ts';
+import { remembered } from '../endpoints/desired/remembered.ts';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
@@ -35,6 +36,15 @@ export type TargetsOptions = {
 
 /** A cluster whose part in a key is skipped: known to have nothing of it. */
 const withoutPart = ({ known }: ServiceView): ServiceView => ({ known, service: undefined, slices: [], skipped: [] });
+
+const sourceOf = remembered(
+  (source: ServiceView, cluster: string, isLocal: boolean, stale: GlobalSource['stale']): GlobalSource => ({
+    cluster,
+    isLocal,
+    stale,
+    source,
+  }),
+);
 
 /** From a key to what it wants, by what is known about the clusters. */
 export class Targets {
@@ -80,14 +90,14 @@ export class Targets {
     const { global, mirrorNamespace } = settings;
     if (global === undefined) return undefined;
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
-    const sources = clusters.all.flatMap((each): GlobalSource[] => {
+    const sources: GlobalSource[] = [];
+    for (const each of clusters.all) {
       const { cluster, stale } = each;
-      const source = each.source('global')?.view(namespace, name);
-      if (source === undefined) return [];
+      const view = each.source('global')?.view(namespace, name);
+      if (view === undefined) continue;
       const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
-      const isLocal = cluster === settings.local.name;
-      return [{ cluster, isLocal, stale, source: isSkipped ? withoutPart(source) : source }];
-    });
+      sources.push(sourceOf(isSkipped ? withoutPart(view) : view, cluster, cluster === settings.local.name, stale));
+    }
     const { state, ...target } = globalTarget(
       { namespace, name },
       {

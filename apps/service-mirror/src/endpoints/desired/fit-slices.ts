@@ -1,6 +1,7 @@
 import { compareText } from '@kube-semaphore/naming';
 import { mirrorClusterLabel, sourceAnnotation } from '../../names.ts';
 import type { DesiredSlice } from './objects.ts';
+import { remembered } from './remembered.ts';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import { portProblem } from './ports.ts';
 
@@ -14,28 +15,38 @@ type Fitting = { readonly slices: readonly DesiredSlice[]; readonly diagnostics:
  * @param cluster of slices whose labels don't name one
  */
 export function fitSlices(slices: readonly DesiredSlice[], cluster: string): Fitting {
-  const fitting = new Map<string, DesiredSlice>();
-  const diagnostics: ClusterDiagnostic[] = [];
-  for (const slice of slices.toSorted((a, b) => compareText(sourceOf(a), sourceOf(b)))) {
-    const problem = problemOf(slice, fitting.get(slice.name));
-    if (problem === undefined) fitting.set(slice.name, slice);
-    else diagnostics.push({ cluster: slice.labels[mirrorClusterLabel] ?? cluster, kind: 'problem', ...problem });
+  const holders = new Map<string, DesiredSlice>();
+  for (const slice of slices) {
+    if (badPort(slice) !== undefined) continue;
+    const holder = holders.get(slice.name);
+    if (holder === undefined || sourceOf(slice) < sourceOf(holder)) holders.set(slice.name, slice);
   }
-  return { slices: slices.filter((slice) => fitting.get(slice.name) === slice), diagnostics };
+  if (holders.size === slices.length) return { slices, diagnostics: [] };
+  const isHolder = (slice: DesiredSlice): boolean => holders.get(slice.name) === slice;
+  const others = slices.filter((slice) => !isHolder(slice)).toSorted((a, b) => compareText(sourceOf(a), sourceOf(b)));
+  return {
+    slices: slices.filter(isHolder),
+    diagnostics: others.map((slice) => ({
+      cluster: slice.labels[mirrorClusterLabel] ?? cluster,
+      kind: 'problem',
+      ...problemOf(slice, holders.get(slice.name)),
+    })),
+  };
 }
 
-/** @param holder the slice that has the name */
+/** @param holder the slice that has the name; undefined if none has */
 function problemOf(
   slice: DesiredSlice,
   holder: DesiredSlice | undefined,
-): Pick<ClusterDiagnostic, 'reason' | 'detail'> | undefined {
+): Pick<ClusterDiagnostic, 'reason' | 'detail'> {
   const source = sourceOf(slice);
-  if (holder !== undefined)
-    return { reason: 'name-taken', detail: `${source}: the name ${slice.name} belongs to ${sourceOf(holder)}` };
-  const problem = slice.ports.map(portProblem).find((each) => each !== undefined);
+  const problem = badPort(slice);
   return problem === undefined
-    ? undefined
+    ? { reason: 'name-taken', detail: `${source}: the name ${slice.name} belongs to ${sourceOf(holder!)}` }
     : { reason: 'bad-port', detail: `${source}: a port has an invalid ${problem}` };
 }
+
+/** What is wrong with its first bad port. */
+const badPort = remembered((slice: DesiredSlice) => slice.ports.map(portProblem).find((each) => each !== undefined));
 
 const sourceOf = ({ annotations }: DesiredSlice): string => annotations[sourceAnnotation] ?? '';

@@ -11,6 +11,8 @@ import { withExported } from '../../endpoints/desired/diff/marks.ts';
 import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts';
 import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import { shortPortNames } from '../../endpoints/desired/port-names.ts';
+import type { PortNames } from '../../endpoints/desired/merged/merge-ports.ts';
+import { remembered } from '../../endpoints/desired/remembered.ts';
 import { LOCAL_FIRST } from '../../endpoints/desired/routing/order.ts';
 import { routedSlices, type RoutingContext, type RoutingState } from '../../endpoints/desired/routing/route.ts';
 import { localFirstAnnotations, routingHints } from '../../endpoints/desired/routing/routing-hints.ts';
@@ -23,7 +25,7 @@ import {
   exportConditions,
   type OwnExport,
 } from './conditions.ts';
-import type { Export } from './export.ts';
+import type { Export, ExportedDefinition } from './export.ts';
 import { importedAnnotations, importedLabels } from './exported-keys.ts';
 import { type MergedExports, mergeExports, retainExports } from './merge-exports.ts';
 import type { DerivedService, DesiredImport, ImportObjects, ImportSpec } from './objects.ts';
@@ -92,7 +94,8 @@ export function desiredImport(unordered: ImportInput): ImportTarget {
       diagnostics: [],
     };
 
-  const { fitting, skipped } = fittingPorts(merged, input);
+  const { namespace, name, placement } = input;
+  const { fitting, skipped } = fittingOf(merged, namespace, name, placement.namespace, placement.derived);
   const wish = wishOf(merged, input);
   const { slices, diagnostics, state } = slicesOf(fitting, input, wish);
   const wanted = { ...importOf(fitting, input, wish), service: derivedService(fitting, input, wish), slices };
@@ -122,9 +125,42 @@ function wishOf(
 
 /** Undefined if it isn't known what the exports say. */
 function mergedOf(exporters: readonly Exporter[], { existing }: RetainedExports): MergedExports | undefined {
-  if (existing !== undefined) return retainExports(existing, exporters);
-  return exporters.length === 0 ? undefined : mergeExports(exporters);
+  const exports = exporters.map(({ definition, cluster, createdAt, labels, annotations }) =>
+    exportOf(definition, cluster, createdAt, labels, annotations),
+  );
+  if (existing !== undefined) return retain(existing, exports);
+  return exports.length === 0 ? undefined : merge(exports);
 }
+
+// An import may have hundreds of exporters, of which one changes.
+const merge = remembered(mergeExports);
+const retain = remembered(retainExports);
+const exportOf = remembered(
+  (
+    definition: Export['definition'],
+    cluster: string,
+    createdAt: number,
+    labels: Export['labels'],
+    annotations: Export['annotations'],
+  ): Export => ({ cluster, createdAt, definition, labels, annotations }),
+);
+const fittingOf = remembered((merged: MergedExports, namespace: string, name: string, place: string, derived: string) =>
+  fittingPorts(merged, { namespace, name, placement: { namespace: place, derived } }),
+);
+const clustersOf = remembered((exporters: readonly Exporter[], others: readonly string[]): readonly string[] =>
+  [...new Set([...exporters.map(({ cluster }) => cluster), ...others])].toSorted(),
+);
+const slicesOfOne = remembered(
+  (
+    slices: readonly SourceSlice[],
+    cluster: string,
+    name: string,
+    derived: string | undefined,
+    definition: ExportedDefinition,
+    portNames: PortNames,
+  ) => importSlices({ cluster, slices }, { name, derived, definition, portNames }),
+);
+const NO_NAMES: PortNames = new Map();
 
 /**
  * Without the ports whose names kube-proxy can't use beside the derived Service. All clusters merge before they skip such
@@ -132,7 +168,7 @@ function mergedOf(exporters: readonly Exporter[], { existing }: RetainedExports)
  */
 function fittingPorts(
   merged: MergedExports,
-  { namespace, name, placement }: ImportInput,
+  { namespace, name, placement }: Pick<ImportInput, 'namespace' | 'name' | 'placement'>,
 ): { readonly fitting: MergedExports; readonly skipped: readonly ClusterDiagnostic[] } {
   const { definition } = merged;
   if (definition.headless) return { fitting: merged, skipped: [] };
@@ -175,11 +211,10 @@ function importOf(
     labels: importedLabels(merged.labels, prefixes),
     annotations: importedAnnotations(merged.annotations, prefixes),
   });
-  const clusters = [...new Set([...exporters.map(({ cluster }) => cluster), ...retained.clusters])].toSorted();
   return {
     serviceImport: { name, ...marks, spec },
     status: {
-      clusters,
+      clusters: clustersOf(exporters, retained.clusters),
       conditions: [obstacle ?? READY],
       sliceObjects: isBeside ? 'Present' : 'Absent',
     },
@@ -240,10 +275,9 @@ function slicesOf(
     const reason = obstacle.reason === 'Pending' ? 'bad-port' : 'family-not-supported';
     return { slices: [], diagnostics: [problemOf(importKey(namespace, name), reason, obstacle.message)] };
   }
-  const added = exporters.map(({ stale, ...sources }) => {
-    const { cluster } = sources;
-    const portNames = merged.portNames.get(cluster) ?? new Map<string, string>();
-    return { cluster, stale, ...importSlices(sources, { name, derived, definition, portNames }) };
+  const added = exporters.map(({ cluster, stale, slices: sources }) => {
+    const portNames = merged.portNames.get(cluster) ?? NO_NAMES;
+    return { cluster, stale, ...slicesOfOne(sources, cluster, name, derived, definition, portNames) };
   });
   const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
   const { slices, diagnostics, state } = routedSlices({

@@ -1,6 +1,7 @@
 import { importClusterLabel } from '../../names.ts';
 import { exportedMarks } from '../../endpoints/desired/diff/marks.ts';
 import { retainedSlice } from '../../endpoints/desired/merged/retained.ts';
+import { remembered } from '../../endpoints/desired/remembered.ts';
 import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { readWish } from '../../endpoints/desired/routing/wish.ts';
@@ -34,7 +35,7 @@ export function retainedExports({ observed, slices }: Present, unknown: readonly
   if (clusters.length === 0) return NOTHING_RETAINED;
   return {
     clusters,
-    slices: slices.filter((slice) => clusters.includes(clusterOf(slice))).map(retainedSlice),
+    slices: slices.filter((slice) => clusters.includes(clusterOf(slice))).map((slice) => retainedSlice(slice)),
     existing: observed && existingImport(observed),
   };
 }
@@ -49,11 +50,13 @@ export function orphanParts({ observed, slices }: Present, configured: Pick<Read
   const isOrphan = (cluster: string): boolean => cluster !== '' && !configured.has(cluster);
   const own = slices.filter((slice) => isOrphan(clusterOf(slice)));
   const clusters = new Set([...(observed?.clusters ?? []).filter(isOrphan), ...own.map(clusterOf)]);
-  return clusters.size === 0 ? NO_ORPHANS : { clusters: [...clusters], slices: own.map(retainedSlice) };
+  return clusters.size === 0
+    ? NO_ORPHANS
+    : { clusters: [...clusters], slices: own.map((slice) => retainedSlice(slice)) };
 }
 
 /** What a ServiceImport says of its exports. */
-export function existingImport(observed: ObservedImport): ExistingImport {
+export const existingImport = remembered((observed: ObservedImport): ExistingImport => {
   const { spec } = observed;
   const { type, ips: _, ports, ...policies } = spec;
   const definition = {
@@ -62,7 +65,7 @@ export function existingImport(observed: ObservedImport): ExistingImport {
     ports: ports.map((port) => ({ ...port, targetPort: undefined })),
   };
   return { definition, ...exportedMarks(observed), wish: readWish(observed.annotations).wish };
-}
+});
 
 /** The cluster of a slice's endpoints; `''` if it isn't known. */
 export const clusterOf = ({ labels }: Pick<ObservedSlice, 'labels'>): string => labels[importClusterLabel] ?? '';

@@ -9,6 +9,7 @@ import {
 } from '@kube-semaphore/kube-objects';
 import { type LeaderQueue, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
 import type { MirrorOptions } from '../../config/options.ts';
+import { compareNames } from '@kube-semaphore/naming';
 import type { LocalCounts } from '../../metrics/local-counts.ts';
 import { type ImportChange, namespaceOf, type ObservedObjects } from '../desired/changes.ts';
 import { keyOfDerived, keyOfSlice, type LocalDerived, type LocalImport, type LocalSlice } from '../desired/observed.ts';
@@ -16,6 +17,7 @@ import { clusterOf } from '../desired/retained.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
+import { remembered } from '../../endpoints/desired/remembered.ts';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedSlice } from '../../endpoints/local/read.ts';
 import type { WrittenObject } from './import-writer.ts';
@@ -172,7 +174,7 @@ export class LocalImports {
     const { namespace, name, derivedNamespace } = at;
     const key = importKey(namespace, name);
     const services = this.#servicesByImport.slices(key);
-    const slices = this.slices(key).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const slices = byName(this.slices(key));
     const service = this.service(at);
     const isPlaced = (slice: LocalSlice): boolean => slice.namespace === (isHeadless ? namespace : derivedNamespace);
     return {
@@ -251,6 +253,8 @@ export class LocalImports {
     });
   }
 }
+
+const byName = remembered((slices: readonly LocalSlice[]) => slices.toSorted(compareNames));
 
 /** Every version counts, as in `LocalObjects`. */
 const isSameVersion = (a: Identity, b: Identity): boolean => a.resourceVersion === b.resourceVersion;

@@ -10,13 +10,15 @@ import {
 } from '@kube-semaphore/multicluster';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
-import { type ExportPart, exportPart, NO_PART } from '../desired/export-part.ts';
+import { type ExportPart, exportPart, type ExportPartInput, NO_PART } from '../desired/export-part.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import { importClusterLabel, importKey } from '../../names.ts';
 import type { SourceCluster } from '../../services/remote/source-cluster.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { SourceExport } from './read-export.ts';
+import { remembered } from '../../endpoints/desired/remembered.ts';
 import type { SliceRules } from '../../endpoints/remote/read-slice.ts';
+import { skippedIn, type StoredSlice } from '../../endpoints/remote/slices.ts';
 import { ExportSource } from './exports.ts';
 import { ExportedServices, type ServiceSeed } from './services.ts';
 
@@ -133,15 +135,15 @@ export class McsCluster {
     const exported = this.exports.export(namespace, name);
     if (exported === undefined || !this.synced) return NO_PART;
     const { rules, options, source } = this.#options;
-    return exportPart({
+    return partOf(
+      this.services.slices(namespace, name),
       exported,
-      cluster: this.cluster,
-      isLocal: rules.isLocal,
-      stale: source?.stale ?? 'no',
-      overLimit: this.#admissions.isWaiting(keyOf(exported)) ? options.maxRemoteServices : undefined,
-      service: this.services.service(namespace, name),
-      slices: this.services.slices(namespace, name),
-    });
+      this.cluster,
+      rules.isLocal,
+      source?.stale ?? 'no',
+      this.#admissions.isWaiting(keyOf(exported)) ? options.maxRemoteServices : undefined,
+      this.services.service(namespace, name),
+    );
   }
 
   /** Replaces the diagnostics of a key. */
@@ -225,5 +227,21 @@ export class McsCluster {
     queue.enqueue(clusters.keys(), performance.now());
   }
 }
+
+/** Of a change of one of hundreds of clusters, the others make nothing new. */
+const partOf = remembered(
+  (
+    slices: readonly StoredSlice[],
+    exported: SourceExport,
+    cluster: string,
+    isLocal: boolean,
+    stale: ExportPartInput['stale'],
+    overLimit: number | undefined,
+    service: ExportPartInput['service'],
+  ): ExportPart => {
+    const readings = slices.map((slice) => ({ value: slice.value, skipped: skippedIn(slice) }));
+    return exportPart({ exported, cluster, isLocal, stale, overLimit, service, slices: readings });
+  },
+);
 
 const keyOf = ({ namespace, name }: Name): string => importKey(namespace, name);

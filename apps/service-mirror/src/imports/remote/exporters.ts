@@ -101,11 +101,8 @@ export class McsClusters {
 
   /** Replaces the diagnostics of a key. Those of an import as a whole are the local cluster's. */
   diagnose(subject: string, diagnostics: readonly ClusterDiagnostic[]): void {
-    for (const cluster of this.all) {
-      const isOf = (each: ClusterDiagnostic): boolean =>
-        (each.cluster === IMPORT ? this.local.cluster : each.cluster) === cluster.cluster;
-      cluster.diagnose(subject, diagnostics.filter(isOf));
-    }
+    const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === IMPORT ? this.local.cluster : cluster));
+    for (const each of this.all) each.diagnose(subject, ofCluster.get(each.cluster) ?? []);
   }
 
   /** Nothing can be decided, as the local objects can't be listed. */

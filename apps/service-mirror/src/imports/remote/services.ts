@@ -3,9 +3,9 @@ import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { serviceKind } from '@kube-semaphore/kube-objects';
 import { type DiagnosticRegister, Watched } from '@kube-semaphore/multicluster';
-import type { Reading, SourceSlice } from '../../endpoints/desired/source.ts';
+import type { SourceSlice } from '../../endpoints/desired/source.ts';
 import { type ExportedService, readExportedService } from './read-export.ts';
-import { skippedIn, SliceSource, type SliceSourceOptions } from '../../endpoints/remote/slices.ts';
+import { SliceSource, type SliceSourceOptions, type StoredSlice } from '../../endpoints/remote/slices.ts';
 import { guardOf, nameOf, watchSettings } from '../../endpoints/remote/stored.ts';
 
 type StoredService = ExportedService & { readonly uid: string };
@@ -79,12 +79,12 @@ export class ExportedServices {
   }
 
   service(namespace: string, name: string): ExportedService {
-    return this.#services.get(`${namespace}/${name}`) ?? readExportedService(undefined);
+    return this.#services.get(`${namespace}/${name}`) ?? MISSING;
   }
 
-  /** The slices of a Service, in no order, and what is skipped of them. */
-  slices(namespace: string, service: string): readonly Reading<SourceSlice>[] {
-    return this.#slices.slices(namespace, service).map((slice) => ({ value: slice.value, skipped: skippedIn(slice) }));
+  /** The slices of a Service, in no order. */
+  slices(namespace: string, service: string): readonly StoredSlice[] {
+    return this.#slices.slices(namespace, service);
   }
 
   /** Measures the first lists against a seed. To be called before `run`. */
@@ -99,3 +99,5 @@ export class ExportedServices {
     await Promise.all([this.#services.run(options), this.#slices.run(options)]);
   }
 }
+
+const MISSING = readExportedService(undefined);

@@ -17,11 +17,14 @@ export type Claim = {
  */
 export class Claims {
   readonly #byName = new Map<string, Map<string, Claim>>();
+  /** The keys that want a name, until a claim to it changes. */
+  readonly #keys = new Map<string, readonly string[]>();
 
   /** Adds a claim, or changes its age. @returns the keys that want the name */
   add(localName: string, claim: Claim): readonly string[] {
     const claims = this.#byName.get(localName) ?? new Map<string, Claim>();
     this.#byName.set(localName, claims.set(sourceOf(claim), claim));
+    this.#keys.delete(localName);
     return this.keys(localName);
   }
 
@@ -29,6 +32,7 @@ export class Claims {
   remove(localName: string, claim: Omit<Claim, 'createdAt'>): readonly string[] {
     const claims = this.#byName.get(localName);
     claims?.delete(sourceOf(claim));
+    this.#keys.delete(localName);
     if (claims?.size === 0) this.#byName.delete(localName);
     return [...new Set([claim.key, ...this.keys(localName)])];
   }
@@ -42,8 +46,13 @@ export class Claims {
 
   /** The keys that want a name, the key of the oldest source first. */
   keys(localName: string): readonly string[] {
-    const claims = [...(this.#byName.get(localName)?.values() ?? [])].toSorted(byAge);
-    return [...new Set(claims.map(({ key }) => key))];
+    const known = this.#keys.get(localName);
+    if (known !== undefined) return known;
+    const claims = this.#byName.get(localName);
+    if (claims === undefined) return [];
+    const keys = [...new Set([...claims.values()].toSorted(byAge).map(({ key }) => key))];
+    this.#keys.set(localName, keys);
+    return keys;
   }
 }
 

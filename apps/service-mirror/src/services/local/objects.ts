@@ -9,6 +9,7 @@ import {
   serviceKind,
 } from '@kube-semaphore/kube-objects';
 import { ClusterWatches, Watched, type WatchedOptions } from '@kube-semaphore/multicluster';
+import { compareNames } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import type { MirrorOptions } from '../../config/options.ts';
@@ -18,6 +19,7 @@ import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { ORPHAN } from '../../endpoints/desired/terminating.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
+import { remembered } from '../../endpoints/desired/remembered.ts';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
 
@@ -112,7 +114,7 @@ export class LocalObjects {
 
   /** Our slices of a Service, whatever their names; sorted by name. */
   slices(service: string): readonly ObservedSlice[] {
-    return this.#slicesByService.slices(service).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    return byName(this.#slicesByService.slices(service));
   }
 
   /** All Services, ours or not. */
@@ -204,3 +206,5 @@ export class LocalObjects {
     });
   }
 }
+
+const byName = remembered((slices: readonly ObservedSlice[]) => slices.toSorted(compareNames));

@@ -38,6 +38,8 @@ export type ServiceSourceOptions = Pick<SliceSourceOptions, 'client' | 'options'
   readonly onSlices: (service: { readonly namespace: string; readonly name: string }) => void;
   /** Of Services, and of slices that the selector finds. */
   readonly counts: Readonly<Record<WatchName, Pick<WatcherMetrics, 'changed'>>>;
+  /** Whether its Services take part in global ones. */
+  readonly isGlobal: boolean;
   /** What is skipped of an object (`service ns/name`, `slice ns/name`) from now on. */
   readonly onSkipped: (subject: string, skipped: readonly Diagnostic[]) => void;
 };
@@ -62,6 +64,8 @@ export class ServiceSource {
   /** Whether a list showed a Service. */
   #seen = false;
   #findsUnlabelled = false;
+  /** What is known of the Services of global ones, until it changes: of hundreds of clusters, one changes at a time. */
+  readonly #views = new Map<string, ServiceView>();
 
   constructor(source: ServiceSourceOptions) {
     const { client, selector, rules, options, budget, counts, onSkipped, onSlices } = source;
@@ -98,7 +102,10 @@ export class ServiceSource {
       onChange: ({ key, previous, current }, services) => {
         onSkipped(`slice ${key}`, current?.skipped ?? []);
         counts.slices.changed({ previous, current }, this.#slices.size);
-        for (const service of services) onSlices(service);
+        for (const service of services) {
+          this.#views.delete(keyOf(service));
+          onSlices(service);
+        }
       },
     });
     this.#unlabelled = new UnlabelledSlices({
@@ -142,10 +149,25 @@ export class ServiceSource {
     return this.#services.held + this.#slices.held + this.#unlabelled.held;
   }
 
-  /** What is known of a Service now. It can be decided about if all its slices are listed, and a Service confirms the selector. */
+  /**
+   * What is known of a Service now. It can be decided about if all its slices are listed, and a Service confirms the selector. If
+   * it is global, it is the same object until something changes.
+   */
   view(namespace: string, name: string): ServiceView {
+    if (!this.#options.isGlobal) return this.#view(namespace, name);
+    const key = keyOf({ namespace, name });
+    const before = this.#views.get(key);
+    if (before?.known === this.#knows(before?.service)) return before;
     const service = this.service(namespace, name);
-    const known = this.listed && this.unconfirmed === 0;
+    if (service === undefined) return this.#knows(service) ? NO_SERVICE : NOT_KNOWN;
+    const view = this.#view(namespace, name);
+    this.#views.set(key, view);
+    return view;
+  }
+
+  #view(namespace: string, name: string): ServiceView {
+    const service = this.service(namespace, name);
+    const known = this.#knows(service);
     const ofSelector = this.#slices.slices(namespace, name);
     // One that gets other labels is in both watches, or for a moment in one.
     const others = this.#unlabelled.slices(namespace, name).filter((slice) => !this.#slices.has(slice));
@@ -154,11 +176,16 @@ export class ServiceSource {
       return { known, service, slices: valuesOf(ofSelector), skipped: isFound ? others.map(unlabelled) : [] };
     }
     return {
-      known: known && this.#unlabelled.synced,
+      known,
       service,
       slices: valuesOf([...ofSelector, ...others]),
       skipped: others.flatMap(skippedIn),
     };
+  }
+
+  #knows(service: SourceService | undefined): boolean {
+    const isListed = this.listed && this.unconfirmed === 0;
+    return isListed && (service?.hasSelector !== false || this.#unlabelled.synced);
   }
 
   service(namespace: string, name: string): SourceService | undefined {
@@ -191,6 +218,7 @@ export class ServiceSource {
 
   #serviceChanged({ key, previous, current }: Change<Stored<SourceService>>): void {
     const { counts, onSkipped, onService } = this.#options;
+    this.#views.delete(key);
     onSkipped(`service ${key}`, current?.skipped ?? []);
     counts.services.changed({ previous, current }, this.#services.size);
     this.#see(current);
@@ -242,12 +270,18 @@ export class ServiceSource {
 
   #unlabelledChanged({ key, current }: Change<StoredSlice>, services: readonly Name[]): void {
     const { onSkipped, onSlices } = this.#options;
+    for (const service of services) this.#views.delete(keyOf(service));
     // Others are in the view of their Service.
     onSkipped(`unlabelled slice ${key}`, current?.service === '' ? current.skipped : []);
     for (const service of services)
       if (this.service(service.namespace, service.name)?.hasSelector === false) onSlices(service);
   }
 }
+
+const keyOf = ({ namespace, name }: Name): string => `${namespace}/${name}`;
+
+const NO_SERVICE: ServiceView = { known: true, service: undefined, slices: [], skipped: [] };
+const NOT_KNOWN: ServiceView = { ...NO_SERVICE, known: false };
 
 const unlabelled = ({ namespace, name }: StoredSlice): Diagnostic => ({
   kind: 'problem',

@@ -186,6 +186,7 @@ export class SourceCluster {
       options,
       budget,
       hooks: (watch, until) => this.#hooks(watch, until),
+      isGlobal: uses.includes('global'),
       onFirstService: () => this.#firstService(selector),
       onService: (service, { isRemoved }) => {
         const since = performance.now();

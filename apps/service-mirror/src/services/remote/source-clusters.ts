@@ -89,11 +89,8 @@ export class SourceClusters {
   /** Replaces the diagnostics of a key. Those of a global Service as a whole are the local cluster's. */
   diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const { name } = this.#options.settings.local;
-    for (const each of this.all)
-      each.diagnose(
-        key,
-        diagnostics.filter(({ cluster }) => (cluster === GLOBAL ? name : cluster) === each.cluster),
-      );
+    const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === GLOBAL ? name : cluster));
+    for (const each of this.all) each.diagnose(key, ofCluster.get(each.cluster) ?? []);
   }
 
   /** Has a plan name slices that aren't watched otherwise. To be called before `run`. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DesiredSlice, isSameEndpoints } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
+import { remembered } from '../remembered.ts';
 import { hasMarks } from './marks.ts';
 
 /** The Service that slices belong to. */
@@ -54,19 +55,19 @@ export function diffSlices(
     const from = observedByName.get(to.name);
     if (from === undefined) writes.push({ kind: 'create-slice', to, owner });
     else if (from.family !== to.family) deletes.push({ kind: 'delete-slice', from });
-    else if (!isSame(from, to, owner)) writes.push({ kind: 'update-slice', from, to, owner });
+    else if (!isSame(to, from, owner?.uid)) writes.push({ kind: 'update-slice', from, to, owner });
   }
   for (const from of observed) if (!wanted.has(from.name)) deletes.push({ kind: 'delete-slice', from });
   return { writes, deletes };
 }
 
-function isSame(from: ObservedSlice, to: DesiredSlice, owner: Owner | undefined): boolean {
-  return (
+/** @param owner the UID of the only one */
+const isSame = remembered(
+  (to: DesiredSlice, from: ObservedSlice, owner: string | undefined): boolean =>
     from.owners.length === (owner === undefined ? 0 : 1) &&
-    from.owners[0] === owner?.uid &&
+    from.owners[0] === owner &&
     from.hasTargets === undefined &&
     hasMarks(from, to) &&
     isDeepStrictEqual(from.ports, to.ports) &&
-    isSameEndpoints(from.endpoints, to.endpoints)
-  );
-}
+    isSameEndpoints(from.endpoints, to.endpoints),
+);

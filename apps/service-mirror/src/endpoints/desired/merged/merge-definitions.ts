@@ -46,14 +46,15 @@ export function retainDefinition(definition: Definition, participants: readonly 
   });
 }
 
-/** The order in which clusters decide. */
-export function oldestFirst<P extends Pick<Participant, 'cluster' | 'createdAt'>>(
-  participants: readonly P[],
-): readonly P[] {
-  return participants.toSorted((a, b) =>
-    a.createdAt === b.createdAt ? compareText(a.cluster, b.cluster) : a.createdAt - b.createdAt,
-  );
-}
+type Age = Pick<Participant, 'cluster' | 'createdAt'>;
+
+/** The order in which clusters decide, for `toSorted`. */
+export const compareAge = (a: Age, b: Age): number =>
+  a.createdAt === b.createdAt ? compareText(a.cluster, b.cluster) : a.createdAt - b.createdAt;
+
+/** The clusters in that order. */
+export const oldestFirst = <P extends Age>(participants: readonly P[]): readonly P[] =>
+  participants.toSorted(compareAge);
 
 type Decided = {
   readonly definition: Definition;

@@ -6,6 +6,7 @@ import {
   topologyModeAnnotation,
 } from '../../../names.ts';
 import { explicitConditions } from '../compact.ts';
+import { remembered } from '../remembered.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Endpoint, Family, SourceService } from '../source.ts';
@@ -47,15 +48,17 @@ export function retainedOf(
   { service, slices }: Observed,
   unknown: readonly { readonly cluster: string; readonly isLocal: boolean }[],
 ): Retained {
-  const listed = namesIn(service, globalClustersAnnotation);
+  if (unknown.length === 0) return NOTHING_RETAINED;
+  const listed = new Set(namesIn(service, globalClustersAnnotation));
+  const ofCluster = Map.groupBy(slices, ({ labels }) => labels[mirrorClusterLabel] ?? '');
   const clusters = unknown
     .map((each): RetainedCluster => ({
       ...each,
-      slices: slices.filter(({ labels }) => labels[mirrorClusterLabel] === each.cluster).map(retainedSlice),
+      slices: (ofCluster.get(each.cluster) ?? []).map((slice) => retainedSlice(slice)),
     }))
-    .filter(({ cluster, slices: own }) => own.length > 0 || listed.includes(cluster));
+    .filter(({ cluster, slices: own }) => own.length > 0 || listed.has(cluster));
   if (clusters.length === 0) return NOTHING_RETAINED;
-  return { clusters, service: service && retainedService(service) };
+  return { clusters, service: service && serviceOnce(service) };
 }
 
 /**
@@ -75,6 +78,8 @@ export function retainedForOthers({ service, slices }: Observed, configured: Rea
     service: loses ? retainedService(service) : undefined,
   };
 }
+
+const serviceOnce = remembered((service: ObservedService) => retainedService(service));
 
 function retainedService(service: ObservedService): RetainedService {
   const { annotations } = service;
@@ -101,14 +106,14 @@ export function retainedDefinition({
  * A slice that leaves an existing one as it is, except for what older builds wrote and consumers can't process; without a
  * role, which depends on other clusters.
  */
-export function retainedSlice(observed: ObservedSlice): DesiredSlice {
+export const retainedSlice = remembered((observed: ObservedSlice): DesiredSlice => {
   const { name, labels, annotations, family, ports, endpoints } = withoutRole(observed);
   const explicit = endpoints.map((endpoint): Endpoint => ({
     ...endpoint,
     conditions: explicitConditions(endpoint.conditions),
   }));
   return { name, labels, annotations, family, ports, endpoints: explicit };
-}
+});
 
 /** The clusters in an annotation of a global Service. */
 export function namesIn(service: ObservedService | undefined, annotation: string): readonly string[] {

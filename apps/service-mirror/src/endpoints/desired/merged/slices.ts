@@ -45,10 +45,8 @@ export function globalSlices(sources: SliceSources, frame: GlobalFrame): MergedS
     [sliceManagedByLabel]: sliceManager,
     ...(definition.headless && { [headlessLabel]: '' }),
   };
-  const endpointOf = (endpoint: Endpoint): Endpoint => ({
-    ...(sources.isLocal ? endpoint : placeless(endpoint)),
-    zones,
-  });
+  const endpointOf = (endpoint: Endpoint): Endpoint =>
+    withZones(sources.isLocal ? endpoint : placeless(endpoint), zones);
   return mergedSlices(sources, { ...frame, name: service, labels, endpointOf });
 }
 
@@ -102,8 +100,15 @@ export function mergedSlices({ cluster, slices }: Omit<SliceSources, 'isLocal'>,
 
 /** The slice, with these hints. */
 export function withHints(slice: DesiredSlice, zones: readonly string[] | undefined): DesiredSlice {
-  return { ...slice, endpoints: slice.endpoints.map((endpoint) => ({ ...endpoint, zones })) };
+  return { ...slice, endpoints: slice.endpoints.map((endpoint) => withZones(endpoint, zones)) };
 }
 
+/** Without a difference, it is the same endpoint, so memory has it once. */
+const withZones = (endpoint: Endpoint, zones: Endpoint['zones']): Endpoint =>
+  zones === undefined && endpoint.zones === undefined ? endpoint : { ...endpoint, zones };
+
 /** Without node and zone: those of other clusters mean nothing in the local one. */
-const placeless = (endpoint: Endpoint): Endpoint => ({ ...endpoint, nodeName: undefined, zone: undefined });
+const placeless = (endpoint: Endpoint): Endpoint =>
+  endpoint.nodeName === undefined && endpoint.zone === undefined
+    ? endpoint
+    : { ...endpoint, nodeName: undefined, zone: undefined };

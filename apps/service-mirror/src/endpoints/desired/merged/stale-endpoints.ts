@@ -1,5 +1,6 @@
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { type DesiredSlice, hasReady } from '../objects.ts';
+import { remembered } from '../remembered.ts';
 
 /** What happens to a cluster's endpoints in global Services; `no` unless it wasn't reached for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';
@@ -18,12 +19,19 @@ type Fresh = { readonly slices: readonly DesiredSlice[]; readonly diagnostics: r
  * cluster can take over: one that isn't stale, with a ready endpoint of the family for each of the ports.
  */
 export function withoutStale(clusters: readonly ClusterSlices[]): Fresh {
-  const fresh = clusters.filter(({ stale }) => stale === 'no').flatMap(({ slices }) => slices);
-  const served = new Set(fresh.filter(hasReady).flatMap(placesOf));
+  const isStale = ({ stale }: ClusterSlices): boolean => stale !== 'no';
+  if (!clusters.some(isStale)) return { slices: clusters.flatMap(({ slices }) => slices), diagnostics: [] };
+  const wanted = new Set(clusters.filter(isStale).flatMap(({ slices }) => slices.flatMap(placesOf)));
+  const served = new Set<string>();
+  for (const { slices } of clusters.filter((each) => !isStale(each)))
+    for (const slice of slices) {
+      if (served.size === wanted.size) break;
+      if (hasReady(slice)) for (const place of placesOf(slice)) if (wanted.has(place)) served.add(place);
+    }
   const isReplaced = (slice: DesiredSlice): boolean => placesOf(slice).every((place) => served.has(place));
   return {
     slices: clusters.flatMap(({ stale, slices }) =>
-      slices.flatMap((slice) => (stale === 'no' || !isReplaced(slice) ? [slice] : retired(slice, stale))),
+      slices.flatMap((slice) => (stale === 'no' || !isReplaced(slice) ? [slice] : retiredOnce(slice, stale))),
     ),
     diagnostics: clusters.flatMap(({ cluster, stale, slices }) =>
       stale === 'no'
@@ -44,6 +52,8 @@ function staleIn(cluster: string, stale: 'unready' | 'remove', count: number): r
 function placesOf({ family, ports }: DesiredSlice): readonly string[] {
   return [family, ...ports.map(({ protocol, name }) => `${family} ${protocol} ${name}`)];
 }
+
+const retiredOnce = remembered((slice: DesiredSlice, stale: 'unready' | 'remove') => retired(slice, stale));
 
 function retired(slice: DesiredSlice, stale: 'unready' | 'remove'): readonly DesiredSlice[] {
   if (stale === 'remove') return [];

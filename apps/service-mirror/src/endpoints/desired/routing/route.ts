@@ -1,9 +1,10 @@
-import { compareText } from '@kube-semaphore/naming';
+import { compareNames } from '@kube-semaphore/naming';
 import { clusterOfSlice } from '../diff/slice-parts.ts';
 import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import type { RoutingHints } from './routing-hints.ts';
 import { type ClusterSlices, withoutStale } from '../merged/stale-endpoints.ts';
 import type { DesiredSlice } from '../objects.ts';
+import { remembered } from '../remembered.ts';
 import { inRole } from './in-role.ts';
 import { type KnownClusters, levelsOf, unknownProperties } from './levels.ts';
 import { type ClusterOrder, EVERYWHERE, LOCAL_FIRST, type MinReady } from './order.ts';
@@ -85,7 +86,9 @@ function inOrder(all: readonly DesiredSlice[], input: Ordered): Routed {
   const hasSecond = !isHeadless && hints !== undefined && context.hasAllZones;
   const { roles, ...state } = rolesOf({ ...context, order, members, minReady, hasSecond });
   return {
-    slices: slices.map((slice) => inRole(slice, roles.get(clusterOfSlice(slice)) ?? 'standby', hints)),
+    slices: slices.map((slice) =>
+      withRole(slice, roles.get(clusterOfSlice(slice)) ?? 'standby', hints?.local, hints?.remote),
+    ),
     diagnostics: [
       ...orderProblems(input),
       ...parts.filter(({ cluster }) => !levels.has(cluster)).map(notInOrder),
@@ -94,6 +97,16 @@ function inOrder(all: readonly DesiredSlice[], input: Ordered): Routed {
     state,
   };
 }
+
+/** The same slice while its role and the hints are the same: those of all clusters decide about the roles. */
+const withRole = remembered(
+  (
+    slice: DesiredSlice,
+    role: Role,
+    local: RoutingHints['local'] | undefined,
+    remote: RoutingHints['remote'] | undefined,
+  ) => inRole(slice, role, local && remote && { local, remote }),
+);
 
 /** The order of a Service that has none: only if one of its clusters is drained, as it is the same as none otherwise. */
 function implicitOrder(
@@ -106,11 +119,14 @@ function implicitOrder(
 
 const isDrained = (cluster: string, { drained }: RoutingContext): boolean => drained?.has(cluster) === true;
 
-/** A relabelled slice may occur twice: then the known cluster's one counts. */
+const byName = remembered((slices: readonly DesiredSlice[]) => slices.toSorted(compareNames));
+
+/** By name. A relabelled slice may occur twice: then the known cluster's one counts. */
 function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[]): readonly DesiredSlice[] {
+  if (retained.length === 0) return byName(added);
   const names = new Set(added.map(({ name }) => name));
   const others = retained.filter(({ name }) => !names.has(name));
-  return [...others, ...added].toSorted((a, b) => compareText(a.name, b.name));
+  return byName([...others, ...added]);
 }
 
 function orderProblems({ key, order, levels, context }: Ordered): readonly ClusterDiagnostic[] {

@@ -7,15 +7,22 @@ import {
   sourceAnnotation,
 } from '../../../names.ts';
 import type { DesiredObjects, DesiredService } from '../../../endpoints/desired/objects.ts';
-import { globalSlices, type SliceSources, withHints } from '../../../endpoints/desired/merged/slices.ts';
+import {
+  type GlobalFrame,
+  globalSlices,
+  type SliceSources,
+  withHints,
+} from '../../../endpoints/desired/merged/slices.ts';
 import { listOf, type Retained } from '../../../endpoints/desired/merged/retained.ts';
 import {
   retainDefinition,
   mergeDefinitions,
   type Merged,
-  oldestFirst,
+  compareAge,
+  type Participant,
 } from '../../../endpoints/desired/merged/merge-definitions.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
+import { remembered } from '../../../endpoints/desired/remembered.ts';
 import { localFirstAnnotations, type Routing, routingHints } from '../../../endpoints/desired/routing/routing-hints.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
@@ -51,10 +58,11 @@ export type Global = {
  */
 export function desiredGlobal(input: GlobalInput): Global {
   const { namespace, name, retained, hints, zones, routing: context } = input;
-  const participants = oldestFirst(input.participants.map((each) => ({ ...each, createdAt: each.service.createdAt })));
+  const participants = input.participants.toSorted((a, b) => compareAge(ageOf(a), ageOf(b)));
+  const sources = participants.map(participantOf);
   const [oldest] = participants;
   const { localFirst = false, wish } = retained.service ?? oldest?.service ?? {};
-  const merged = mergedOf(participants, retained);
+  const merged = mergedOf(sources, retained);
   if (merged === undefined) return { wanted: retained.clusters.length === 0 ? 'nothing' : 'unknown', diagnostics: [] };
 
   const { definition, portNames, conflicts } = merged;
@@ -64,25 +72,19 @@ export function desiredGlobal(input: GlobalInput): Global {
   const isHinted = localFirst || order !== undefined;
   const routing = routingHints({ localFirst: isHinted, hints, zones });
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
-  const added = participants.map(({ stale, ...sources }) => ({
-    cluster: sources.cluster,
-    stale,
-    ...globalSlices(sources, {
-      service,
-      definition,
-      portNames: portNames.get(sources.cluster) ?? new Map<string, string>(),
-      zones: zonesFor(sources.isLocal),
-    }),
-  }));
+  const added = participants.map(({ cluster, isLocal, stale, slices }) => {
+    const names = portNames.get(cluster) ?? NO_NAMES;
+    return { cluster, stale, ...slicesOf(slices, cluster, isLocal, service, definition, names, zonesFor(isLocal)) };
+  });
   const retainedSlices = retained.clusters.flatMap(({ isLocal, slices }) =>
-    slices.map((slice) => withHints(slice, zonesFor(isLocal))),
+    slices.map((slice) => hinted(slice, zonesFor(isLocal))),
   );
   const retainedClusters = retained.clusters.map(({ cluster }) => cluster);
-  const overruled = [...conflicts.map(({ cluster }) => cluster), ...retainedConflicts(retained)];
+  const overruled = listedOf(conflicts, retainedConflicts(retained));
   const annotations = {
     [sourceAnnotation]: key,
-    [globalClustersAnnotation]: listOf([...participants.map(({ cluster }) => cluster), ...retainedClusters]),
-    ...(overruled.length > 0 && { [globalConflictsAnnotation]: listOf(overruled) }),
+    [globalClustersAnnotation]: listedOf(sources, retainedClusters),
+    ...(overruled !== '' && { [globalConflictsAnnotation]: overruled }),
     ...(order && wishAnnotations({ order, minReady: wish?.minReady })),
     ...(isHinted && localFirstAnnotations),
   };
@@ -105,15 +107,40 @@ export function desiredGlobal(input: GlobalInput): Global {
 }
 
 /** Undefined if there is no definition. */
-function mergedOf(participants: readonly GlobalParticipant[], { service }: Retained): Merged | undefined {
-  const sources = participants.map(({ cluster, service: { createdAt, definition } }) => ({
-    cluster,
-    createdAt,
-    definition,
-  }));
-  if (service !== undefined) return retainDefinition(service.definition, sources);
-  return sources.length === 0 ? undefined : mergeDefinitions(sources);
+function mergedOf(sources: readonly Participant[], { service }: Retained): Merged | undefined {
+  if (service !== undefined) return retainedMerge(service.definition, sources);
+  return sources.length === 0 ? undefined : merge(sources);
 }
+
+const ageOf = ({ cluster, service: { createdAt } }: GlobalParticipant) => ({ cluster, createdAt });
+
+const participantOf = ({ cluster, service }: GlobalParticipant): Participant => asParticipant(service, cluster);
+
+// A Service may have hundreds of sources, of which one changes.
+const asParticipant = remembered((service: SourceService, cluster: string): Participant => ({
+  cluster,
+  createdAt: service.createdAt,
+  definition: service.definition,
+}));
+const merge = remembered(mergeDefinitions);
+const retainedMerge = remembered(retainDefinition);
+const hinted = remembered(withHints);
+const slicesOf = remembered(
+  (
+    slices: SliceSources['slices'],
+    cluster: string,
+    isLocal: boolean,
+    service: string,
+    definition: GlobalFrame['definition'],
+    portNames: GlobalFrame['portNames'],
+    zones: GlobalFrame['zones'],
+  ) => globalSlices({ cluster, isLocal, slices }, { service, definition, portNames, zones }),
+);
+const listedOf = remembered((of: readonly { readonly cluster: string }[], others: readonly string[]) =>
+  listOf([...of.map(({ cluster }) => cluster), ...others]),
+);
+
+const NO_NAMES: GlobalFrame['portNames'] = new Map();
 
 /** The unknown clusters that the Service lists as overruled. */
 function retainedConflicts({ clusters, service }: Retained): readonly string[] {

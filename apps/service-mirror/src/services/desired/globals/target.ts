@@ -1,9 +1,11 @@
 import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '../../../names.ts';
-import { desiredGlobal, type Global, type GlobalInput } from './service.ts';
+import { desiredGlobal, type Global, type GlobalInput, type GlobalParticipant } from './service.ts';
 import { retainedForOthers, retainedOf } from '../../../endpoints/desired/merged/retained.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
 import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
+import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { LocalServices, ServiceView, Target } from '../../../endpoints/desired/target.ts';
+import { remembered } from '../../../endpoints/desired/remembered.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
 
 /** A cluster whose Service may have a part in a global one. */
@@ -32,19 +34,18 @@ export function globalTarget(
   const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones, routing } = input;
   const localName = globalServiceName(namespace, name);
   const skippedParts: ClusterDiagnostic[] = [];
-  const participants = clusters.flatMap(({ source, ...cluster }) => {
-    if (source.service === undefined) return [];
-    const place = { namespace: mirrorNamespace, name: localName, families };
-    const { value: service, skipped } = localForm(source.service, place);
-    skippedParts.push(...[...skipped, ...source.skipped].map((each) => ({ cluster: cluster.cluster, ...each })));
-    return service === undefined ? [] : [{ ...cluster, service, slices: source.slices }];
-  });
-  const names = new Set(clusters.map(({ cluster }) => cluster));
+  const participants: GlobalParticipant[] = [];
+  for (const each of clusters) {
+    if (each.source.service === undefined) continue;
+    const { participant, skipped } = partOf(each, mirrorNamespace, localName, families);
+    skippedParts.push(...skipped);
+    if (participant !== undefined) participants.push(participant);
+  }
   const unknown = clusters.filter(({ source }) => !source.known);
   const observed = { service: local.service(localName), slices: local.slices(localName) };
   const ofUnknown = retainedOf(observed, unknown);
   const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
-  const retained = isGone ? retainedForOthers(observed, names) : ofUnknown;
+  const retained = isGone ? retainedForOthers(observed, new Set(clusters.map(({ cluster }) => cluster))) : ofUnknown;
   const { wanted, diagnostics, state } = desiredGlobal({
     namespace,
     name,
@@ -59,7 +60,7 @@ export function globalTarget(
     // Another process may own slices of other clusters.
     isOurs: (labels) =>
       labels[globalServiceLabel] === 'true' ||
-      (labels[mirroredSliceLabel] === 'true' && names.has(labels[mirrorClusterLabel] ?? '')),
+      (labels[mirroredSliceLabel] === 'true' && clusters.some(({ cluster }) => cluster === labels[mirrorClusterLabel])),
     wanted,
     retainsUnseen: retainsUnseen && isGone,
     // For global Services, the Go programs wrote slices.
@@ -68,3 +69,21 @@ export function globalTarget(
     state,
   };
 }
+
+type Part = { readonly participant: GlobalParticipant | undefined; readonly skipped: readonly ClusterDiagnostic[] };
+
+/** A cluster's part in a global Service, which it has. */
+const partOf = remembered(
+  ({ source, ...cluster }: GlobalSource, namespace: string, name: string, families: Place['families']): Part => {
+    const { value: service, skipped } = formOf(source.service!, namespace, name, families);
+    return {
+      participant: service && { ...cluster, service, slices: source.slices },
+      skipped: [...skipped, ...source.skipped].map((each) => ({ cluster: cluster.cluster, ...each })),
+    };
+  },
+);
+
+/** The same definition while only endpoints change, so that it is merged once. */
+const formOf = remembered((source: SourceService, namespace: string, name: string, families: Place['families']) =>
+  localForm(source, { namespace, name, families }),
+);
