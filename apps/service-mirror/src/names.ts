@@ -55,6 +55,9 @@ export const sourceAnnotation = 'mirror-svc-source';
 export const topologyHintsAnnotation = 'service.kubernetes.io/topology-aware-hints';
 export const topologyModeAnnotation = 'service.kubernetes.io/topology-mode';
 
+/** On a Service or ServiceExport: the clusters that should use it, separated by commas. Without it: all. */
+export const exportToAnnotation = 'semaphore.uw.io/export-to';
+
 /** On an EndpointSlice: the Service that it belongs to. */
 export const serviceNameLabel = 'kubernetes.io/service-name';
 

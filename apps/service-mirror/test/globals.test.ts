@@ -101,6 +101,36 @@ describe('a global Service', () => {
     expect(written.filter((endpoint) => 'targetRef' in endpoint)).toEqual([]);
   });
 
+  it('has no part of a Service that is exported to other clusters only', async ({
+    sources,
+    localSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    await sources.add({ ...web, labels: { ...labels, mirror: 'true' } });
+    await sources.addSlice({ ...slice('web-a', '10.4.0.1'), labels: { ...labels, mirror: 'true' } });
+    await localSources.add(web);
+    await localSources.addSlice(slice('web-a', '10.1.0.1'));
+    const exportTo = (list: string | null) =>
+      sources.patch('services', web, { metadata: { annotations: { 'semaphore.uw.io/export-to': list } } });
+    await exportTo('c1');
+    const program = await startGlobal({ serviceSync: true });
+    const both = { 'c2-default-73736d-web': ['10.4.0.1'], [GLOBAL]: ['10.1.0.1', '10.4.0.1'] };
+    await mirrors.become(both);
+    await exportTo('c3, region=eu');
+    await mirrors.become({ [GLOBAL]: ['10.1.0.1'] });
+    const skipped = () =>
+      program.metric('semaphore_service_mirror_skipped_objects', {
+        remote: 'c2',
+        kind: 'expected',
+        reason: 'not-exported-to-us',
+      });
+    await eventually(async () => ((await skipped()) ?? 0) > 0, true);
+    await exportTo(null);
+    await mirrors.become(both);
+    await eventually(skipped, 0);
+  });
+
   it('retains the part of a cluster that is not reached at the start', async ({
     sources,
     secondSources,

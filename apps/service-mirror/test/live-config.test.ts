@@ -190,6 +190,18 @@ describe('a remote of the config file', () => {
     expect(await versionOf()).toBe(version);
     expect(mirror.log().filter(({ msg }) => msg === 'service deleted')).toEqual([]);
   });
+
+  it('has mirrors and global Services only of the namespaces that the file names now', async ({ mirrors, live }) => {
+    const mount = (mirrorNamespaces: readonly string[]) => live.mount({ c2: { mirrorNamespaces }, c3: {} });
+    await mount(['shop']);
+    await live.start();
+    const without = { [C3]: ['10.5.0.1'], [GLOBAL]: ['10.5.0.1'] };
+    await mirrors.become(without);
+    await mount(['shop', 'default']);
+    await mirrors.become({ ...without, [C2]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+    await mount(['shop']);
+    await mirrors.become(without);
+  });
 });
 
 describe('a config file', () => {

@@ -54,7 +54,13 @@ describe('settingsOfFile', () => {
   it('reads every field of a file', () => {
     const file = {
       global: { ...global, globalSvcHints: 'labelled', serviceSync: true, endpointSliceSync: true },
-      localCluster: { name: 'c1', zones: ['a', 'b'], cidrs: ['10.2.0.0/16'], kubeConfigPath: '/local' },
+      localCluster: {
+        name: 'c1',
+        zones: ['a', 'b'],
+        cidrs: ['10.2.0.0/16'],
+        properties: { region: 'eu' },
+        kubeConfigPath: '/local',
+      },
       remoteClusters,
     };
     expect(read(file)).toMatchObject({
@@ -63,11 +69,21 @@ describe('settingsOfFile', () => {
           reference: { kind: 'kubeconfig', path: '/local' },
           zones: ['a', 'b'],
           cidrs: [{ text: '10.2.0.0/16' }],
+          properties: new Map([['region', 'eu']]),
         },
         global: { hints: 'labelled', slicesSync: true },
         serviceSync: true,
       },
     });
+  });
+
+  it.each([
+    { properties: { region: 'eu,us' }, isValid: false },
+    { properties: { region: '' }, isValid: false },
+    { properties: { 'a=b': 'c' }, isValid: false },
+    { properties: { 'team.example/tier': 'prod' }, isValid: true },
+  ])('takes the properties $properties: $isValid, as annotations list them', ({ properties, isValid }) => {
+    expect(read({ ...complete, localCluster: { name: 'c1', properties } }).ok).toBe(isValid);
   });
 
   it('imports to the namespaces of users, unless the file names others', () => {

@@ -41,6 +41,7 @@ const remoteCluster = z.strictObject({
   servicePrefix: text,
   properties: z.optional(texts),
   allowedPodCIDRs: z.optional(z.array(z.string())),
+  mirrorNamespaces: z.optional(z.array(z.string())),
   staleAfter: durationField,
   staleAction: text,
 });

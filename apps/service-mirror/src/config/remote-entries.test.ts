@@ -29,6 +29,15 @@ describe('remotesOf', () => {
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
 
+  it('refuses names that no namespace has, and a list without one', () => {
+    expect(read({ ...c2, mirrorNamespaces: ['shop', 'Not one'] }).problems).toEqual([
+      expect.stringMatching(/^remoteClusters\[0\]\.mirrorNamespaces\[1\]: /),
+    ]);
+    expect(read({ ...c2, mirrorNamespaces: [] }).problems).toEqual([
+      'remoteClusters[0].mirrorNamespaces: must name at least one namespace',
+    ]);
+  });
+
   it('reads every field of a remote', () => {
     const direct = {
       remoteAPIURL: 'https://c2',
@@ -39,6 +48,7 @@ describe('remotesOf', () => {
     const limits = {
       allowedPodCIDRs: ['10.4.0.0/16'],
       properties: { region: 'eu' },
+      mirrorNamespaces: ['shop'],
       resyncPeriod: 1_500_000_000,
       staleAfter: '10m',
       staleAction: 'keep',
@@ -57,6 +67,7 @@ describe('remotesOf', () => {
           },
           allowedPodCidrs: [expect.objectContaining({ text: '10.4.0.0/16' })],
           properties: new Map([['region', 'eu']]),
+          mirrorNamespaces: ['shop'],
           resyncPeriodMs: 1_500,
           staleAfterMs: 600_000,
           staleAction: 'keep',

@@ -3,7 +3,7 @@ import { oneOf, text } from '@kube-semaphore/options';
 import { propertiesOf } from './cluster-order.ts';
 import type { RemoteEntry } from './file.ts';
 import type { Findings } from './problems.ts';
-import { clusterName, servicePrefix } from './option-types.ts';
+import { clusterName, namespace, servicePrefix } from './option-types.ts';
 import type { RemoteSettings } from './settings.ts';
 
 const staleAction = oneOf(['unready', 'remove', 'keep']);
@@ -44,10 +44,23 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
     reference: findings.check(`${at}.kubeConfigPath`, remoteReference({ ...entry, remoteSATokenPath: tokenPath }), {
       kind: 'in-cluster',
     }),
+    mirrorNamespaces: namespacesOf(entry, at, findings),
     allowedPodCidrs: allowedPodCIDRs && findings.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
     properties: propertiesOf(entry.properties, `${at}.properties`, findings),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod, 0), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter, 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),
   };
+}
+
+function namespacesOf(
+  { mirrorNamespaces }: RemoteEntry,
+  at: string,
+  findings: Findings,
+): readonly string[] | undefined {
+  if (mirrorNamespaces?.length === 0)
+    findings.problems.push(`${at}.mirrorNamespaces: must name at least one namespace`);
+  return mirrorNamespaces?.map((name, i) =>
+    findings.check(`${at}.mirrorNamespaces[${i}]`, namespace.parse(name), name),
+  );
 }

@@ -2,6 +2,7 @@ import { localReference, type RemoteList } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr } from '@kube-semaphore/net';
 import type { ClusterProperties, KnownClusters } from '../endpoints/desired/routing/levels.ts';
+import type { Importer } from '../endpoints/remote/export-to.ts';
 import type { OrderSettings } from './cluster-order.ts';
 import type { McsSettings } from './mcs.ts';
 import type { MirrorOptions } from './options.ts';
@@ -14,7 +15,7 @@ type LocalSettings = {
   readonly zones: readonly string[];
   /** Addresses that no remote may announce. */
   readonly cidrs: readonly Cidr[];
-  /** For orders of clusters, as those of each remote. */
+  /** For orders of clusters, as those of each remote, and for exports that name their importers. */
   readonly properties: ClusterProperties;
 };
 
@@ -41,6 +42,8 @@ export type RemoteSettings = {
   /** The addresses that it may announce; undefined for all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
   readonly properties: ClusterProperties;
+  /** The namespaces whose Services may be mirrored or global here; undefined: all. */
+  readonly mirrorNamespaces: readonly string[] | undefined;
   /** 0 is never. */
   readonly resyncPeriodMs: number;
   /** After how long without an answer it is stale; 0 is never. */
@@ -111,6 +114,12 @@ export const knownClusters = (local: NamedLocal, { all }: NamedList): KnownClust
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';
 
+/** The local cluster, for those who export to some clusters only. */
+export const importerOf = ({ local: { name, properties } }: Pick<Settings, 'local'>): Importer => ({
+  name: name === UNNAMED ? undefined : name,
+  properties,
+});
+
 /** Settings from the flags for one remote, which are validated to be complete. Its prefix is also its name. */
 export function settingsOfOptions(options: MirrorOptions): AllSettings {
   return {
@@ -133,6 +142,7 @@ export function settingsOfOptions(options: MirrorOptions): AllSettings {
         reference: onlyRemote(options),
         allowedPodCidrs: options.allowedPodCidrs,
         properties: new Map(),
+        mirrorNamespaces: undefined,
         resyncPeriodMs: options.resyncPeriodMs,
         staleAfterMs: 0,
         staleAction: 'unready',

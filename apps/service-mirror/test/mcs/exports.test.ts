@@ -34,6 +34,7 @@ async function watched(kubeconfig: string) {
     },
     budget: undefined,
     isLocal: false,
+    importer: undefined,
     hooks: { onRestart: ({ error }) => failures.push((error as { status?: number } | undefined)?.status) },
     onChange: ({ namespace, name }) => changes.push(`${namespace}/${name}`),
     skipped: { replace: (subject, all) => void skipped.push(...all.map(({ reason }) => `${subject} ${reason}`)) },

@@ -6,20 +6,30 @@ import { isOwnProduct } from '../desired/own-product.ts';
 import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../desired/ports.ts';
 import type { Definition, Reading, SourceService } from '../desired/source.ts';
 import { readWish } from '../desired/routing/wish.ts';
+import { type Importer, notExportedTo } from './export-to.ts';
 
 export type ServiceRules = {
   /** Whether a Service with these labels asks for local-first routing. */
   readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
+  /** The local cluster, for Services of a remote; undefined: it is for all that there are. */
+  readonly importer?: Importer | undefined;
+  /** The namespaces whose Services are used; undefined: all. */
+  readonly namespaces?: readonly string[] | undefined;
 };
 
 const NOTHING_SKIPPED: readonly Diagnostic[] = [];
 const OURS: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 const EXTERNAL_NAME = skip('external-name', 'an ExternalName Service has no endpoints', 'expected');
 
+const NOT_MIRRORED = skip('namespace-not-mirrored', 'mirrorNamespaces of the remote lacks its namespace', 'expected');
+
 /** Reads a Service. The remote is only partly trusted: everything that gets into a name of ours is checked here. */
-export function readService({ metadata, spec }: Service, { isLocalFirst }: ServiceRules): Reading<SourceService> {
+export function readService({ metadata, spec }: Service, rules: ServiceRules): Reading<SourceService> {
   const { uid, namespace, name, creationTimestamp, labels, annotations } = metadata;
   if (isOwnProduct(labels)) return OURS;
+  if (rules.namespaces?.includes(namespace) === false) return NOT_MIRRORED;
+  const notOurs = notExportedTo(metadata, rules.importer);
+  if (notOurs !== undefined) return { value: undefined, skipped: [notOurs] };
   if (spec.type === 'ExternalName') return EXTERNAL_NAME;
   if (!isDnsLabel(namespace) || !isDnsLabel(name))
     return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
@@ -38,7 +48,7 @@ export function readService({ metadata, spec }: Service, { isLocalFirst }: Servi
     publishNotReadyAddresses: spec.publishNotReadyAddresses,
   };
   const hasSelector = Object.keys(spec.selector).length > 0;
-  const localFirst = isLocalFirst(labels);
+  const localFirst = rules.isLocalFirst(labels);
   const { wish, skipped } = readWish(annotations);
   return {
     value: { uid, namespace, name, createdAt: creationTimestamp, definition, hasSelector, localFirst, wish },

@@ -57,6 +57,26 @@ describe('readService', () => {
     expect({ value, reasons: reasons(skipped) }).toEqual({ value: undefined, reasons: want });
   });
 
+  it.each([
+    { name: 'another namespace', with: { namespaces: ['db'] }, want: ['namespace-not-mirrored'] },
+    { name: 'its namespace', with: { namespaces: ['db', 'shop'] }, want: [] },
+    {
+      name: 'another importer',
+      with: { importer: { name: 'c9', properties: new Map() } },
+      want: ['not-exported-to-us'],
+    },
+    { name: 'one that it is exported to', with: { importer: { name: 'c1', properties: new Map() } }, want: [] },
+  ])('uses a Service only for the namespaces and clusters that the rules name: $name', ({ with: more, want }) => {
+    const exportedTo = service({});
+    const annotations = { 'semaphore.uw.io/export-to': 'c1' };
+    const given = { ...exportedTo, metadata: { ...exportedTo.metadata, annotations } };
+    const { value, skipped } = readService(given, { ...rules, ...more });
+    expect({ reasons: reasons(skipped), isUsed: value !== undefined }).toEqual({
+      reasons: want,
+      isUsed: want.length === 0,
+    });
+  });
+
   it.each(['mirrored-svc', 'global-svc'])('ignores our own objects, by the label %s', (label) => {
     expect(readService(service({}, { [label]: 'true' }), rules)).toEqual({ value: undefined, skipped: [] });
   });

@@ -16,6 +16,7 @@ import { importClusterLabel, importKey } from '../../names.ts';
 import type { SourceCluster } from '../../services/remote/source-cluster.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { SourceExport } from './read-export.ts';
+import type { Importer } from '../../endpoints/remote/export-to.ts';
 import { remembered } from '../../endpoints/desired/remembered.ts';
 import type { SliceRules } from '../../endpoints/remote/read-slice.ts';
 import { skippedIn, type StoredSlice } from '../../endpoints/remote/slices.ts';
@@ -28,6 +29,8 @@ export type McsClusterOptions = {
   readonly cluster: string;
   readonly client: KubeClient;
   readonly rules: SliceRules;
+  /** The local cluster; undefined for its own exports. */
+  readonly importer: Importer | undefined;
   readonly options: MirrorOptions;
   readonly log: Logger;
   readonly metrics: Pick<MirrorMetrics, 'clusterIdDiffers' | 'mcsExportsKnown' | 'remoteWatchRestarts'>;

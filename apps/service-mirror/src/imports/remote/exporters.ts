@@ -9,7 +9,7 @@ import {
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
-import type { RemoteSettings, Settings } from '../../config/settings.ts';
+import { importerOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
@@ -53,7 +53,7 @@ export class McsClusters {
     };
     this.#skipped = state.skipped;
     const rules = { isLocal: true, addresses: { allowed: undefined, local: [] } };
-    this.local = this.#newCluster({ cluster, client, state, rules });
+    this.local = this.#newCluster({ cluster, client, state, rules, importer: undefined });
     this.#clusters = new PerRemote({
       remotes,
       make: (remote) => this.#remoteCluster(remote),
@@ -143,12 +143,14 @@ export class McsClusters {
   #remoteCluster({ settings, client, state }: Remote<RemoteSettings>): McsCluster {
     const { settings: fixed, sources } = this.#options;
     const addresses = { allowed: settings.allowedPodCidrs, local: fixed.local.cidrs, services: sources.serviceRanges };
-    const cluster = this.#newCluster({ cluster: settings.name, client, state, rules: { isLocal: false, addresses } });
+    const rules = { isLocal: false, addresses };
+    const importer = importerOf(fixed);
+    const cluster = this.#newCluster({ cluster: settings.name, client, state, rules, importer });
     if (this.#isUnavailable) cluster.unavailable();
     return cluster;
   }
 
-  #newCluster(own: Pick<McsClusterOptions, 'cluster' | 'client' | 'state' | 'rules'>): McsCluster {
+  #newCluster(own: Pick<McsClusterOptions, 'cluster' | 'client' | 'state' | 'rules' | 'importer'>): McsCluster {
     return new McsCluster({ ...this.#options, ...own, source: this.#options.sources.get(own.cluster), clusters: this });
   }
 }

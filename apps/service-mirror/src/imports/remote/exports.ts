@@ -4,6 +4,7 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Condition, type ServiceExport, serviceExportKind } from '@kube-semaphore/kube-objects';
 import { type DiagnosticRegister, Watched } from '@kube-semaphore/multicluster';
 import type { Identity } from '../../endpoints/desired/observed.ts';
+import type { Importer } from '../../endpoints/remote/export-to.ts';
 import { readExport, type SourceExport } from './read-export.ts';
 import {
   asYoungest,
@@ -24,6 +25,8 @@ export type ExportSourceOptions = WatchSettings & {
   readonly client: KubeClient;
   /** Whether to keep the status: only for the local cluster. */
   readonly isLocal: boolean;
+  /** The local cluster; undefined for its own exports. */
+  readonly importer: Importer | undefined;
   readonly hooks: ReflectorHooks;
   /** The export of this namespace and name was added, changed or removed. */
   readonly onChange: (at: Pick<SourceExport, 'namespace' | 'name'>, change: { readonly isRemoved: boolean }) => void;
@@ -38,11 +41,11 @@ export type ExportSourceOptions = WatchSettings & {
 export class ExportSource {
   readonly #exports: Watched<typeof serviceExportKind, StoredExport>;
 
-  constructor({ client, options, budget, isLocal, hooks, onChange, skipped }: ExportSourceOptions) {
+  constructor({ client, options, budget, isLocal, importer, hooks, onChange, skipped }: ExportSourceOptions) {
     this.#exports = new Watched<typeof serviceExportKind, StoredExport>({
       client,
       kind: serviceExportKind,
-      project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each) }),
+      project: (each) => ({ uid: each.metadata.uid, ...(isLocal && statusOf(each)), ...readExport(each, importer) }),
       projectTooLarge: readTooLarge,
       equal: (a, b) => isDeepStrictEqual(a, b),
       onChange: ({ key, current }) => {

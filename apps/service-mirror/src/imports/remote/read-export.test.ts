@@ -44,6 +44,17 @@ describe('readExport', () => {
     expect(read('lo cal')).toMatchObject({ value: { name: 'web' }, skipped: [{ reason: 'bad-annotation' }] });
   });
 
+  it('exports only to the clusters that its annotation names; those of its own cluster it always does', () => {
+    const annotations = { 'semaphore.uw.io/export-to': 'c2, region=eu' };
+    const exported = exportOf({ metadata: { ...metadata, annotations } });
+    const reasonsFor = (...importer: Parameters<typeof readExport> extends [unknown, ...infer I] ? I : never) =>
+      readExport(exported, ...importer).skipped.map(({ reason }) => reason);
+    expect(reasonsFor({ name: 'c9', properties: new Map() })).toEqual(['not-exported-to-us']);
+    expect(reasonsFor({ name: 'c9', properties: new Map([['region', 'eu']]) })).toEqual([]);
+    expect(reasonsFor({ name: 'c2', properties: new Map() })).toEqual([]);
+    expect(reasonsFor()).toEqual([]);
+  });
+
   it('exports nothing while it is being deleted', () => {
     const deleted = { ...metadata, deletionTimestamp: '2026-01-02T00:00:00Z' };
     expect(readExport(exportOf({ metadata: deleted }))).toEqual({ value: undefined, skipped: [] });

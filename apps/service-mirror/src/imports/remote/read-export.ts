@@ -5,6 +5,7 @@ import type { Export, ExportedDefinition } from '../desired/export.ts';
 import type { StringMap } from '../../endpoints/desired/objects.ts';
 import { readWish } from '../../endpoints/desired/routing/wish.ts';
 import type { Reading, SourceService } from '../../endpoints/desired/source.ts';
+import { type Importer, notExportedTo } from '../../endpoints/remote/export-to.ts';
 import { readService, skip } from '../../endpoints/remote/read-service.ts';
 
 /** A ServiceExport, as stored. */
@@ -17,12 +18,18 @@ export type SourceExport = Pick<Export, 'createdAt' | 'labels' | 'annotations' |
 /** All exported labels and annotations together; the API server allows 256 KiB of annotations. */
 const MOST_BYTES = 256 * 1024;
 
-/** Reads a ServiceExport. One that is being deleted exports nothing any more. */
-export function readExport({ metadata, spec }: ServiceExport): Reading<SourceExport> {
+/**
+ * Reads a ServiceExport. One that is being deleted exports nothing any more.
+ *
+ * @param importer the local cluster, for an export of a remote
+ */
+export function readExport({ metadata, spec }: ServiceExport, importer?: Importer): Reading<SourceExport> {
   const { uid, namespace, name, creationTimestamp, deletionTimestamp } = metadata;
   if (deletionTimestamp > 0) return { value: undefined, skipped: [] };
   if (!isDnsLabel(namespace) || !isDnsLabel(name))
     return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
+  const notOurs = notExportedTo(metadata, importer);
+  if (notOurs !== undefined) return { value: undefined, skipped: [notOurs] };
   const { exportedLabels: labels, exportedAnnotations: annotations } = spec;
   const bytes = bytesOf(labels) + bytesOf(annotations);
   if (bytes > MOST_BYTES)

@@ -171,7 +171,7 @@ export class SourceCluster {
   }
 
   #source(selector: string, uses: readonly Use[], budget: ReturnType<typeof remoteBudget> | undefined): ServiceSource {
-    const { cluster, remote, client, addresses, isLocalFirst, options, metrics, keys, queue } = this.#options;
+    const { cluster, remote, client, addresses, isLocalFirst, importer, options, metrics, keys, queue } = this.#options;
     const subject = uses.join('+');
     const countsOf = (what: 'services' | 'slices'): WatcherMetrics =>
       new WatcherMetrics(
@@ -182,7 +182,7 @@ export class SourceCluster {
     return new ServiceSource({
       client,
       selector,
-      rules: { addresses, isLocal: remote === undefined, isLocalFirst },
+      rules: { addresses, isLocal: remote === undefined, isLocalFirst, importer, namespaces: remote?.mirrorNamespaces },
       options,
       budget,
       hooks: (watch, until) => this.#hooks(watch, until),

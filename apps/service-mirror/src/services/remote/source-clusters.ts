@@ -13,7 +13,7 @@ import type { Logger } from '@kube-semaphore/runtime';
 import { GLOBAL, mirrorPrefixLabel, parseServiceKey } from '../../names.ts';
 import { matchesLabels, parseLabelSelector } from '../../config/label-selector.ts';
 import type { MirrorOptions } from '../../config/options.ts';
-import { prefixesOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
+import { importerOf, prefixesOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
 import { rangeFamilies } from '../../endpoints/desired/families.ts';
 import type { Family } from '../../endpoints/desired/source.ts';
@@ -108,9 +108,10 @@ export class SourceClusters {
     const statusOf = (cluster: SourceCluster) => cluster.status(this.#mirrorsOf(cluster).length);
     return {
       remotes: this.#options.remotes.all.map(({ settings }) => {
-        const { name, prefix, allowedPodCidrs, staleAfterMs, staleAction } = settings;
+        const { name, prefix, allowedPodCidrs, mirrorNamespaces = null, staleAfterMs, staleAction } = settings;
         const allowedPodCIDRs = allowedPodCidrs?.map(({ text }) => text) ?? null;
-        const config = { servicePrefix: prefix, allowedPodCIDRs, staleAfterSeconds: staleAfterMs / 1_000, staleAction };
+        const stale = { staleAfterSeconds: staleAfterMs / 1_000, staleAction };
+        const config = { servicePrefix: prefix, allowedPodCIDRs, mirrorNamespaces, ...stale };
         return { ...statusOf(this.get(name)!), config };
       }),
       localServices: this.#local && statusOf(this.#local),
@@ -178,7 +179,9 @@ export class SourceClusters {
   ): SourceCluster {
     const { options, settings, keys, metrics, queue, onStale } = this.#options;
     const isLocalFirst = isLocalFirstOf(settings);
-    return new SourceCluster({ ...own, cluster, isLocalFirst, options, keys, metrics, queue, onStale, clusters: this });
+    const importer = own.remote && importerOf(settings);
+    const rules = { isLocalFirst, importer };
+    return new SourceCluster({ ...own, ...rules, cluster, options, keys, metrics, queue, onStale, clusters: this });
   }
 
   #seed(each: SourceCluster): void {
