@@ -11,7 +11,7 @@ import { type Importer, notExportedTo } from './export-to.ts';
 export type ServiceRules = {
   /** Whether a Service with these labels asks for local-first routing. */
   readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
-  /** The local cluster, for Services of a remote; undefined: it is for all that there are. */
+  /** The local cluster, for Services of a remote; undefined for its own. */
   readonly importer?: Importer | undefined;
   /** The namespaces whose Services are used; undefined: all. */
   readonly namespaces?: readonly string[] | undefined;

@@ -183,6 +183,7 @@ export class ServiceSource {
     };
   }
 
+  /** Whether a Service can be decided about; undefined: one that isn't there. */
   #knows(service: SourceService | undefined): boolean {
     const isListed = this.listed && this.unconfirmed === 0;
     return isListed && (service?.hasSelector !== false || this.#unlabelled.synced);
