@@ -5,6 +5,7 @@ import type { ClusterProperties, KnownClusters } from '../endpoints/desired/rout
 import type { Importer } from '../endpoints/remote/export-to.ts';
 import type { OrderSettings } from './cluster-order.ts';
 import type { McsSettings } from './mcs.ts';
+import { memoize } from '../endpoints/desired/memoize.ts';
 import type { MirrorOptions } from './options.ts';
 
 /** The local cluster. */
@@ -75,19 +76,7 @@ export type AllSettings = Settings & {
 /** The remotes of the config now, as far as decisions need them. */
 export type PrefixList = RemoteList<Pick<RemoteSettings, 'name' | 'prefix'>>;
 
-/** Computes once for each object: reconciles ask often, and neither settings nor a list of remotes change in place. */
-function once<A extends object, T extends object>(compute: (of: A) => T): (of: A) => T {
-  const results = new WeakMap<A, T>();
-  return (of) => {
-    const known = results.get(of);
-    if (known !== undefined) return known;
-    const computed = compute(of);
-    results.set(of, computed);
-    return computed;
-  };
-}
-
-const prefixesIn = once(
+const prefixesIn = memoize(
   (all: PrefixList['all']): ReadonlyMap<string, string> =>
     new Map(all.map(({ settings: { name, prefix } }) => [name, prefix])),
 );
@@ -98,18 +87,16 @@ export const prefixesOf = ({ all }: PrefixList): ReadonlyMap<string, string> => 
 type NamedLocal = Pick<LocalSettings, 'name' | 'properties'>;
 type NamedList = RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>;
 
-const clustersBeside = once(({ name, properties }: NamedLocal) =>
-  once((all: NamedList['all']): KnownClusters => ({
-    local: name,
-    properties: new Map([
-      [name, properties],
-      ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
-    ]),
-  })),
-);
+const clustersBeside = memoize(({ name, properties }: NamedLocal, all: NamedList['all']): KnownClusters => ({
+  local: name,
+  properties: new Map([
+    [name, properties],
+    ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
+  ]),
+}));
 
 /** The clusters of the config now. */
-export const knownClusters = (local: NamedLocal, { all }: NamedList): KnownClusters => clustersBeside(local)(all);
+export const knownClusters = (local: NamedLocal, { all }: NamedList): KnownClusters => clustersBeside(local, all);
 
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';

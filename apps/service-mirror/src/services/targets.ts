@@ -2,7 +2,7 @@ import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
 import type { RemoteList } from '@kube-semaphore/multicluster';
 import { mirrorTarget } from './desired/mirrors/target.ts';
 import type { ServiceView, Target } from '../endpoints/desired/target.ts';
-import { remembered } from '../endpoints/desired/remembered.ts';
+import { memoize } from '../endpoints/desired/memoize.ts';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
@@ -37,7 +37,7 @@ export type TargetsOptions = {
 /** A cluster whose part in a key is skipped: known to have nothing of it. */
 const withoutPart = ({ known }: ServiceView): ServiceView => ({ known, service: undefined, slices: [], skipped: [] });
 
-const sourceOf = remembered(
+const sourceOf = memoize(
   (source: ServiceView, cluster: string, isLocal: boolean, stale: GlobalSource['stale']): GlobalSource => ({
     cluster,
     isLocal,

@@ -1,7 +1,7 @@
 import { compareText } from '@kube-semaphore/naming';
 import { mirrorClusterLabel, sourceAnnotation } from '../../names.ts';
 import type { DesiredSlice } from './objects.ts';
-import { remembered } from './remembered.ts';
+import { memoize } from './memoize.ts';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import { portProblem } from './ports.ts';
 
@@ -47,6 +47,6 @@ function problemOf(
 }
 
 /** What is wrong with its first bad port. */
-const badPort = remembered((slice: DesiredSlice) => slice.ports.map(portProblem).find((each) => each !== undefined));
+const badPort = memoize((slice: DesiredSlice) => slice.ports.map(portProblem).find((each) => each !== undefined));
 
 const sourceOf = ({ annotations }: DesiredSlice): string => annotations[sourceAnnotation] ?? '';

@@ -12,7 +12,7 @@ import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts
 import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import { shortPortNames } from '../../endpoints/desired/port-names.ts';
 import type { PortNames } from '../../endpoints/desired/merged/merge-ports.ts';
-import { remembered } from '../../endpoints/desired/remembered.ts';
+import { memoize } from '../../endpoints/desired/memoize.ts';
 import { LOCAL_FIRST } from '../../endpoints/desired/routing/order.ts';
 import { routedSlices, type RoutingContext, type RoutingState } from '../../endpoints/desired/routing/route.ts';
 import { localFirstAnnotations, routingHints } from '../../endpoints/desired/routing/routing-hints.ts';
@@ -133,9 +133,9 @@ function mergedOf(exporters: readonly Exporter[], { existing }: RetainedExports)
 }
 
 // An import may have hundreds of exporters, of which one changes.
-const merge = remembered(mergeExports);
-const retain = remembered(retainExports);
-const exportOf = remembered(
+const merge = memoize(mergeExports);
+const retain = memoize(retainExports);
+const exportOf = memoize(
   (
     definition: Export['definition'],
     cluster: string,
@@ -144,13 +144,13 @@ const exportOf = remembered(
     annotations: Export['annotations'],
   ): Export => ({ cluster, createdAt, definition, labels, annotations }),
 );
-const fittingOf = remembered((merged: MergedExports, namespace: string, name: string, place: string, derived: string) =>
+const fittingOf = memoize((merged: MergedExports, namespace: string, name: string, place: string, derived: string) =>
   fittingPorts(merged, { namespace, name, placement: { namespace: place, derived } }),
 );
-const clustersOf = remembered((exporters: readonly Exporter[], others: readonly string[]): readonly string[] =>
+const clustersOf = memoize((exporters: readonly Exporter[], others: readonly string[]): readonly string[] =>
   [...new Set([...exporters.map(({ cluster }) => cluster), ...others])].toSorted(),
 );
-const slicesOfOne = remembered(
+const slicesOfOne = memoize(
   (
     slices: readonly SourceSlice[],
     cluster: string,

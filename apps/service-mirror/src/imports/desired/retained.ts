@@ -1,7 +1,7 @@
 import { importClusterLabel } from '../../names.ts';
 import { exportedMarks } from '../../endpoints/desired/diff/marks.ts';
 import { retainedSlice } from '../../endpoints/desired/merged/retained.ts';
-import { remembered } from '../../endpoints/desired/remembered.ts';
+import { memoize } from '../../endpoints/desired/memoize.ts';
 import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { readWish } from '../../endpoints/desired/routing/wish.ts';
@@ -56,7 +56,7 @@ export function orphanParts({ observed, slices }: Present, configured: Pick<Read
 }
 
 /** What a ServiceImport says of its exports. */
-export const existingImport = remembered((observed: ObservedImport): ExistingImport => {
+export const existingImport = memoize((observed: ObservedImport): ExistingImport => {
   const { spec } = observed;
   const { type, ips: _, ports, ...policies } = spec;
   const definition = {

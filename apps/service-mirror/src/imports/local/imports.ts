@@ -17,7 +17,7 @@ import { clusterOf } from '../desired/retained.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
-import { remembered } from '../../endpoints/desired/remembered.ts';
+import { memoize } from '../../endpoints/desired/memoize.ts';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedSlice } from '../../endpoints/local/read.ts';
 import type { WrittenObject } from './import-writer.ts';
@@ -254,7 +254,7 @@ export class LocalImports {
   }
 }
 
-const byName = remembered((slices: readonly LocalSlice[]) => slices.toSorted(compareNames));
+const byName = memoize((slices: readonly LocalSlice[]) => slices.toSorted(compareNames));
 
 /** Every version counts, as in `LocalObjects`. */
 const isSameVersion = (a: Identity, b: Identity): boolean => a.resourceVersion === b.resourceVersion;

@@ -19,7 +19,7 @@ import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { ORPHAN } from '../../endpoints/desired/terminating.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
-import { remembered } from '../../endpoints/desired/remembered.ts';
+import { memoize } from '../../endpoints/desired/memoize.ts';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
 
@@ -207,4 +207,4 @@ export class LocalObjects {
   }
 }
 
-const byName = remembered((slices: readonly ObservedSlice[]) => slices.toSorted(compareNames));
+const byName = memoize((slices: readonly ObservedSlice[]) => slices.toSorted(compareNames));

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DesiredSlice, isSameEndpoints } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 import { hasMarks } from './marks.ts';
 
 /** The Service that slices belong to. */
@@ -62,7 +62,7 @@ export function diffSlices(
 }
 
 /** @param owner the UID of the only one */
-const isSame = remembered(
+const isSame = memoize(
   (to: DesiredSlice, from: ObservedSlice, owner: string | undefined): boolean =>
     from.owners.length === (owner === undefined ? 0 : 1) &&
     from.owners[0] === owner &&

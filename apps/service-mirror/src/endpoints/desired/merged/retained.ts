@@ -6,7 +6,7 @@ import {
   topologyModeAnnotation,
 } from '../../../names.ts';
 import { explicitConditions } from '../compact.ts';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Endpoint, Family, SourceService } from '../source.ts';
@@ -79,7 +79,7 @@ export function retainedForOthers({ service, slices }: Observed, configured: Rea
   };
 }
 
-const serviceOnce = remembered((service: ObservedService) => retainedService(service));
+const serviceOnce = memoize((service: ObservedService) => retainedService(service));
 
 function retainedService(service: ObservedService): RetainedService {
   const { annotations } = service;
@@ -106,7 +106,7 @@ export function retainedDefinition({
  * A slice that leaves an existing one as it is, except for what older builds wrote and consumers can't process; without a
  * role, which depends on other clusters.
  */
-export const retainedSlice = remembered((observed: ObservedSlice): DesiredSlice => {
+export const retainedSlice = memoize((observed: ObservedSlice): DesiredSlice => {
   const { name, labels, annotations, family, ports, endpoints } = withoutRole(observed);
   const explicit = endpoints.map((endpoint): Endpoint => ({
     ...endpoint,

@@ -1,6 +1,6 @@
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { type DesiredSlice, hasReady } from '../objects.ts';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 
 /** What happens to a cluster's endpoints in global Services; `no` unless it wasn't reached for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';
@@ -53,7 +53,7 @@ function placesOf({ family, ports }: DesiredSlice): readonly string[] {
   return [family, ...ports.map(({ protocol, name }) => `${family} ${protocol} ${name}`)];
 }
 
-const retiredOnce = remembered((slice: DesiredSlice, stale: 'unready' | 'remove') => retired(slice, stale));
+const retiredOnce = memoize((slice: DesiredSlice, stale: 'unready' | 'remove') => retired(slice, stale));
 
 function retired(slice: DesiredSlice, stale: 'unready' | 'remove'): readonly DesiredSlice[] {
   if (stale === 'remove') return [];

@@ -4,7 +4,7 @@ import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import type { RoutingHints } from './routing-hints.ts';
 import { type ClusterSlices, withoutStale } from '../merged/stale-endpoints.ts';
 import type { DesiredSlice } from '../objects.ts';
-import { remembered } from '../remembered.ts';
+import { memoize } from '../memoize.ts';
 import { inRole } from './in-role.ts';
 import { type KnownClusters, levelsOf, unknownProperties } from './levels.ts';
 import { type ClusterOrder, EVERYWHERE, LOCAL_FIRST, type MinReady } from './order.ts';
@@ -99,7 +99,7 @@ function inOrder(all: readonly DesiredSlice[], input: Ordered): Routed {
 }
 
 /** The same slice while its role and the hints are the same: those of all clusters decide about the roles. */
-const withRole = remembered(
+const withRole = memoize(
   (
     slice: DesiredSlice,
     role: Role,
@@ -119,7 +119,7 @@ function implicitOrder(
 
 const isDrained = (cluster: string, { drained }: RoutingContext): boolean => drained?.has(cluster) === true;
 
-const byName = remembered((slices: readonly DesiredSlice[]) => slices.toSorted(compareNames));
+const byName = memoize((slices: readonly DesiredSlice[]) => slices.toSorted(compareNames));
 
 /** By name. A relabelled slice may occur twice: then the known cluster's one counts. */
 function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[]): readonly DesiredSlice[] {

@@ -22,7 +22,7 @@ import {
   type Participant,
 } from '../../../endpoints/desired/merged/merge-definitions.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
-import { remembered } from '../../../endpoints/desired/remembered.ts';
+import { memoize } from '../../../endpoints/desired/memoize.ts';
 import { localFirstAnnotations, type Routing, routingHints } from '../../../endpoints/desired/routing/routing-hints.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
@@ -117,15 +117,15 @@ const ageOf = ({ cluster, service: { createdAt } }: GlobalParticipant) => ({ clu
 const participantOf = ({ cluster, service }: GlobalParticipant): Participant => asParticipant(service, cluster);
 
 // A Service may have hundreds of sources, of which one changes.
-const asParticipant = remembered((service: SourceService, cluster: string): Participant => ({
+const asParticipant = memoize((service: SourceService, cluster: string): Participant => ({
   cluster,
   createdAt: service.createdAt,
   definition: service.definition,
 }));
-const merge = remembered(mergeDefinitions);
-const retainedMerge = remembered(retainDefinition);
-const hinted = remembered(withHints);
-const slicesOf = remembered(
+const merge = memoize(mergeDefinitions);
+const retainedMerge = memoize(retainDefinition);
+const hinted = memoize(withHints);
+const slicesOf = memoize(
   (
     slices: SliceSources['slices'],
     cluster: string,
@@ -136,7 +136,7 @@ const slicesOf = remembered(
     zones: GlobalFrame['zones'],
   ) => globalSlices({ cluster, isLocal, slices }, { service, definition, portNames, zones }),
 );
-const listedOf = remembered((of: readonly { readonly cluster: string }[], others: readonly string[]) =>
+const listedOf = memoize((of: readonly { readonly cluster: string }[], others: readonly string[]) =>
   listOf([...of.map(({ cluster }) => cluster), ...others]),
 );
 

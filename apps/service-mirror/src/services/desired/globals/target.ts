@@ -5,7 +5,7 @@ import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts
 import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { LocalServices, ServiceView, Target } from '../../../endpoints/desired/target.ts';
-import { remembered } from '../../../endpoints/desired/remembered.ts';
+import { memoize } from '../../../endpoints/desired/memoize.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
 
 /** A cluster whose Service may have a part in a global one. */
@@ -73,7 +73,7 @@ export function globalTarget(
 type Part = { readonly participant: GlobalParticipant | undefined; readonly skipped: readonly ClusterDiagnostic[] };
 
 /** A cluster's part in a global Service, which it has. */
-const partOf = remembered(
+const partOf = memoize(
   ({ source, ...cluster }: GlobalSource, namespace: string, name: string, families: Place['families']): Part => {
     const { value: service, skipped } = formOf(source.service!, namespace, name, families);
     return {
@@ -84,6 +84,6 @@ const partOf = remembered(
 );
 
 /** The same definition while only endpoints change, so that it is merged once. */
-const formOf = remembered((source: SourceService, namespace: string, name: string, families: Place['families']) =>
+const formOf = memoize((source: SourceService, namespace: string, name: string, families: Place['families']) =>
   localForm(source, { namespace, name, families }),
 );

@@ -1,12 +1,12 @@
 type Pure<Args extends readonly [object, ...unknown[]], R> = (...args: Args) => R;
 
 /**
- * A pure function that remembers its last result for each first argument, for as long as that lives. Given the same arguments
- * again, it returns the same object, so that what is made of it is remembered, too: a change of one source of many costs the
+ * A pure function that keeps its last result for each first argument, for as long as that lives. Given the same arguments
+ * again, it returns the same object, so that what is made of it is kept, too: a change of one source of many costs the
  * work for one. Arguments are compared by identity, lists by the identity of their elements; a list as the first argument is
  * known by its first element. Nothing that is given to it or that it returns may change later.
  */
-export function remembered<Args extends readonly [object, ...unknown[]], R>(compute: Pure<Args, R>): Pure<Args, R> {
+export function memoize<Args extends readonly [object, ...unknown[]], R>(compute: Pure<Args, R>): Pure<Args, R> {
   const last = new WeakMap<object, { readonly args: Args; readonly result: R }>();
   return (...args) => {
     const [first] = args;
