@@ -1,5 +1,8 @@
 import { hash10, isDnsSubdomain, nearestName } from '@kube-semaphore/naming';
 
+/** The local cluster's name in metrics and logs, where remotes have their own. */
+export const LOCAL = 'local';
+
 /** The programs that have written sets, oldest first: the first Go releases, v0.1.2, and later ones. */
 export const managedByValues = [
   'calico-global-network-sync-operator',

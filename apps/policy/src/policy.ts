@@ -69,9 +69,9 @@ export class Policy {
       onPolicyChange: (key, event) => this.#networkPolicies?.changed(key, event),
     });
     const mayChoose = (): boolean => this.#isPlan || leadership.isLeader;
-    this.#sets = new Sets({ ...input, local: this.#local, leader, mayChoose });
-    const { companions } = this.#local;
-    this.#networkPolicies = companions && new NetworkPolicies({ ...input, local: companions, leader });
+    this.#sets = new Sets({ ...input, local: this.#local.sets, leader, mayChoose });
+    const { policies } = this.#local;
+    this.#networkPolicies = policies && new NetworkPolicies({ ...input, local: policies.companions, leader });
     this.#runner = new Runner({
       local: this.#local,
       prepare: async (running) => {
@@ -157,8 +157,8 @@ export class Policy {
       };
       const plan = this.#networkPolicies?.extendPlan(sets) ?? { ...sets, companionChanges: [], openRules: [] };
       const writes = [
-        ...this.#local.plannedWrites(plan.changes),
-        ...(this.#local.companions?.plannedWrites(plan.companionChanges) ?? []),
+        ...this.#local.sets.plannedWrites(plan.changes),
+        ...(this.#local.policies?.companions.plannedWrites(plan.companionChanges) ?? []),
       ];
       return { ...plan, refusals: await foreseeRefusals(writes, options) };
     });

@@ -26,7 +26,7 @@ import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore
 import { spellingOf } from '@kube-semaphore/options';
 import { importRemovalsOf, removalsOf } from './cleanup.ts';
 import { type ConfigFile, parseMirrorFile } from './config/file.ts';
-import { settingsOfFile, type Surroundings } from './config/file-settings.ts';
+import { settingsOfFile, type BesideFile } from './config/file-settings.ts';
 import { metrics as metricTable } from './metrics/metrics.ts';
 import { labelsOfRemotes } from './metrics/series.ts';
 import { type MirrorOptions, options as table } from './config/options.ts';
@@ -69,7 +69,7 @@ function liveConfigOf(
     apply: async (changed) => {
       const { warnings, file } = configOf(changed, options);
       const { remoteClusters, ...others } = file.content;
-      const settings = settingsOfFile({ ...fixed, remoteClusters }, surroundingsOf(options));
+      const settings = settingsOfFile({ ...fixed, remoteClusters }, besideFile(options));
       if (!settings.ok)
         throw invalidConfig(
           changed,
@@ -227,13 +227,13 @@ function configOf(
 ): Required<Config> & { readonly warnings: readonly string[] } {
   const parsed = parseMirrorFile(source.content);
   if (!parsed.ok) throw invalidConfig(source, parsed.problems);
-  const settings = settingsOfFile(parsed.value, surroundingsOf(options));
+  const settings = settingsOfFile(parsed.value, besideFile(options));
   if (!settings.ok) throw invalidConfig(source, settings.problems);
   const warnings = [...parsed.warnings, ...settings.warnings];
   return { settings: settings.value, file: { source, content: parsed.value }, warnings };
 }
 
-const surroundingsOf = (options: MirrorOptions): Surroundings => ({
+const besideFile = (options: MirrorOptions): BesideFile => ({
   options,
   isPod: process.env['KUBERNETES_SERVICE_HOST'] !== undefined,
   canRead,

@@ -17,7 +17,7 @@ export type Figures = {
 };
 
 /** The most that there may be of what no feature needs more of. A change that lowers a figure lowers its limit, too. */
-export const limits: Limits = { callbacks: 88, reflectors: 2, appImports: 2 };
+export const limits: Limits = { callbacks: 87, reflectors: 2, appImports: 2 };
 
 export type Limits = Pick<Figures, 'callbacks' | 'reflectors' | 'appImports'>;
 

@@ -15,7 +15,6 @@ import type { PolicyOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { FollowedRemote } from '../followed-remote.ts';
 import { carryOut, ownersOf } from '../local/carry-out.ts';
-import type { LocalCluster } from '../local/cluster.ts';
 import type { PolicyMetrics } from '../metrics.ts';
 import type { RemotePlan } from '../plan.ts';
 import type { Change, Phase } from './desired/change.ts';
@@ -26,10 +25,11 @@ import type { HostNetworkPods } from './desired/host-network.ts';
 import { detectIdentity } from './desired/identity.ts';
 import { desiredSets, type WantedPair } from './desired/sets.ts';
 import { independentOf } from './desired/write-phases.ts';
+import type { WatchedSets } from './local/watched-sets.ts';
 import { SetsRemote } from './remote/sets-remote.ts';
 
 export type SetsOptions = {
-  readonly local: LocalCluster;
+  readonly local: WatchedSets;
   readonly remotes: Pick<Remotes<RemoteSettings>, 'all'>;
   readonly options: PolicyOptions;
   readonly hostNetworkPods: HostNetworkPods;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from './file.ts';
 import { isAllowedNamespace } from '../names.ts';
-import { settingsOfFile, type Surroundings } from './file-settings.ts';
+import { settingsOfFile, type BesideFile } from './file-settings.ts';
 
-const nothingGiven: Surroundings['options'] = {
+const nothingGiven: BesideFile['options'] = {
   kubeConfig: undefined,
   localCidrs: undefined,
   mirrorNs: undefined,
@@ -22,9 +22,9 @@ const global = {
 };
 const complete: ConfigFile = { global, localCluster: { name: 'c1' }, remoteClusters };
 
-type Given = Partial<Surroundings['options']>;
+type Given = Partial<BesideFile['options']>;
 
-const read = (file: ConfigFile, given: Given = {}, place: Partial<Surroundings> = {}) =>
+const read = (file: ConfigFile, given: Given = {}, place: Partial<BesideFile> = {}) =>
   settingsOfFile(file, { options: { ...nothingGiven, ...given }, isPod: true, canRead: () => true, ...place });
 
 describe('settingsOfFile', () => {

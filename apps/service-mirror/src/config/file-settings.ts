@@ -12,7 +12,7 @@ import { type AllSettings, type GlobalSettings, UNNAMED } from './settings.ts';
 import { zonesOf } from './zones.ts';
 
 /** What the settings depend on besides the file. */
-export type Surroundings = {
+export type BesideFile = {
   readonly options: Pick<MirrorOptions, TextKey | 'kubeConfig' | 'localCidrs'>;
   /** Whether we run in a pod, which has a service account. */
   readonly isPod: boolean;
@@ -33,7 +33,7 @@ type TextKey =
 
 type Input = {
   readonly section: GlobalSection;
-  readonly options: Surroundings['options'];
+  readonly options: BesideFile['options'];
   readonly findings: Findings;
 };
 
@@ -42,10 +42,10 @@ const hints = oneOf(['labelled', 'always']);
 /** Settings of a config file. A flag or variable overrides the file. */
 export function settingsOfFile(
   { global: section = {}, localCluster = {}, mcs, remoteClusters }: ConfigFile,
-  surroundings: Surroundings,
+  beside: BesideFile,
 ): FileSettings {
   const findings = new Findings();
-  const input = { section, options: surroundings.options, findings };
+  const input = { section, options: beside.options, findings };
   const mirrorNamespace = findings.required([flag('mirrorNs', input), field('mirrorNamespace', input)], namespace);
   const mirrorSelector = mirrorSelectorOf(input);
   const global = globalOf(input);
@@ -54,9 +54,9 @@ export function settingsOfFile(
   const settings: AllSettings = {
     local: {
       name: name ?? UNNAMED,
-      reference: referenceOfLocal(localCluster, surroundings, findings),
+      reference: referenceOfLocal(localCluster, beside, findings),
       zones: zonesOf(localCluster.zones ?? [], findings),
-      cidrs: surroundings.options.localCidrs ?? fileCidrs,
+      cidrs: beside.options.localCidrs ?? fileCidrs,
       properties: propertiesOf(localCluster.properties, 'localCluster.properties', findings),
     },
     mirrorNamespace,
@@ -124,7 +124,7 @@ function localName(
 /** The Go program ignored the kubeconfig of the file, so a pod may name one that is missing. */
 function referenceOfLocal(
   { kubeConfigPath: path = '' }: LocalEntry,
-  { options, isPod, canRead }: Surroundings,
+  { options, isPod, canRead }: BesideFile,
   findings: Findings,
 ): ClusterReference {
   if (options.kubeConfig !== undefined) return localReference(options.kubeConfig);

@@ -4,7 +4,7 @@ import { LocalWrites } from './local-writes.ts';
 import { RemoteWritesError } from './remote-writes.ts';
 
 const create = {
-  payer: undefined,
+  account: undefined,
   isDeletion: false,
   since: undefined,
   remote: undefined,
@@ -74,8 +74,8 @@ it.each([new NotLeadingError(), new RemoteWritesError('c2', 1_000)])(
 it('writes for a remote while all writes for another have no answer', async () => {
   const { writes } = localWrites({ concurrency: 16 });
   const ended = Promise.withResolvers<string>();
-  const hanging = Array.from({ length: 20 }, () => writes.write({ ...create, payer: 'c3' }, () => ended.promise));
-  const withdrawal = { ...create, payer: 'c2', isDeletion: true };
+  const hanging = Array.from({ length: 20 }, () => writes.write({ ...create, account: 'c3' }, () => ended.promise));
+  const withdrawal = { ...create, account: 'c2', isDeletion: true };
   const first = await Promise.race([writes.write(withdrawal, async () => 'deleted'), new Promise(setImmediate)]);
   expect(first).toBe('deleted');
   ended.resolve('late');

@@ -7,8 +7,8 @@ import { type FailedWrite, WriteLog } from './write-log.ts';
 
 /** The facts about a write, besides its request. */
 export type LocalWrite = {
-  /** The remote whose budget it counts against; undefined: none. */
-  readonly payer: string | undefined;
+  /** The remote, or `global`, whose budget it counts against; undefined: none. */
+  readonly account: string | undefined;
   readonly isDeletion: boolean;
   /** As `ReconcileContext.since`. */
   readonly since: number | undefined;
@@ -63,17 +63,17 @@ export class LocalWrites {
   }
 
   /**
-   * Writes in turn. One payer gets about half of the turns, so others go on while its writes have no answer.
+   * Writes in turn. One account gets about half of the turns, so others go on while its writes have no answer.
    *
    * @throws RemoteWritesError if the remote must wait, before it waits for its turn; NotLeadingError; what `send` throws
    */
   async write<T>(
-    { payer, isDeletion, since, remote, repairs, event }: LocalWrite,
+    { account, isDeletion, since, remote, repairs, event }: LocalWrite,
     send: (options: WriteOptions) => Promise<T>,
   ): Promise<T> {
     const { leadership, metrics } = this.#options;
-    if (payer !== undefined) this.#budgets.spend(payer, { isDeletion });
-    const written = await this.#limiter.run(payer, () =>
+    if (account !== undefined) this.#budgets.spend(account, { isDeletion });
+    const written = await this.#limiter.run(account, () =>
       leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
     );
     const { event: message, facts } = event();

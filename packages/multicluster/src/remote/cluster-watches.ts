@@ -10,9 +10,6 @@ export type ClusterWatchesOptions = {
     'remoteUp' | 'remoteLastSync' | 'remoteWatchRestarts' | 'remoteOverBudget'
   >;
   readonly log: Logger;
-  /** The first lists of all watches are complete, as `firstSync` says, too. */
-  readonly onFirstSync?: () => void;
-  readonly onWatchForbidden?: () => void;
 };
 
 type Budget = keyof BudgetLimits;
@@ -50,6 +47,7 @@ export class ClusterWatches {
   readonly #watches: WatchState[] = [];
   readonly #byHooks = new WeakMap<ReflectorHooks, WatchState>();
   readonly #firstSync = Promise.withResolvers<void>();
+  #isWatchForbidden = false;
   #up: WatchState['up'] = 'new';
   #since = new Date();
   #lastError: ConnectionStatus['lastError'] = null;
@@ -61,6 +59,11 @@ export class ClusterWatches {
     // An alert needs the age of a cluster that never completes a list, too.
     options.metrics.remoteLastSync.set({ remote: options.cluster }, Math.round(Date.now() / 1000));
     this.#reportBudgets();
+  }
+
+  /** Whether a list alone shows what others wrote, of one kind at least. */
+  get isWatchForbidden(): boolean {
+    return this.#isWatchForbidden;
   }
 
   /** Resolves when the first lists of all watches are complete. */
@@ -105,7 +108,7 @@ export class ClusterWatches {
     whenForbidden,
     until,
   }: { readonly whenForbidden?: string; readonly until?: AbortSignal } = {}): ReflectorHooks {
-    const { metrics, log, cluster, onFirstSync, onWatchForbidden } = this.#options;
+    const { metrics, log, cluster } = this.#options;
     const remote = { remote: cluster };
     const watch: WatchState = {
       up: 'new',
@@ -136,7 +139,6 @@ export class ClusterWatches {
         watch.synced = true;
         if (!this.#watches.every(({ synced }) => synced)) return;
         this.#firstSync.resolve();
-        onFirstSync?.();
       },
       onRestart: ({ reason, verb, error, delayMs }) => {
         metrics.remoteWatchRestarts.inc({ ...remote, reason });
@@ -162,7 +164,7 @@ export class ClusterWatches {
       },
       onWatchForbidden: () => {
         log.warn({ cluster }, 'watch is forbidden; listing periodically');
-        onWatchForbidden?.();
+        this.#isWatchForbidden = true;
       },
     };
     this.#byHooks.set(hooks, watch);

@@ -1,6 +1,12 @@
-import { type LocalWrites, type PlannedWrite, POLL_INTERVAL_MS, Watched } from '@kube-semaphore/multicluster';
+import {
+  type ClusterWatches,
+  type LocalWrites,
+  type PlannedWrite,
+  POLL_INTERVAL_MS,
+  Watched,
+} from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
-import { Reflector, type ReflectorHooks, type Store } from '@kube-semaphore/informers';
+import { Reflector, type Store } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions, WriteOptions } from '@kube-semaphore/kube-client';
 import {
   Codec,
@@ -27,10 +33,7 @@ export type LocalCompanionsOptions = {
   readonly sink: Sink;
   readonly writes: LocalWrites;
   readonly idleTimeoutMs: number;
-  /** Called once for each watch. */
-  readonly hooks: () => ReflectorHooks;
-  /** Whether a list alone shows what others wrote. */
-  readonly isWatchForbidden: () => boolean;
+  readonly watches: ClusterWatches;
 };
 
 /** What the store keeps of an object of the sink: of one that isn't ours, only the name matters. */
@@ -75,8 +78,14 @@ export class LocalCompanions {
   }
 
   #shared() {
-    const { client, idleTimeoutMs, hooks } = this.#options;
-    return { client, watchList: 'auto', idleTimeoutMs, pollIntervalMs: POLL_INTERVAL_MS, hooks: hooks() } as const;
+    const { client, idleTimeoutMs, watches } = this.#options;
+    return {
+      client,
+      watchList: 'auto',
+      idleTimeoutMs,
+      pollIntervalMs: POLL_INTERVAL_MS,
+      hooks: watches.hooks(),
+    } as const;
   }
 
   #watchesOf(sink: Sink) {
@@ -141,10 +150,10 @@ export class LocalCompanions {
    * @throws as `LocalWrites.write`
    */
   async write(change: CompanionChange, { since }: Pick<ReconcileContext, 'since'>): Promise<void> {
-    const { client, writes, isWatchForbidden } = this.#options;
+    const { client, writes, watches } = this.#options;
     const remote = remoteOf(change);
     const write = {
-      payer: remote,
+      account: remote,
       isDeletion: isUrgent(change),
       since,
       remote,
@@ -159,7 +168,7 @@ export class LocalCompanions {
         else if (change.kind === 'delete') store.delete(keyOf(change.from), change.from.object.metadata.uid);
       });
     } catch (error) {
-      if (needsRecheck(error, change, isWatchForbidden())) reflector.recheck();
+      if (needsRecheck(error, change, watches.isWatchForbidden)) reflector.recheck();
       throw error;
     }
   }

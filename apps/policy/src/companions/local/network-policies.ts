@@ -42,7 +42,7 @@ type LocalPolicy = {
   readonly crossCluster?: CrossClusterPolicy;
   /** Of a remote, or an orphan. */
   readonly companion?: ObservedCompanion;
-  /** What it says in vain, whatever clusters there are. */
+  /** What of it has no effect, whatever clusters there are. */
   readonly diagnostics?: readonly PolicyDiagnostic[];
   /** Which version of the source it is. */
   readonly generation?: number;
@@ -211,7 +211,7 @@ export class LocalNetworkPolicies {
     if (companion !== undefined && companion.part !== 'group') this.#options.counts.count(companion.remote, step);
   }
 
-  /** What a policy says in vain now; nothing if it is gone. */
+  /** What of a policy has no effect now; nothing if it is gone. */
   #diagnose(key: string): void {
     const { crossCluster, diagnostics = [] } = this.#diagnosed.get(key) ?? {};
     const rules = crossCluster?.rules ?? [];

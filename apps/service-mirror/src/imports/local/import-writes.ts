@@ -6,7 +6,7 @@ import type { ImportChange } from '../desired/changes.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importClusterLabel } from '../../names.ts';
 import type { McsClusters } from '../remote/exporters.ts';
-import { payerOf } from '../../endpoints/local/payer.ts';
+import { accountOf } from '../../endpoints/local/account.ts';
 import type { ImportAt, LocalImports } from './imports.ts';
 import type { ImportWriter } from './import-writer.ts';
 
@@ -34,9 +34,9 @@ export class ImportWrites {
     const cluster = clusterOf(change);
     const remote = cluster !== undefined && remotes.byName.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
-    const payer = this.#payerOf(cluster, at);
+    const account = this.#accountOf(cluster, at);
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
-    return writes.write({ payer, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
+    return writes.write({ account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
       try {
         return (await imports.write(change, at, () => writer.write(change, at, options)))?.object;
       } catch (error) {
@@ -56,8 +56,8 @@ export class ImportWrites {
     const { exports } = clusters.local;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
-    const payer = this.#payerOf(undefined, at);
-    const write = { payer, isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
+    const account = this.#accountOf(undefined, at);
+    const write = { account, isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
     return writes.write(write, async (options) => {
       try {
         const written = await writer.writeConditions(from, conditions, { ...options, namespace });
@@ -72,9 +72,9 @@ export class ImportWrites {
     });
   }
 
-  #payerOf(cluster: string | undefined, at: ImportAt): string | undefined {
+  #accountOf(cluster: string | undefined, at: ImportAt): string | undefined {
     const { remotes, clusters } = this.#options;
-    return payerOf({ cluster, parts: () => clusters.remotesOf(at) }, remotes.byName);
+    return accountOf({ cluster, parts: () => clusters.remotesOf(at) }, remotes.byName);
   }
 }
 

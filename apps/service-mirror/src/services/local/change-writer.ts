@@ -9,7 +9,7 @@ import type { Gaps } from '../../metrics/gaps.ts';
 import type { SourceClusters } from '../remote/source-clusters.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import { payerOf } from '../../endpoints/local/payer.ts';
+import { accountOf } from '../../endpoints/local/account.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
@@ -42,7 +42,7 @@ export class ChangeWriter {
     const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
     const parts = (): readonly string[] => (remote === undefined ? clusters.remotesOfGlobal(key) : [remote]);
     const write = {
-      payer: payerOf({ cluster, parts }, remotes.byName),
+      account: accountOf({ cluster, parts }, remotes.byName),
       isDeletion,
       since,
       remote,

@@ -45,7 +45,6 @@ export class LocalObjects {
   /** For errors. */
   readonly what = 'the local objects';
   readonly #options: LocalObjectsOptions;
-  readonly #listed = Promise.withResolvers<void>();
   readonly #watches: ClusterWatches;
   readonly #services: Watched<typeof serviceKind, ObservedService>;
   readonly #slices: Watched<typeof endpointSliceKind, ObservedSlice>;
@@ -58,7 +57,7 @@ export class LocalObjects {
   constructor(options: LocalObjectsOptions) {
     const { metrics, log, onChange } = options;
     this.#options = options;
-    this.#watches = new ClusterWatches({ cluster: 'local', metrics, log, onFirstSync: this.#listed.resolve });
+    this.#watches = new ClusterWatches({ cluster: 'local', metrics, log });
     this.#services = this.#watch('services', { kind: serviceKind, project: observedService }, ({ name }) =>
       onChange(name),
     );
@@ -83,7 +82,7 @@ export class LocalObjects {
 
   /** Resolves when everything has been listed once. */
   get listed(): Promise<void> {
-    return this.#listed.promise;
+    return this.#watches.firstSync;
   }
 
   isSynced(): boolean {

@@ -12,7 +12,7 @@ type Cause = {
  * The remote whose budget a write counts against; undefined for none. Several remotes may cause a change of an object that
  * they share: all such changes count against the budget of `global`.
  */
-export function payerOf(
+export function accountOf(
   { cluster, parts }: Cause,
   remotes: Pick<ReadonlyMap<string, unknown>, 'has'>,
 ): string | undefined {
