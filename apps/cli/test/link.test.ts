@@ -13,7 +13,7 @@ import { calicoApiCrds, endpointSlice, goesWithoutKubectl, kubectlFolder, node }
 import { parse, parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { contextsOf } from '../src/clusters/contexts.ts';
-import { LinkApi } from '../src/link/api.ts';
+import { LinkApi } from '../src/link/apply/api.ts';
 import { kubeconfigOf, startApiServer } from './support/api-server.ts';
 import { programOf } from '../src/program.ts';
 import { afterContexts, runHere, runWith, terminalInMemory } from './support/run.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { contextsOf } from '../src/clusters/contexts.ts';
-import { LinkApi } from '../src/link/api.ts';
+import { LinkApi } from '../src/link/apply/api.ts';
 import { certificate, kubeconfigOf, startListening } from './support/api-server.ts';
 
 type Received = { readonly method: string | undefined; readonly url: string | undefined; readonly body: string };

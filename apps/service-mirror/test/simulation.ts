@@ -3,7 +3,7 @@ import { mirrorKey, mirrorServiceName, serviceNameLabel } from '../src/names.ts'
 import type { Change } from '../src/endpoints/desired/diff/change.ts';
 import { Claims } from '../src/services/desired/claims.ts';
 import { familySpec } from '../src/endpoints/desired/families.ts';
-import { keysOfLocalName, sourcesOf } from '../src/services/desired/local-names.ts';
+import { keysOfLocalName, sourcesOf } from '../src/services/desired/keys-of-local-name.ts';
 import { mirrorTarget } from '../src/services/desired/mirrors/target.ts';
 import type { ObservedService, ObservedSlice } from '../src/endpoints/desired/observed.ts';
 import { ServiceReconciler } from '../src/services/reconciler.ts';

@@ -3,7 +3,7 @@ import { type Corefile, parseCorefile } from '../corefile/parse.ts';
 import { GLOBAL, type Names, oursIn } from '../corefile/rules.ts';
 import { type DnsServer, type Fault, faultOf, foreignRules, sampleOf } from '../corefile/faults.ts';
 import { type DnsConfig, serversOf } from '../dns/config.ts';
-import { MANAGER } from '../link/api.ts';
+import { MANAGER } from '../link/apply/api.ts';
 import type { Finding } from './check.ts';
 import { readPods, seenRemotes } from '../clusters/report.ts';
 import type { Facts, Reading } from './facts/facts.ts';

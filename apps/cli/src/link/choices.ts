@@ -1,8 +1,8 @@
 import { join, relative, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { answersSchema, type GivenAnswers } from './answers.ts';
-import { type Files, isOverlay } from './folder.ts';
-import { jsonIn } from './json-file.ts';
+import { type Files, isOverlay } from './files/folder.ts';
+import { jsonIn } from './files/json-file.ts';
 
 const flag = z.optional(z.boolean());
 const fields = {

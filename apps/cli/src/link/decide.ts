@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { GivenAnswers } from './answers.ts';
 import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
-import { knownRemotes, rangeFields } from './config-files.ts';
-import { conflictsOf } from './conflicts.ts';
-import { deployOf } from './deploy.ts';
-import { type Cluster, type Finding, findingsOf } from './findings.ts';
-import { type Change, COPIES, type Files, isOverlay } from './folder.ts';
-import { VALUES_FILE } from './helm-values.ts';
-import { limitsOf, writtenBy } from './limits.ts';
+import { knownRemotes, rangeFields } from './files/config-files.ts';
+import { conflictsOf } from './findings/conflicts.ts';
+import { deployOf } from './files/deploy.ts';
+import { type Cluster, type Finding, findingsOf } from './findings/findings.ts';
+import { type Change, COPIES, type Files, isOverlay } from './files/folder.ts';
+import { VALUES_FILE } from './files/helm-values.ts';
+import { limitsOf, writtenBy } from './findings/limits.ts';
 import { nameOf, type Overlays } from './names.ts';
-import type { Observed } from './observe.ts';
-import { overlayOf, withoutOld } from './overlay.ts';
+import type { Observed } from './findings/observe.ts';
+import { overlayOf, withoutOld } from './files/overlay.ts';
 import { type RangeChange, rangeChanges } from './range-changes.ts';
 
 /** A cluster of a run. */

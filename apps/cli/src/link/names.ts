@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { UsageError } from '../usage-error.ts';
 import { CHOICES_FILE, choicesIn, uidIn } from './choices.ts';
-import { knownRemotes } from './config-files.ts';
-import { type Files, foldersIn, readFolder } from './folder.ts';
-import type { KnownRemote } from './kustomize.ts';
+import { knownRemotes } from './files/config-files.ts';
+import { type Files, foldersIn, readFolder } from './files/folder.ts';
+import type { KnownRemote } from './files/kustomize.ts';
 
 /** What is known of the clusters of a folder, by name: of those that it has, and those that are asked for. */
 export type Overlays = {

@@ -2,10 +2,10 @@ import { jsonPage, printable } from '@kube-semaphore/text';
 import { tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { DNS_CONFIG_MAPS } from '../dns/config.ts';
-import { type Applied, nameOf } from './api.ts';
-import { accounts } from './apply.ts';
-import { type Change, changedLines, COPIES } from './folder.ts';
-import type { Finding } from './findings.ts';
+import { type Applied, nameOf } from './apply/api.ts';
+import { accounts } from './apply/apply.ts';
+import { type Change, changedLines, COPIES } from './files/folder.ts';
+import type { Finding } from './findings/findings.ts';
 import type { RangeChange } from './range-changes.ts';
 
 /** Raised by a change that a reader of the last version can't read. */

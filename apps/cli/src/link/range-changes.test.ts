@@ -1,7 +1,7 @@
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import type { Cluster } from './findings.ts';
-import type { RangeField } from './config-files.ts';
+import type { Cluster } from './findings/findings.ts';
+import type { RangeField } from './files/config-files.ts';
 import { rangeChanges, unconfirmed } from './range-changes.ts';
 
 const allowed = (ranges: RangeField['ranges']): RangeField => ({

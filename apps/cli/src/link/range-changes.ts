@@ -1,7 +1,7 @@
 import { containsCidr } from '@kube-semaphore/net';
 import type { GivenAnswers } from './answers.ts';
-import type { Cluster } from './findings.ts';
-import { cidrsOf, type RangeField } from './config-files.ts';
+import type { Cluster } from './findings/findings.ts';
+import { cidrsOf, type RangeField } from './files/config-files.ts';
 
 /** What changes in a field. */
 export type RangeChange = Omit<RangeField, 'ranges'> & {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { choicesText } from '../link/choices.ts';
-import type { Cluster } from '../link/findings.ts';
-import type { Files } from '../link/folder.ts';
-import { limitsOf } from '../link/limits.ts';
-import { overlayOf } from '../link/overlay.ts';
+import type { Cluster } from '../link/findings/findings.ts';
+import type { Files } from '../link/files/folder.ts';
+import { limitsOf } from '../link/findings/limits.ts';
+import { overlayOf } from '../link/files/overlay.ts';
 import { filesWithout } from './files.ts';
 
 const cluster = (name: string): Cluster => ({

@@ -1,9 +1,9 @@
-import { knownRemotes } from '../link/config-files.ts';
+import { knownRemotes } from '../link/files/config-files.ts';
 import { CHOICES_FILE, choicesIn, withoutWritten } from '../link/choices.ts';
-import { DNS_FILE, dnsFileWithout } from '../link/dns-file.ts';
-import { remoteFile } from '../link/kustomize.ts';
-import { COPIES, type FileChanges, type Files } from '../link/folder.ts';
-import { valuesAfter, VALUES_FILE } from '../link/helm-values.ts';
+import { DNS_FILE, dnsFileWithout } from '../link/files/dns-file.ts';
+import { remoteFile } from '../link/files/kustomize.ts';
+import { COPIES, type FileChanges, type Files } from '../link/files/folder.ts';
+import { valuesAfter, VALUES_FILE } from '../link/files/helm-values.ts';
 
 const CONFIGS = ['policy.json', 'service-mirror.json', 'wireguard.json'] as const;
 

@@ -2,7 +2,7 @@ import { resourcePath } from '@kube-semaphore/kube-objects';
 import * as z from 'zod/mini';
 import type { Context } from '../clusters/contexts.ts';
 import { allPages, mapRead, PAGE, readAs, request, type Run, valueOf } from '../clusters/objects.ts';
-import { MANAGER } from '../link/api.ts';
+import { MANAGER } from '../link/apply/api.ts';
 
 /** An object in a cluster, as far as it matters who wrote it. */
 export type Stored = {

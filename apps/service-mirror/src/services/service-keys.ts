@@ -3,7 +3,7 @@ import type { MirrorOptions } from '../config/options.ts';
 import { prefixesOf, type PrefixList } from '../config/settings.ts';
 import { Claims } from './desired/claims.ts';
 import type { ClusterDiagnostic } from '../endpoints/desired/diagnostic.ts';
-import { keysOfLocalName, sourcesOf } from './desired/local-names.ts';
+import { keysOfLocalName, sourcesOf } from './desired/keys-of-local-name.ts';
 import type { ObservedService } from '../endpoints/desired/observed.ts';
 import type { SourceService } from '../endpoints/desired/source.ts';
 import type { LocalObjects } from './local/objects.ts';

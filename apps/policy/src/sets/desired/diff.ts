@@ -2,7 +2,7 @@ import { hasCalicoMetadata, isSameMap, withoutCalicoMetadata } from '@kube-semap
 import type { Create, Delete, Phase, Update } from './change.ts';
 import { shardOf } from '../../names.ts';
 import { labelsOfOthers, readOwner } from './labels.ts';
-import { named } from './current-shards.ts';
+import { named } from './observed-shards.ts';
 import { compareNames } from '@kube-semaphore/naming';
 import type { DesiredSet, ObservedSet } from './network-set.ts';
 import { ownerText, updatePhases } from './write-phases.ts';

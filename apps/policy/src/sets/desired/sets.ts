@@ -1,5 +1,5 @@
 import { shardName } from '../../names.ts';
-import { currentShards, named, type NamedPair } from './current-shards.ts';
+import { currentShards, named, type NamedPair } from './observed-shards.ts';
 import { type HostNetworkPods, wantedAddresses } from './host-network.ts';
 import type { PairMembers } from './member.ts';
 import { compareNames, compareText } from '@kube-semaphore/naming';

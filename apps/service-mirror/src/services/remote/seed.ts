@@ -11,7 +11,7 @@ import {
   sourceAnnotation,
 } from '../../names.ts';
 import { namesIn } from '../../endpoints/desired/merged/retained.ts';
-import { keysOfLocalName, sourcesOf } from '../desired/local-names.ts';
+import { keysOfLocalName, sourcesOf } from '../desired/keys-of-local-name.ts';
 import type { ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { type Endpoint, type SourceService, type SourceSlice, YOUNGEST } from '../../endpoints/desired/source.ts';
 import { withoutRole } from '../../endpoints/desired/routing/in-role.ts';

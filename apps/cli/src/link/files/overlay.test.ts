@@ -1,8 +1,8 @@
 import { mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
-import { type Choices, choicesText } from './choices.ts';
+import { type Choices, choicesText } from '../choices.ts';
 import { knownRemotes } from './config-files.ts';
-import type { Cluster } from './findings.ts';
+import type { Cluster } from '../findings/findings.ts';
 import type { Files } from './folder.ts';
 import { overlayOf } from './overlay.ts';
 

@@ -1,6 +1,6 @@
 import { type Cidr, contains, overlaps, parseIp } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
-import type { KnownRemote } from './kustomize.ts';
+import type { KnownRemote } from '../files/kustomize.ts';
 
 /** A range, and whose it is. */
 type Range = { readonly cidr: Cidr; readonly owner: string; readonly what: 'Pods' | 'Services' | 'nodes' };

@@ -1,6 +1,6 @@
 import { type Cidr, parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
-import { writtenIn } from './choices.ts';
+import { writtenIn } from '../choices.ts';
 import type { Files } from './folder.ts';
 import { jsonIn } from './json-file.ts';
 import type { KnownRemote } from './kustomize.ts';

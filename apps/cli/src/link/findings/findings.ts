@@ -1,9 +1,9 @@
 import { isServiceName } from '@kube-semaphore/naming';
 import { type Cidr, compareIps, isLoopbackHost } from '@kube-semaphore/net';
-import { calicoApi } from '../clusters/calico.ts';
-import { allOf, type Read } from '../clusters/objects.ts';
-import type { Answers } from './answers.ts';
-import type { Choices } from './choices.ts';
+import { calicoApi } from '../../clusters/calico.ts';
+import { allOf, type Read } from '../../clusters/objects.ts';
+import type { Answers } from '../answers.ts';
+import type { Choices } from '../choices.ts';
 import { answerOf, type Clues, type Found, found, notFound, type Sought } from './found.ts';
 import { canonical, cidrList, nodeCidrsOf, podCidrsOf, serviceCidrsOf, strayNode } from './found-ranges.ts';
 import type { Observed } from './observe.ts';

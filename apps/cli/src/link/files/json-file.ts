@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { Files } from './folder.ts';
 
 /** What a file has; one that isn't there is empty. @throws {UsageError} with its name, and the field that is not valid */

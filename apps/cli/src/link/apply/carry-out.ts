@@ -1,10 +1,10 @@
-import { type Context, inTime } from '../clusters/contexts.ts';
-import type { ObjectAt } from '../clusters/object-api.ts';
+import { type Context, inTime } from '../../clusters/contexts.ts';
+import type { ObjectAt } from '../../clusters/object-api.ts';
 import { type Applied, LinkApi } from './api.ts';
 import { type Applicable, applyLink, endlessTokens, handOverTokens, planLink, render } from './apply.ts';
-import type { Overlay, Side } from './decide.ts';
-import type { Cluster } from './findings.ts';
-import type { ObjectChange } from './page.ts';
+import type { Overlay, Side } from '../decide.ts';
+import type { Cluster } from '../findings/findings.ts';
+import type { ObjectChange } from '../page.ts';
 
 /** What a run does with the clusters: it compares them, applies the overlays, or only renews tokens. */
 export type Mode = 'plan' | 'apply' | 'renew';

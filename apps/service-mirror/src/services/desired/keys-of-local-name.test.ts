@@ -1,7 +1,7 @@
 import { globalServiceName, globalKey, mirrorKey, mirrorServiceName } from '../../names.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keysOfLocalName } from './local-names.ts';
+import { keysOfLocalName } from './keys-of-local-name.ts';
 
 const prefixes = new Map([
   ['c2', 'c2'],

@@ -1,6 +1,6 @@
 import { type Cidr, hostCidr } from '@kube-semaphore/net';
-import type { Choices } from './choices.ts';
-import type { Cluster } from './findings.ts';
+import type { Choices } from '../choices.ts';
+import type { Cluster } from '../findings/findings.ts';
 import { DNS_FILE } from './dns-file.ts';
 import type { Files } from './folder.ts';
 

@@ -1,5 +1,5 @@
 import { compareCidrs } from '@kube-semaphore/net';
-import type { Limits } from './choices.ts';
+import type { Limits } from '../choices.ts';
 import type { Cluster } from './findings.ts';
 
 /** The limits of a cluster, by what was found out of it and its remotes. */

@@ -3,14 +3,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Parsed } from '@kube-semaphore/net';
 import { printable } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import type { Context } from '../clusters/contexts.ts';
-import { failureOf } from '../clusters/failure.ts';
-import type { ObjectApi, ObjectAt } from '../clusters/object-api.ts';
-import { readGroups, valueOf } from '../clusters/objects.ts';
-import { ask, RequestError } from '../clusters/request.ts';
-import type { DnsConfig } from '../dns/config.ts';
-import type { DnsEdit } from '../dns/edits.ts';
-import { readDnsConfig } from '../dns/read.ts';
+import type { Context } from '../../clusters/contexts.ts';
+import { failureOf } from '../../clusters/failure.ts';
+import type { ObjectApi, ObjectAt } from '../../clusters/object-api.ts';
+import { readGroups, valueOf } from '../../clusters/objects.ts';
+import { ask, RequestError } from '../../clusters/request.ts';
+import type { DnsConfig } from '../../dns/config.ts';
+import type { DnsEdit } from '../../dns/edits.ts';
+import { readDnsConfig } from '../../dns/read.ts';
 
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
@@ -206,7 +206,7 @@ export class LinkApi {
   }
 
   #opened(): Promise<ObjectApi> {
-    return (this.#objects ??= import('../clusters/object-api.ts').then(
+    return (this.#objects ??= import('../../clusters/object-api.ts').then(
       (loaded) => new loaded.ObjectApi(this.#context, this.#limits),
     ));
   }

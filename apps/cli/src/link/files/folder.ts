@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../../usage-error.ts';
 
 /** A file's text by its path in the folder of a cluster. */
 export type Files = ReadonlyMap<string, string>;

@@ -1,10 +1,10 @@
 import { hostCidr } from '@kube-semaphore/net';
 import { parseYaml } from '@kube-semaphore/text';
 import { parse, stringify } from 'yaml';
-import type { Choices } from './choices.ts';
+import type { Choices } from '../choices.ts';
 import { type App, entriesIn, rest } from './config-files.ts';
 import { corefileIn, DNS_FILE } from './dns-file.ts';
-import type { Cluster } from './findings.ts';
+import type { Cluster } from '../findings/findings.ts';
 import type { Files } from './folder.ts';
 import type { Parts } from './kustomize.ts';
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { parseYaml } from '@kube-semaphore/text';
-import type { ObjectAt } from '../clusters/object-api.ts';
-import { UsageError } from '../usage-error.ts';
-import { byHand } from '../dns/by-hand.ts';
-import { editsWith } from '../dns/edits.ts';
+import type { ObjectAt } from '../../clusters/object-api.ts';
+import { UsageError } from '../../usage-error.ts';
+import { byHand } from '../../dns/by-hand.ts';
+import { editsWith } from '../../dns/edits.ts';
 import { type Applied, configMapAt, type DnsPlan, type KubeObject, type LinkApi, readObject } from './api.ts';
 
 /** A cluster with its overlay. */

@@ -1,7 +1,7 @@
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { corefileWithout, ownCorefile } from '../corefile/edit.ts';
-import type { Left, Wanted } from '../corefile/rules.ts';
+import { corefileWithout, ownCorefile } from '../../corefile/edit.ts';
+import type { Left, Wanted } from '../../corefile/rules.ts';
 
 /** The file of an overlay with the Corefile of our own CoreDNS. */
 export const DNS_FILE = 'dns.yaml';

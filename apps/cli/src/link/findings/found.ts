@@ -1,6 +1,6 @@
-import type { Read } from '../clusters/objects.ts';
-import type { Answers } from './answers.ts';
-import { CHOICES_FILE } from './choices.ts';
+import type { Read } from '../../clusters/objects.ts';
+import type { Answers } from '../answers.ts';
+import { CHOICES_FILE } from '../choices.ts';
 import type { Observed } from './observe.ts';
 
 /** One thing that was found out, and where. */

@@ -3,7 +3,7 @@ import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Feature, Leader } from './leader.ts';
+import { type Feature, Leader } from './features.ts';
 
 const denied = new KubeApiError('services "web" is forbidden: exceeded quota: few', { status: 403 });
 

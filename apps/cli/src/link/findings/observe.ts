@@ -3,8 +3,8 @@ import { endpointSliceKind, namespaceKind } from '@kube-semaphore/kube-objects';
 import { serviceNameLabel } from '@kube-semaphore/service-mirror/names';
 import { parseYaml } from '@kube-semaphore/text';
 import * as z from 'zod/mini';
-import { calicoApi, type Pool, readPools } from '../clusters/calico.ts';
-import type { Context } from '../clusters/contexts.ts';
+import { calicoApi, type Pool, readPools } from '../../clusters/calico.ts';
+import type { Context } from '../../clusters/contexts.ts';
 import {
   listObjects,
   type NodeFacts,
@@ -15,11 +15,11 @@ import {
   readObject,
   type Run,
   valueOf,
-} from '../clusters/objects.ts';
-import { readServiceCidrs } from '../clusters/services.ts';
-import { clusterDomain } from '../corefile/edit.ts';
-import { type DnsConfig, type DnsKind, dnsKindOf, serversOf } from '../dns/config.ts';
-import { readDnsConfig } from '../dns/read.ts';
+} from '../../clusters/objects.ts';
+import { readServiceCidrs } from '../../clusters/services.ts';
+import { clusterDomain } from '../../corefile/edit.ts';
+import { type DnsConfig, type DnsKind, dnsKindOf, serversOf } from '../../dns/config.ts';
+import { readDnsConfig } from '../../dns/read.ts';
 
 const text = z.nullish(z.string());
 

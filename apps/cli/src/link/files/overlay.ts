@@ -1,7 +1,7 @@
 import { base32Hash16 } from '@kube-semaphore/naming';
-import { choicesIn, type Limits, writtenIn } from './choices.ts';
+import { choicesIn, type Limits, writtenIn } from '../choices.ts';
 import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
-import type { Cluster } from './findings.ts';
+import type { Cluster } from '../findings/findings.ts';
 import { COPIES, type FileChanges, type Files } from './folder.ts';
 import { dnsFile, DNS_FILE } from './dns-file.ts';
 import {
@@ -16,7 +16,7 @@ import {
   workloadsWith,
 } from './kustomize.ts';
 import { helmValues, VALUES_FILE } from './helm-values.ts';
-import { limitOf, limitsOf } from './limits.ts';
+import { limitOf, limitsOf } from '../findings/limits.ts';
 
 /** The default port of semaphore-wireguard. */
 const FIRST_PORT = 51_820;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answers } from './answers.ts';
+import type { Answers } from '../answers.ts';
 import { findingsOf } from './findings.ts';
 import type { Observed } from './observe.ts';
 

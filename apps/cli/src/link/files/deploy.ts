@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { UsageError } from '../usage-error.ts';
-import type { Choices } from './choices.ts';
+import { UsageError } from '../../usage-error.ts';
+import type { Choices } from '../choices.ts';
 import { COPIES } from './folder.ts';
 
 /** How the kustomization in `folder` names a part of `deploy/`. @throws {UsageError} if it isn't there */
