@@ -29,7 +29,7 @@ export { reportClusterSetId } from './remote/cluster-set-id.ts';
 export { ClusterWatches, type ConnectionStatus } from './remote/cluster-watches.ts';
 export { type Diagnostic, DiagnosticRegister, skippedIn } from './remote/diagnostic-register.ts';
 export { PerRemote } from './remote/per-remote.ts';
-export { remoteBudget } from './remote/remote-budget.ts';
+export { remoteBudget } from './remote/default-budget.ts';
 export {
   type Follow,
   type Remote,

@@ -32,7 +32,7 @@ export {
   remoteOf,
   withoutSource,
 } from './companions/diff.ts';
-export { distribute, type Shards } from './companions/shards.ts';
+export { distribute, type Shards } from './split-into-shards.ts';
 export {
   calicoMetadataAnnotation,
   clusterLabel,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { globalKey, importKey } from '../names.ts';
-import type { LevelReport } from './desired/routing/roles.ts';
+import type { LevelReport } from './desired/routing/who-answers.ts';
 import { ordersReport, RoutingStates } from './routing-states.ts';
 
 const levels = (...roles: readonly LevelReport['role'][]): readonly LevelReport[] =>

@@ -2,7 +2,7 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import { everyPeriod, type LeaderQueue } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import { IMPORT, parseImportKey, parseServiceKey } from '../names.ts';
-import { type DownLevels, type LevelReport, NO_LEVELS } from './desired/routing/roles.ts';
+import { type DownLevels, type LevelReport, NO_LEVELS } from './desired/routing/who-answers.ts';
 import type { RoutingState } from './desired/routing/route.ts';
 
 /** How often to look for Services that time changes. */

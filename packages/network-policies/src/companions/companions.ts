@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { NetworkPolicyPort } from '@kube-semaphore/kube-objects';
 import { companionName } from '../names.ts';
 import { inOrder } from '@kube-semaphore/net';
-import { distribute } from './shards.ts';
+import { distribute } from '../split-into-shards.ts';
 import { type Companion, itemsOfRule, type ObservedCompanion, peersOf, type Source } from './companion.ts';
 import type { CrossClusterRule, Direction } from '../policies/cross-cluster-rules.ts';
 import { hasNamedPort, type PortGroup, resolvePorts, type SelectedPod } from '../policies/ports.ts';

@@ -3,7 +3,7 @@ import type { RoutingHints } from './routing-hints.ts';
 import { type DesiredSlice, isReady } from '../objects.ts';
 import type { Endpoint } from '../source.ts';
 import { standbyAnnotation } from '../../../names.ts';
-import type { Role } from './roles.ts';
+import type { Role } from './who-answers.ts';
 
 /** kube-proxy uses such endpoints if no endpoint is ready. Other consumers don't use them, or drain them. */
 const STANDBY = sharedConditions({ ready: false, serving: true, terminating: true });

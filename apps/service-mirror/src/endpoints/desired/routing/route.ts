@@ -8,7 +8,7 @@ import { memoize } from '../memoize.ts';
 import { inRole } from './in-role.ts';
 import { type KnownClusters, levelsOf, unknownProperties } from './levels.ts';
 import { type ClusterOrder, EVERYWHERE, LOCAL_FIRST, type MinReady } from './order.ts';
-import { type Member, type Role, type Roles, type RolesInput, rolesOf } from './roles.ts';
+import { type Member, type Role, type Roles, type RolesInput, rolesOf } from './who-answers.ts';
 
 /** What decides about the order of clusters besides the sources of a Service. */
 export type RoutingContext = KnownClusters &

@@ -3,7 +3,7 @@ import { globalTarget, type GlobalSource } from './target.ts';
 import type { DesiredObjects } from '../../../endpoints/desired/objects.ts';
 import type { LocalServices } from '../../../endpoints/desired/target.ts';
 import { parseClusterOrder } from '../../../endpoints/desired/routing/order.ts';
-import { NO_LEVELS } from '../../../endpoints/desired/routing/roles.ts';
+import { NO_LEVELS } from '../../../endpoints/desired/routing/who-answers.ts';
 
 const definition = {
   headless: false,

@@ -6,7 +6,7 @@ import { desiredGlobal, type GlobalInput, type GlobalParticipant } from './servi
 import type { DesiredSlice } from '../../../endpoints/desired/objects.ts';
 import type { Endpoint } from '../../../endpoints/desired/source.ts';
 import { type ClusterOrder, type MinReady, parseClusterOrder } from '../../../endpoints/desired/routing/order.ts';
-import { type DownLevels, NO_LEVELS, UP_AFTER_MS } from '../../../endpoints/desired/routing/roles.ts';
+import { type DownLevels, NO_LEVELS, UP_AFTER_MS } from '../../../endpoints/desired/routing/who-answers.ts';
 
 /** `ready`, `leaving` (serving, and terminating) or `broken` (not serving). */
 type State = 'ready' | 'leaving' | 'broken';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defaultRemoteMib } from './remote-budget.ts';
+import { defaultRemoteMib } from './default-budget.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distribute } from './shards.ts';
+import { distribute } from './split-into-shards.ts';
 
 type Shards = { readonly [shard: number]: readonly string[] };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, Family } from '../source.ts';
 import { parseClusterOrder, parseMinReady } from './order.ts';
-import { type DownLevels, type Member, NO_LEVELS, rolesOf, type RolesInput } from './roles.ts';
+import { type DownLevels, type Member, NO_LEVELS, rolesOf, type RolesInput } from './who-answers.ts';
 
 function valueOf<T>(parsed: { readonly ok: true; readonly value: T } | { readonly ok: false }): T {
   if (!parsed.ok) throw new Error('not valid');
