@@ -12,6 +12,7 @@ export {
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { invalidConfig, readConfigSource, warnOfConfig } from './config/config-source.ts';
+export { familiesField, familiesOf, familyNames, inFamilies } from './config/families.ts';
 export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
 export { listAll } from './list-all.ts';

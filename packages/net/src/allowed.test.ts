@@ -126,3 +126,14 @@ describe('addressRefusal', () => {
     expect(`${refusal?.reason}: ${refusal?.detail}`).toBe(want);
   });
 });
+
+describe('addressRefusal with families', () => {
+  it.each([
+    { name: 'refuses the other family before all else', ip: '10.2.0.1', want: 'other-family' },
+    { name: 'takes what is allowed of the family', ip: 'fd00:4::1', want: undefined },
+    { name: 'refuses what is not allowed of the family', ip: 'fd00:5::1', want: 'address-not-allowed' },
+  ])('$name', ({ ip, want }) => {
+    const rules = { families: [6] as const, allowed: PODS.map(mustParseCidr), local: [mustParseCidr('10.2.0.0/16')] };
+    expect(addressRefusal(ip, rules)?.reason).toBe(want);
+  });
+});

@@ -2,8 +2,13 @@ import { containsCidr } from './blocks.ts';
 import { type Cidr, contains } from './cidr.ts';
 import { specialUse } from './special.ts';
 
+/** An address family. */
+export type IpFamily = Cidr['family'];
+
 /** Which addresses a remote may have. */
 export type AddressRules = {
+  /** The address families that are used of it; undefined: both. */
+  readonly families?: readonly IpFamily[] | undefined;
   /** Its addresses must be in these blocks (`allowedPodCIDRs`); undefined: no limit. */
   readonly allowed: readonly Cidr[] | undefined;
   /** Blocks of the local cluster: no remote may have an address in them, even if it is allowed. */
@@ -12,8 +17,18 @@ export type AddressRules = {
   readonly services?: readonly Cidr[];
 };
 
-/** Why a remote may not have an address. `bad-address`: no Pod or Node of any cluster can have it. */
-export type AddressRefusal = { readonly reason: 'bad-address' | 'address-not-allowed'; readonly detail: string };
+/**
+ * Why a remote may not have an address. `bad-address`: no Pod or Node of any cluster can have it. `other-family`: it may be
+ * right, but isn't used.
+ */
+export type AddressRefusal = {
+  readonly reason: 'bad-address' | 'address-not-allowed' | 'other-family';
+  readonly detail: string;
+};
+
+/** Whether addresses of a family are used of a remote. */
+export const isUsedFamily = (family: IpFamily, { families }: Pick<AddressRules, 'families'>): boolean =>
+  families === undefined || families.includes(family);
 
 /**
  * Checks whether a remote may have an address.
@@ -23,8 +38,11 @@ export type AddressRefusal = { readonly reason: 'bad-address' | 'address-not-all
  */
 export function addressRefusal(
   ip: string,
-  { allowed, local, services = [] }: AddressRules,
+  { families, allowed, local, services = [] }: AddressRules,
 ): AddressRefusal | undefined {
+  const family = ip.includes(':') ? 6 : 4;
+  if (!isUsedFamily(family, { families }))
+    return { reason: 'other-family', detail: `${ip} is an IPv${family} address, and families of the remote lacks it` };
   const use = specialUse(ip);
   if (use !== undefined && !use.isReserved) return { reason: 'bad-address', detail: `${ip} is ${use.what}` };
   const own = local.find((cidr) => contains(cidr, ip));

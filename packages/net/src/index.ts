@@ -1,4 +1,4 @@
-export { addressRefusal, type AddressRules } from './allowed.ts';
+export { addressRefusal, type AddressRules, type IpFamily, isUsedFamily } from './allowed.ts';
 export { addressAt, containsCidr, halvesOf, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';

@@ -1,4 +1,7 @@
-import { type Cidr, parseCidr, parseRange, type Parsed, widthProblem } from '@kube-semaphore/net';
+import { type Cidr, type IpFamily, parseCidr, parseRange, type Parsed, widthProblem } from '@kube-semaphore/net';
+import { familiesOf, inFamilies } from './families.ts';
+
+type Names = readonly string[] | undefined;
 
 /** Collects what is wrong with a config file while its settings are read. */
 export class Problems {
@@ -31,6 +34,17 @@ export class Problems {
     const problem = widthProblem(ranges);
     if (problem !== undefined) this.problems.push(`${at}: ${problem}`);
     return ranges;
+  }
+
+  /** The addresses that a remote's Pods may have. @param at the place of its entry, such as `remotes[0]` */
+  podAddresses(
+    at: string,
+    { families: names, allowedPodCIDRs }: { readonly families?: Names; readonly allowedPodCIDRs?: Names },
+  ): { readonly families: readonly IpFamily[] | undefined; readonly allowedPodCidrs: readonly Cidr[] | undefined } {
+    const ranges = allowedPodCIDRs && this.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs);
+    const read = familiesOf(names, { ranges, field: 'allowedPodCIDRs' });
+    const families = this.check(`${at}.families`, read, undefined);
+    return { families, allowedPodCidrs: inFamilies(ranges, families) };
   }
 
   /** The CIDRs of a list; each invalid one is a problem. */
