@@ -176,8 +176,8 @@ export class Policy {
   /** Everything about a remote, while the config has it. */
   async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
     const { options, localCidrs } = this.#input;
-    const { name, allowedPodCidrs: allowed } = remote.settings;
-    const addresses = { allowed, local: localCidrs, services: this.#serviceRanges };
+    const { name, families, allowedPodCidrs: allowed } = remote.settings;
+    const addresses = { families, allowed, local: localCidrs, services: this.#serviceRanges };
     const followed = { ...remote, addresses, budget: remoteBudget(options) };
     await Promise.all([
       this.#local.follow(name, running),

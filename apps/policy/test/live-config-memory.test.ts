@@ -40,6 +40,7 @@ it('forgets a hundred remotes that came and went, with their timers and listener
     clusterSetId: name,
     labels: {},
     reference: { kind: 'kubeconfig', path: accounts.remote.kubeconfig },
+    families: undefined,
     allowedPodCidrs: [mustParseCidr('10.4.0.0/16')],
     podResyncPeriodMs: 3_600_000,
   });

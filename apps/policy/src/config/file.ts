@@ -1,4 +1,4 @@
-import { addressFields, durationField } from '@kube-semaphore/multicluster';
+import { addressFields, durationField, familiesField } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 /** An empty text is the same as none, as in the files of the Go programs. */
@@ -7,6 +7,7 @@ const remote = z.strictObject({
   clusterSetID: z.optional(z.string()),
   labels: z.optional(z.record(z.string(), z.string())),
   ...addressFields,
+  families: familiesField,
   allowedPodCIDRs: z.optional(z.array(z.string())),
   podResyncPeriod: durationField,
 });

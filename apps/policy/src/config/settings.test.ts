@@ -107,6 +107,16 @@ describe('settingsOfFile', () => {
     ]);
   });
 
+  it.each([
+    { families: ['ipv6'], want: 'allowedPodCIDRs has no range of ipv6' },
+    { families: ['6'], want: '"6" is not one of ipv4, ipv6' },
+    { families: [], want: 'it must have ipv4, ipv6 or both' },
+  ])('refuses families that can not be used: $families', ({ families, want }) => {
+    expect(problems({ name: 'c2', kubeConfigPath: '/c2', families, allowedPodCIDRs: ['10.4.0.0/16'] })).toEqual([
+      expect.stringContaining(`remotes[0].families: ${want}`),
+    ]);
+  });
+
   it('reports every problem with its field', () => {
     expect(
       problems(
@@ -171,6 +181,24 @@ describe('with -network-policies', () => {
       'remotes[1].allowedPodCIDRs: 10.4.7.0/24 overlaps 10.4.0.0/16 of c2; -network-policies needs distinct ones',
     ]);
     expect(problems(...remotes)).toEqual([]);
+  });
+
+  it('compares only CIDRs of the families that are used, as Pods of the others are not', () => {
+    const dual = (name: string, ipv6: string, ...families: string[]) => ({
+      name,
+      families,
+      ...at(`/${name}`, '10.4.0.0/16', ipv6),
+    });
+    const settings = settingsOf(dual('c2', 'fd00:4::/48', 'ipv6'), dual('c3', 'fd00:5::/48', 'ipv4'));
+    expect(settings).toMatchObject({
+      ok: true,
+      value: {
+        remotes: [
+          { families: [6], allowedPodCidrs: [{ text: 'fd00:4::/48' }] },
+          { families: [4], allowedPodCidrs: [{ text: '10.4.0.0/16' }] },
+        ],
+      },
+    });
   });
 
   it('refuses an id that two clusters have, or that is not valid', () => {

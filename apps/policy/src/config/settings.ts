@@ -1,6 +1,6 @@
 import { durationOf, localReference, Problems, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { type Cidr, overlaps, type Parsed } from '@kube-semaphore/net';
+import { type Cidr, type IpFamily, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { type ClusterIds, configLabelPrefix, type Labels } from '@kube-semaphore/network-policies';
 import { clusterName, labelKey, labelValue } from './option-types.ts';
@@ -14,7 +14,9 @@ export type RemoteSettings = {
   /** Labels of all its namespaces, for NetworkPolicies. */
   readonly labels: Labels;
   readonly reference: ClusterReference;
-  /** The addresses that it can bring into local sets; undefined: all. */
+  /** Of the addresses that it can bring into local sets; undefined: both. */
+  readonly families: readonly IpFamily[] | undefined;
+  /** The addresses that it can bring into local sets, of these families; undefined: all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
   /** 0 is never. */
   readonly podResyncPeriodMs: number;
@@ -51,6 +53,7 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
         clusterSetId: targetClusterName!,
         labels: {},
         reference,
+        families: undefined,
         allowedPodCidrs,
         podResyncPeriodMs,
       },
@@ -91,7 +94,7 @@ type Context = { at: string; options: Pick<PolicyOptions, 'podResyncPeriodMs'>; 
 function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): RemoteSettings {
   const check = <T>(field: string, parsed: Parsed<T>, fallback: T): T =>
     found.check(`${at}.${field}`, parsed, fallback);
-  const { podResyncPeriod, allowedPodCIDRs, clusterSetID, labels = {} } = entry;
+  const { podResyncPeriod, clusterSetID, labels = {} } = entry;
   return {
     name: check('name', clusterName.parse(entry.name), entry.name),
     clusterSetId: clusterSetID === undefined ? entry.name : check('clusterSetID', clusterName.parse(clusterSetID), ''),
@@ -102,7 +105,7 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
       ]),
     ),
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
-    allowedPodCidrs: allowedPodCIDRs && found.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    ...found.podAddresses(at, entry),
     podResyncPeriodMs: check('podResyncPeriod', durationOf(podResyncPeriod, options.podResyncPeriodMs), 0),
   };
 }

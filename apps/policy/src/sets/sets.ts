@@ -2,6 +2,7 @@ import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
   everyPeriod,
+  familyNames,
   type Feature,
   type KeyContext,
   type Leader,
@@ -89,9 +90,14 @@ export class Sets implements Feature {
   /** What `/status` says of each remote, also before it is followed. */
   status(): AppStatus['remotes'] {
     return this.#options.remotes.all.map(({ settings, state }) => {
-      const { name, clusterSetId: clusterSetID, labels, allowedPodCidrs } = settings;
+      const { name, clusterSetId: clusterSetID, labels, families, allowedPodCidrs } = settings;
       const followed = this.#followed.get(name);
-      const config = { clusterSetID, labels, allowedPodCIDRs: allowedPodCidrs?.map(({ text }) => text) ?? null };
+      const config = {
+        clusterSetID,
+        labels,
+        families: familyNames(families),
+        allowedPodCIDRs: allowedPodCidrs?.map(({ text }) => text) ?? null,
+      };
       return { ...state.status(followed?.synced === true ? followed.objects() : null), config };
     });
   }

@@ -8,16 +8,18 @@ const ALLOWED = parseCidr('10.2.0.0/16');
 
 type PodJson = { metadata?: object; spec?: object; status?: object };
 
-function read({ metadata, spec, status }: PodJson, ...selectorKeys: string[]) {
-  const pod = codec.objectFromJson({
+const podOf = ({ metadata, spec, status }: PodJson) =>
+  codec.objectFromJson({
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'web-1', namespace: 'beta', uid: 'u1', labels: { app: 'web' }, ...metadata },
     spec: { ...spec },
     status: { phase: 'Running', podIPs: [{ ip: '10.2.0.20' }], ...status },
   });
+
+function read(pod: PodJson, ...selectorKeys: string[]) {
   const allowed = ALLOWED.ok ? [ALLOWED.value] : [];
-  return peerPodOf(pod, {
+  return peerPodOf(podOf(pod), {
     addresses: { allowed, local: [] },
     selectorKeys: new Set(selectorKeys),
     intern: (identity) => identity,
@@ -53,6 +55,18 @@ describe('peerPodOf', () => {
     const { pod, skipped } = read({ status: { podIPs: [{ ip: '10.1.0.10' }, { ip: '10.2.0.20' }] } });
     expect(pod?.cidrs).toEqual(['10.2.0.20/32']);
     expect(skipped).toMatchObject([{ kind: 'problem', reason: 'address-not-allowed' }]);
+  });
+
+  it.each([
+    { ips: ['10.2.0.20', 'fd00:4::20'], want: ['fd00:4::20/128'] },
+    { ips: ['10.2.0.20'], want: undefined },
+  ])('takes the addresses of the families alone, and calls the others no problem: $ips', ({ ips, want }) => {
+    const { pod, skipped } = peerPodOf(podOf({ status: { podIPs: ips.map((ip) => ({ ip })) } }), {
+      addresses: { families: [6], allowed: [mustParseCidr('fd00:4::/48')], local: [mustParseCidr('10.2.0.0/16')] },
+      selectorKeys: new Set(),
+      intern: (identity) => identity,
+    });
+    expect({ cidrs: pod?.cidrs, skipped }).toEqual({ cidrs: want, skipped: [] });
   });
 
   it('skips a Pod of a namespace that no cluster can have', () => {

@@ -60,7 +60,8 @@ export function peerPodOf(
       ? addressRefusal(ip.value, addresses)
       : ({ reason: 'bad-address', detail: ip.reason } as const);
     if (ip.ok && refusal === undefined) cidrs.push(hostCidr(ip.value));
-    else skipped.push({ kind: 'problem', ...refusal! });
+    // What the config leaves out is no problem.
+    else if (refusal!.reason !== 'other-family') skipped.push({ kind: 'problem', ...refusal! });
   }
   if (cidrs.length === 0) return { pod: undefined, skipped };
   const labels = withoutUniqueLabels(metadata.labels, selectorKeys);

@@ -13,6 +13,7 @@ export type PodDiagnostic = {
     | 'bad-label'
     | 'bad-address'
     | 'address-not-allowed'
+    | 'other-family'
     | 'too-large';
   readonly detail: string;
 };

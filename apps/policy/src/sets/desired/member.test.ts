@@ -174,3 +174,31 @@ describe('isSameMember', () => {
     expect(isSameMember(member, other)).toBe(want);
   });
 });
+
+describe('membershipOf with families', () => {
+  const addresses = {
+    families: [6],
+    allowed: [mustParseCidr('fd00::/8')],
+    local: [mustParseCidr('10.4.0.0/16')],
+  } as const;
+
+  it.each([
+    { name: 'has only their addresses', ips: ['10.4.1.38', 'fd00::26'], want: ['fd00::26'], reasons: [] },
+    {
+      name: 'is none without such an address',
+      ips: ['10.4.1.38'],
+      want: undefined,
+      reasons: ['expected other-family'],
+    },
+    {
+      name: 'still checks them',
+      ips: ['10.4.1.38', 'fc00::26'],
+      want: undefined,
+      reasons: ['problem address-not-allowed'],
+    },
+  ])('a member $name', ({ ips, want, reasons }) => {
+    const { member: read, skipped } = membershipOf(pod({ ips }), { ...rules, addresses });
+    expect(read?.ips).toEqual(want);
+    expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(reasons);
+  });
+});

@@ -37,6 +37,7 @@ export type MembershipRules = {
 
 const FINISHED = skip('expected', 'finished', 'the Pod has finished, so another may get its address');
 const NO_ADDRESS = skip('expected', 'no-address', 'the Pod has no address yet');
+const OTHER_FAMILY = skip('expected', 'other-family', 'families of the remote lacks that of its addresses');
 const RELEASED = skip('expected', 'address-released', 'Calico took its address back, so another Pod may get it');
 // One for all, as nearly every Pod in the store has it.
 const NOTHING_SKIPPED: readonly PodDiagnostic[] = [];
@@ -66,6 +67,7 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
   const { hostNetwork } = spec;
   const ips: string[] = [];
   const bad: PodDiagnostic[] = [];
+  let isOther = false;
   for (const { ip: raw } of status.podIPs) {
     const ip = parseIp(raw);
     const refusal = ip.ok
@@ -73,10 +75,15 @@ export function membershipOf({ metadata, spec, status }: Pod, rules: MembershipR
       : ({ reason: 'bad-address', detail: ip.reason } as const);
     if (ip.ok && refusal === undefined) ips.push(ip.value);
     if (refusal === undefined) continue;
+    if (refusal.reason === 'other-family') {
+      isOther = true;
+      continue;
+    }
     // A node's address isn't in a block of Pods, so there is nothing to alert about.
     const isExpected = hostNetwork && refusal.reason === 'address-not-allowed';
     bad.push(skip(isExpected ? 'expected' : 'problem', refusal.reason, refusal.detail));
   }
+  if (isOther && ips.length + bad.length === 0) return noMember(OTHER_FAMILY);
   const skipped = bad.length === 0 ? NOTHING_SKIPPED : bad;
   if (ips.length === 0) return { member: undefined, skipped };
   const member = { uid, namespace: rules.intern(namespace), name, app: rules.intern(app), ips, hostNetwork };
