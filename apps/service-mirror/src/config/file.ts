@@ -1,4 +1,10 @@
-import { addressFields, durationField, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import {
+  addressFields,
+  durationField,
+  familiesField,
+  parseConfigFile,
+  type ParsedFile,
+} from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -40,6 +46,7 @@ const remoteCluster = z.strictObject({
   resyncPeriod: durationField,
   servicePrefix: text,
   properties: z.optional(texts),
+  families: familiesField,
   allowedPodCIDRs: z.optional(z.array(z.string())),
   mirrorNamespaces: z.optional(z.array(z.string())),
   staleAfter: durationField,

@@ -106,6 +106,16 @@ describe('remotesOf', () => {
     ]);
   });
 
+  it('reads the families that are used, and the ranges of these alone', () => {
+    const allowedPodCIDRs = ['10.4.0.0/16', 'fd00:4::/48'];
+    expect(read({ ...c2, allowedPodCIDRs, families: ['ipv6'] }).remotes).toMatchObject([
+      { families: [6], allowedPodCidrs: [{ text: 'fd00:4::/48' }] },
+    ]);
+    expect(read({ ...c2, allowedPodCIDRs: ['10.4.0.0/16'], families: ['ipv6'] }).problems).toEqual([
+      'remoteClusters[0].families: allowedPodCIDRs has no range of ipv6',
+    ]);
+  });
+
   it('names the field of each problem, all at once', () => {
     const bad = {
       allowedPodCIDRs: ['10.0.0.0/8', '10.0.0.0/99'],

@@ -30,7 +30,7 @@ export function remotesOf(
 }
 
 function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSettings {
-  const { staleAction: action = '', allowedPodCIDRs } = entry;
+  const { staleAction: action = '' } = entry;
   const tokenPath = findings.first(
     [
       { at: `${at}.remoteSATokenPath`, value: entry.remoteSATokenPath },
@@ -45,7 +45,7 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
       kind: 'in-cluster',
     }),
     mirrorNamespaces: namespacesOf(entry, at, findings),
-    allowedPodCidrs: allowedPodCIDRs && findings.ranges(`${at}.allowedPodCIDRs`, allowedPodCIDRs),
+    ...findings.podAddresses(at, entry),
     properties: propertiesOf(entry.properties, `${at}.properties`, findings),
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod, 0), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter, 0), 0),

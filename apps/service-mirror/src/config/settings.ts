@@ -1,6 +1,6 @@
 import { localReference, type RemoteList } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import type { Cidr } from '@kube-semaphore/net';
+import type { Cidr, IpFamily } from '@kube-semaphore/net';
 import type { ClusterProperties, KnownClusters } from '../endpoints/desired/routing/levels.ts';
 import type { Importer } from '../endpoints/remote/export-to.ts';
 import type { OrderSettings } from './cluster-order.ts';
@@ -40,7 +40,9 @@ export type RemoteSettings = {
   /** The start of its mirrors' names. */
   readonly prefix: string;
   readonly reference: ClusterReference;
-  /** The addresses that it may announce; undefined for all. */
+  /** Of the addresses that it may announce; undefined: both. */
+  readonly families: readonly IpFamily[] | undefined;
+  /** The addresses that it may announce, of these families; undefined for all. */
   readonly allowedPodCidrs: readonly Cidr[] | undefined;
   readonly properties: ClusterProperties;
   /** The namespaces whose Services may be mirrored or global here; undefined: all. */
@@ -127,6 +129,7 @@ export function settingsOfOptions(options: MirrorOptions): AllSettings {
         name: options.svcPrefix!,
         prefix: options.svcPrefix!,
         reference: onlyRemote(options),
+        families: undefined,
         allowedPodCidrs: options.allowedPodCidrs,
         properties: new Map(),
         mirrorNamespaces: undefined,

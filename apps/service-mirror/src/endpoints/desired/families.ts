@@ -1,5 +1,5 @@
 import type { Service } from '@kube-semaphore/kube-objects';
-import type { Cidr } from '@kube-semaphore/net';
+import type { Cidr, IpFamily } from '@kube-semaphore/net';
 import type { Family } from './source.ts';
 
 /** The address families in a local Service's spec. */
@@ -48,3 +48,6 @@ export function familiesOf({
 
 export const isFamily = (addressType: string): addressType is Family =>
   addressType === 'IPv4' || addressType === 'IPv6';
+
+/** As addresses and CIDRs name it. */
+export const numberOf = (family: Family): IpFamily => (family === 'IPv4' ? 4 : 6);

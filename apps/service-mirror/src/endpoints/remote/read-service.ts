@@ -1,7 +1,8 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
-import { familiesOf } from '../desired/families.ts';
+import { type AddressRules, isUsedFamily } from '@kube-semaphore/net';
+import { familiesOf, numberOf } from '../desired/families.ts';
 import { isOwnProduct } from '../desired/own-product.ts';
 import { isLegalServicePort, MAX_PORTS, servicePortOf } from '../desired/ports.ts';
 import type { Definition, Reading, SourceService } from '../desired/source.ts';
@@ -13,6 +14,8 @@ export type ServiceRules = {
   readonly isLocalFirst: (labels: Readonly<Record<string, string>>) => boolean;
   /** The local cluster, for Services of a remote; undefined for its own. */
   readonly importer?: Importer | undefined;
+  /** The addresses that a remote may announce. */
+  readonly addresses?: AddressRules;
   /** The namespaces whose Services are used; undefined: all. */
   readonly namespaces?: readonly string[] | undefined;
 };
@@ -33,8 +36,10 @@ export function readService({ metadata, spec }: Service, rules: ServiceRules): R
   if (spec.type === 'ExternalName') return EXTERNAL_NAME;
   if (!isDnsLabel(namespace) || !isDnsLabel(name))
     return skip('bad-name', `${namespace}/${name} is not a valid Service name`);
-  const families = familiesOf(spec);
-  if (families.length === 0) return skip('bad-family', 'it has neither an IPv4 nor an IPv6 address family');
+  const own = familiesOf(spec);
+  if (own.length === 0) return skip('bad-family', 'it has neither an IPv4 nor an IPv6 address family');
+  const families = own.filter((family) => isUsedFamily(numberOf(family), rules.addresses ?? {}));
+  if (families.length === 0) return otherFamily(own.join(', '));
   const count = spec.ports.length;
   if (count > MAX_PORTS) return skip('too-large', `it has ${count} ports; at most ${MAX_PORTS} are allowed`);
   const ports = spec.ports.map(servicePortOf);
@@ -67,3 +72,7 @@ function affinityOf({ sessionAffinity, sessionAffinityConfig }: Service['spec'])
 export function skip(reason: string, detail: string, kind: Diagnostic['kind'] = 'problem'): Reading<never> {
   return { value: undefined, skipped: [{ kind, reason, detail }] };
 }
+
+/** A reading of an object whose address family isn't used of its remote. */
+export const otherFamily = (family: string): Reading<never> =>
+  skip('other-family', `it is of ${family} alone, which families of the remote lacks`, 'expected');

@@ -101,6 +101,16 @@ describe('an endpoint of a remote slice', () => {
     },
   );
 
+  it.each([
+    { addressType: 'IPv4', addresses: ['10.4.0.1'], want: undefined, reasons: ['other-family'] },
+    { addressType: 'IPv6', addresses: ['fd00::7'], want: [['fd00::7']], reasons: [] },
+  ])('is used if families has its family: $addressType', ({ addressType, addresses, want, reasons }) => {
+    const only6 = { ...rules, addresses: { ...rules.addresses, families: [6] as const } };
+    const { value, skipped } = readSlice(sliceOf({ addressType, addresses }), only6);
+    expect(value?.endpoints.map(addressesOf)).toEqual(want);
+    expect(skipped.map(({ kind, reason }) => `${kind} ${reason}`)).toEqual(reasons.map((each) => `expected ${each}`));
+  });
+
   it('may have any address if it is local', () => {
     expect(
       readSlice(sliceOf({ addresses: ['240.0.0.1', '192.0.2.1'] }), { ...rules, isLocal: true }).value?.endpoints,

@@ -2,10 +2,10 @@ import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { EndpointSlice } from '@kube-semaphore/kube-objects';
 import { compareText, isDnsLabel, isDnsSubdomain } from '@kube-semaphore/naming';
 import { serviceNameLabel } from '../../names.ts';
-import { addressRefusal, type AddressRules, parseIp } from '@kube-semaphore/net';
+import { addressRefusal, type AddressRules, isUsedFamily, parseIp } from '@kube-semaphore/net';
 import { explicitConditions, othersOf, podOf, type Shared, sharedTexts, tight } from '../desired/compact.ts';
-import { isFamily } from '../desired/families.ts';
-import { skip } from './read-service.ts';
+import { isFamily, numberOf } from '../desired/families.ts';
+import { otherFamily, skip } from './read-service.ts';
 import { isOwnProduct } from '../desired/own-product.ts';
 import { sharedEndpoints } from '../desired/objects.ts';
 import { MAX_PORTS, portProblem, slicePortOf } from '../desired/ports.ts';
@@ -27,6 +27,7 @@ const MAX_ADDRESSES = 10_000;
 const MAX_PAIRS = 100_000;
 
 const NOTHING_SKIPPED: readonly Diagnostic[] = [];
+const OTHER_FAMILY: Readonly<Record<Family, Reading<never>>> = { IPv4: otherFamily('IPv4'), IPv6: otherFamily('IPv6') };
 const UNUSED: Reading<never> = { value: undefined, skipped: NOTHING_SKIPPED };
 
 /**
@@ -48,6 +49,7 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules, known?: reado
   if (family === 'FQDN')
     return skip('host-names', 'its addresses are host names, which kube-proxy does not support', 'expected');
   if (!isFamily(family)) return skip('bad-family', `its addressType is ${family}`);
+  if (!rules.isLocal && !isUsedFamily(numberOf(family), rules.addresses)) return OTHER_FAMILY[family];
   const excess = excessOf(slice);
   if (excess !== undefined) return skip('too-large', excess);
   const skipped: Diagnostic[] = [];

@@ -77,6 +77,18 @@ describe('readService', () => {
     });
   });
 
+  it.each([
+    { ipFamilies: ['IPv4', 'IPv6'], want: ['IPv6'], skips: [] },
+    { ipFamilies: ['IPv4'], want: undefined, skips: ['other-family'] },
+  ])('has only the families of the remote that are used: $ipFamilies', ({ ipFamilies, want, skips }) => {
+    const addresses = { families: [6] as const, allowed: undefined, local: [] };
+    const { value, skipped } = readService(service({ ipFamilies }), { ...rules, addresses });
+    expect({ families: value?.definition.families, reasons: reasons(skipped) }).toEqual({
+      families: want,
+      reasons: skips,
+    });
+  });
+
   it.each(['mirrored-svc', 'global-svc'])('ignores our own objects, by the label %s', (label) => {
     expect(readService(service({}, { [label]: 'true' }), rules)).toEqual({ value: undefined, skipped: [] });
   });

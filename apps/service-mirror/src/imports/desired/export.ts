@@ -1,9 +1,11 @@
 import type { StringMap } from '../../endpoints/desired/objects.ts';
 import type { RoutingWish } from '../../endpoints/desired/routing/wish.ts';
-import type { Definition } from '../../endpoints/desired/source.ts';
+import type { Definition, Family } from '../../endpoints/desired/source.ts';
 
 /** The part of an exported Service that its importers copy. */
 export type ExportedDefinition = Omit<Definition, 'publishNotReadyAddresses'> & {
+  /** Those of `families` that are used of the cluster; undefined: all. */
+  readonly usedFamilies?: readonly Family[];
   /** `Local`: a node's clients reach only endpoints of the node. */
   readonly internalTrafficPolicy: 'Cluster' | 'Local';
   /** For example `PreferClose`; undefined: no preference. */

@@ -40,10 +40,11 @@ export function mergeExports(exports: readonly Export[]): MergedExports {
   const [oldest] = byAge;
   if (oldest === undefined) throw new RangeError('no exports to merge');
   const ports = mergePorts(byAge.map(portsOf));
-  const families = [...new Set(byAge.flatMap(({ definition }) => definition.families))];
+  const families = [...new Set(byAge.flatMap(({ definition }) => definition.usedFamilies ?? definition.families))];
+  const { usedFamilies: _ofOldest, ...definition } = oldest.definition;
   return {
     definition: {
-      ...oldest.definition,
+      ...definition,
       families,
       ports: ports.map(({ port }) => ({ ...port, targetPort: undefined })),
     },

@@ -142,7 +142,8 @@ export class McsClusters {
 
   #remoteCluster({ settings, client, state }: Remote<RemoteSettings>): McsCluster {
     const { settings: fixed, sources } = this.#options;
-    const addresses = { allowed: settings.allowedPodCidrs, local: fixed.local.cidrs, services: sources.serviceRanges };
+    const { families, allowedPodCidrs: allowed } = settings;
+    const addresses = { families, allowed, local: fixed.local.cidrs, services: sources.serviceRanges };
     const rules = { isLocal: false, addresses };
     const importer = importerOf(fixed);
     const cluster = this.#newCluster({ cluster: settings.name, client, state, rules, importer });

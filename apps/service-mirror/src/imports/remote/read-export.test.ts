@@ -88,6 +88,13 @@ describe('readExportedService', () => {
     });
   });
 
+  it('says which of its families are used, beside all, by which clusters find conflicts', () => {
+    const read = (ipFamilies: readonly string[]) =>
+      readExportedService(serviceOf({ ipFamilies }), { families: [6] }).definition;
+    expect(read(['IPv4', 'IPv6'])).toMatchObject({ families: ['IPv4', 'IPv6'], usedFamilies: ['IPv6'] });
+    expect(read(['IPv6'])).not.toHaveProperty('usedFamilies');
+  });
+
   it("has the order of the Service's annotations, and says so if that is not valid", () => {
     const read = (order: string) =>
       readExportedService(serviceOf({}, { annotations: { 'semaphore.uw.io/cluster-order': order } }));

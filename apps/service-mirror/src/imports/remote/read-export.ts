@@ -1,9 +1,11 @@
 import type { Service, ServiceExport } from '@kube-semaphore/kube-objects';
 import { isDnsLabel } from '@kube-semaphore/naming';
+import { type AddressRules, isUsedFamily } from '@kube-semaphore/net';
 import type { OwnExport } from '../desired/conditions.ts';
 import type { Export, ExportedDefinition } from '../desired/export.ts';
 import type { StringMap } from '../../endpoints/desired/objects.ts';
 import { readWish } from '../../endpoints/desired/routing/wish.ts';
+import { numberOf } from '../../endpoints/desired/families.ts';
 import type { Reading, SourceService } from '../../endpoints/desired/source.ts';
 import { type Importer, notExportedTo } from '../../endpoints/remote/export-to.ts';
 import { readService, skip } from '../../endpoints/remote/read-service.ts';
@@ -45,12 +47,21 @@ export type ExportedService = Pick<SourceService, 'wish'> & {
   readonly skipped?: Reading<unknown>['skipped'];
 };
 
-/** Reads the Service of an export. @param service undefined: there is none */
-export function readExportedService(service: Service | undefined): ExportedService {
+/**
+ * Reads the Service of an export.
+ *
+ * @param service undefined: there is none
+ * @param addresses that a remote may announce
+ */
+export function readExportedService(
+  service: Service | undefined,
+  addresses: Pick<AddressRules, 'families'> = {},
+): ExportedService {
   if (service === undefined) return { own: { service: 'missing' }, definition: undefined };
   const { value, skipped } = readService(service, { isLocalFirst: () => false });
   if (value === undefined) return { own: skippedBy(skipped[0]), definition: undefined };
   const { headless, families, ports, affinitySeconds } = value.definition;
+  const usedFamilies = families.filter((family) => isUsedFamily(numberOf(family), addresses));
   const { internalTrafficPolicy, trafficDistribution } = service.spec;
   return {
     own: { service: 'exported' },
@@ -58,7 +69,9 @@ export function readExportedService(service: Service | undefined): ExportedServi
     ...(skipped.length > 0 && { skipped }),
     definition: {
       headless,
+      // All clusters must find the same conflicts, so the others stay in `families`.
       families,
+      ...(usedFamilies.length < families.length && { usedFamilies }),
       ports,
       affinitySeconds,
       // An API server before 1.22 sets none.

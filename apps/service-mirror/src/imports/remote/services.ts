@@ -33,7 +33,7 @@ export class ExportedServices {
     this.#services = new Watched<typeof serviceKind, StoredService>({
       client,
       kind: serviceKind,
-      project: (service) => ({ uid: service.metadata.uid, ...readExportedService(service) }),
+      project: (service) => ({ uid: service.metadata.uid, ...readExportedService(service, rules.addresses) }),
       projectTooLarge: ({ metadata, tooLarge: detail }): StoredService => ({
         uid: metadata.uid,
         own: { service: 'skipped', detail },

@@ -1,6 +1,7 @@
 import {
   type AppStatus,
   everyPeriod,
+  familyNames,
   localServiceRanges,
   PerRemote,
   type Remote,
@@ -108,10 +109,19 @@ export class SourceClusters {
     const statusOf = (cluster: SourceCluster) => cluster.status(this.#mirrorsOf(cluster).length);
     return {
       remotes: this.#options.remotes.all.map(({ settings }) => {
-        const { name, prefix, allowedPodCidrs, mirrorNamespaces = null, staleAfterMs, staleAction } = settings;
+        const {
+          name,
+          prefix,
+          families,
+          allowedPodCidrs,
+          mirrorNamespaces = null,
+          staleAfterMs,
+          staleAction,
+        } = settings;
         const allowedPodCIDRs = allowedPodCidrs?.map(({ text }) => text) ?? null;
         const stale = { staleAfterSeconds: staleAfterMs / 1_000, staleAction };
-        const config = { servicePrefix: prefix, allowedPodCIDRs, mirrorNamespaces, ...stale };
+        const limits = { families: familyNames(families), allowedPodCIDRs, mirrorNamespaces };
+        const config = { servicePrefix: prefix, ...limits, ...stale };
         return { ...statusOf(this.get(name)!), config };
       }),
       localServices: this.#local && statusOf(this.#local),
@@ -155,11 +165,12 @@ export class SourceClusters {
 
   #remoteCluster({ settings: remote, client, state }: Remote<RemoteSettings>): SourceCluster {
     const { global, mirrorSelector, local } = this.#options.settings;
+    const { families, allowedPodCidrs: allowed } = remote;
     return this.#newCluster(remote.name, {
       remote,
       client,
       state,
-      addresses: { allowed: remote.allowedPodCidrs, local: local.cidrs, services: this.serviceRanges },
+      addresses: { families, allowed, local: local.cidrs, services: this.serviceRanges },
       selectors: [{ use: 'mirror', selector: mirrorSelector }, ...selectorOf(global)],
     });
   }
