@@ -1,4 +1,4 @@
-import { notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/multicluster';
+import { familyNames, notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
@@ -108,12 +108,13 @@ export function servedStatus(
   observed: (ObservedNode & Pick<Observation, 'routes'>) | Error,
   clock: HandshakeClock,
 ): ServedStatus {
-  const { listenPort, mtuBytes, podSubnets, allowedIpsFrom: allowedIPsFrom, allowedEndpoints } = remote.settings;
+  const { listenPort, mtuBytes, families, podSubnets, allowedEndpoints } = remote.settings;
   const config = {
     listenPort,
     mtuBytes,
+    families: familyNames(families),
     podSubnets: podSubnets.map(({ text }) => text),
-    allowedIPsFrom,
+    allowedIPsFrom: remote.settings.allowedIpsFrom,
     allowedEndpointCIDRs: allowedEndpoints?.map(({ text }) => text) ?? null,
   };
   const status = { ...remote.status(), config };

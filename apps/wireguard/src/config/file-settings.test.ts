@@ -105,6 +105,25 @@ describe('settingsOfFile', () => {
     });
   });
 
+  it('reads the families that are used, and takes overlaps of the others', () => {
+    const podSubnet = ['10.4.0.0/16', 'fd00:4::/48'];
+    const ipv6 = { ...c3, podSubnet: ['10.4.0.0/16', 'fd00:5::/48'], families: ['ipv6'] };
+    expect(settingsOfFile(file({ ...c2, podSubnet, families: ['ipv6'] }, ipv6))).toMatchObject({
+      ok: true,
+      value: {
+        remotes: [
+          { families: [6], podSubnets: [cidr('fd00:4::/48')] },
+          { families: [6], podSubnets: [cidr('fd00:5::/48')] },
+        ],
+      },
+    });
+    // One of two is enough.
+    expect(problemsOf(file({ ...c2, podSubnet }, ipv6))).toEqual([]);
+    expect(problemsOf(file({ ...c2, families: ['ipv6'] }))).toEqual([
+      'remotes[0].families: podSubnet has no range of ipv6',
+    ]);
+  });
+
   it('reads how keys rotate', () => {
     const keyRotation = { every: '720h', secondPort: 2, secondDeviceName: 'wg-c2-too' };
     expect(settingsOfFile(file({ ...c2, keyRotation }))).toMatchObject({

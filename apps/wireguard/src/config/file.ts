@@ -1,4 +1,10 @@
-import { addressFields, durationField, parseConfigFile, type ParsedFile } from '@kube-semaphore/multicluster';
+import {
+  addressFields,
+  durationField,
+  familiesField,
+  parseConfigFile,
+  type ParsedFile,
+} from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 const text = z.optional(z.string());
@@ -13,6 +19,7 @@ const keyRotation = z.strictObject({ every: durationField, secondPort: number, s
 const remote = z.strictObject({
   name: text,
   ...addressFields,
+  families: familiesField,
   podSubnet: z.optional(z.union([z.string(), z.array(z.string())])),
   wgDeviceMTU: number,
   wgListenPort: number,

@@ -1,4 +1,4 @@
-import { durationOf, type Problems, remoteReference } from '@kube-semaphore/multicluster';
+import { durationOf, familiesOf, inFamilies, type Problems, remoteReference } from '@kube-semaphore/multicluster';
 import { deviceName, isDeviceName, MAX_DEVICE_NAME, secondDeviceOf } from '../names.ts';
 import { bad, type Cidr, good, type Parsed, parseIp, parseRange } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
@@ -21,7 +21,7 @@ const PORTS = { min: 1, max: 65_535 };
 /** A rotation takes minutes, and is two writes to our Node, which the agents of a whole cluster read. */
 const SHORTEST_EVERY_MS = 3_600_000;
 
-const families = oneOf(['ipv4', 'ipv6']);
+const endpointFamilies = oneOf(['ipv4', 'ipv6']);
 const sources = oneOf(['podCIDRs', 'calico-blocks']);
 
 /** The place of an entry in the file, and the problems of the file. */
@@ -32,12 +32,16 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
   const check: Check = (field, parsed, otherwise) => found.check(`${at}.${field}`, parsed, otherwise);
   const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
-  const podSubnets = podSubnetsOf(podSubnet, { at: `${at}.podSubnet`, found });
+  const ranges = podSubnetsOf(podSubnet, { at: `${at}.podSubnet`, found });
+  const families = check('families', familiesOf(entry.families, { ranges, field: 'podSubnet' }), undefined);
+  const podSubnets = inFamilies(ranges, families);
   const device = deviceOf(entry.deviceName ?? '', name, check);
-  const family = endpointFamily === '' ? undefined : check('endpointFamily', families.parse(endpointFamily), 'ipv4');
+  const family =
+    endpointFamily === '' ? undefined : check('endpointFamily', endpointFamilies.parse(endpointFamily), 'ipv4');
   return {
     name,
     reference: check('kubeConfigPath', remoteReference(entry), { kind: 'in-cluster' }),
+    families,
     podSubnets,
     device,
     mtuBytes: check(

@@ -1,10 +1,12 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import type { Cidr } from '@kube-semaphore/net';
+import type { Cidr, IpFamily } from '@kube-semaphore/net';
 import type { DeviceSettings } from '../mesh/desired/settings.ts';
 
 /** One remote cluster, and the device that leads to its pods. */
 export type RemoteSettings = DeviceSettings & {
   readonly reference: ClusterReference;
+  /** Of the addresses of its Pods; undefined: both. */
+  readonly families: readonly IpFamily[] | undefined;
   /** 0: never. */
   readonly resyncPeriodMs: number;
   /** What says which addresses a Node has: its podCIDRs, or the blocks of Calico's IPAM. */

@@ -168,10 +168,10 @@ export class Mesh {
     };
   }
 
-  #rules({ podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
+  #rules({ families, podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
     const { ownIps, podSubnets: allSubnets } = this.#sharedRules();
     const endpoints = { podSubnets: allSubnets, allowedEndpoints, ownIps: new Set(ownIps) };
-    return { local: this.#options.localName, podSubnets, allowedIpsFrom, endpoints };
+    return { local: this.#options.localName, families, podSubnets, allowedIpsFrom, endpoints };
   }
 }
 

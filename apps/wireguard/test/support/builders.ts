@@ -121,6 +121,7 @@ export const silentLog: Logger = {
 export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettings => ({
   name: 'c2',
   reference: { kind: 'in-cluster' },
+  families: undefined,
   podSubnets: [cidr('10.4.0.0/16')],
   device: 'wireguard.c2',
   mtuBytes: 1420,

@@ -73,6 +73,20 @@ describe('readNode', () => {
   });
 
   it.each([
+    { podCIDRs: ['10.4.1.0/24', 'fd00:4::/64'], want: ['fd00:4::/64'], why: [] },
+    { podCIDRs: ['10.4.1.0/24'], want: [], why: ['no-cidr: the Node has no podCIDRs of ipv6'] },
+    {
+      podCIDRs: ['10.4.1.0/24', 'fd00:5::/64'],
+      want: [],
+      why: ['outside-pod-subnet: fd00:5::/64 is in no pod subnet'],
+    },
+  ])('takes the podCIDRs of the families alone, and any endpoint: $podCIDRs', ({ podCIDRs, want, why }) => {
+    const only6: NodeRules = { ...rules, families: [6], podSubnets: [cidr('fd00:4::/48')] };
+    expect(readNode(node({ podCIDRs }), only6).node).toEqual({ ...good, podCidrs: want.map(cidr) });
+    expect(skipped({ podCIDRs }, only6)).toEqual(why);
+  });
+
+  it.each([
     { name: 'plane 0', planes: '51820,51920', want: 0 },
     { name: 'plane 1', planes: '51920,51820', want: 1 },
     { name: 'one device, if an older release announces another port', planes: '1,2', want: undefined },

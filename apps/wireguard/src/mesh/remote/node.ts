@@ -1,7 +1,7 @@
 import type { Node } from '@kube-semaphore/kube-objects';
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import { isDnsSubdomain } from '@kube-semaphore/naming';
-import type { Cidr } from '@kube-semaphore/net';
+import type { AddressRules, Cidr } from '@kube-semaphore/net';
 import { parsePublicKey } from '@kube-semaphore/wireguard-tools';
 import { problemOf } from '../desired/diagnostic.ts';
 import { type EndpointRules, parseEndpoint, refusalOf } from '../desired/endpoint.ts';
@@ -14,7 +14,7 @@ import { readOwnBlocks } from './own-blocks.ts';
 export type NodeReading = { readonly node: RemoteNode | undefined; readonly skipped: readonly Diagnostic[] };
 
 /** How a remote's Nodes are read. Changes only when our own Node gets other addresses. */
-export type NodeRules = {
+export type NodeRules = Pick<AddressRules, 'families'> & {
   /** The local cluster's name, which annotations are for. */
   readonly local: string;
   /** Of this remote. */
@@ -42,9 +42,7 @@ export function readNode({ metadata, spec, status }: Node, rules: NodeRules): No
   const key = rawKey === undefined ? missing('public key') : readKey(rawKey);
   const endpoint = rawEndpoint === undefined ? missing('endpoint') : readEndpoint(rawEndpoint, rules.endpoints);
   const blocks =
-    rules.allowedIpsFrom === 'podCIDRs'
-      ? readOwnBlocks(podCidrsOf(spec), rules.podSubnets)
-      : { cidrs: [], skipped: [] };
+    rules.allowedIpsFrom === 'podCIDRs' ? readOwnBlocks(podCidrsOf(spec), rules) : { cidrs: [], skipped: [] };
   const planes = readPlanes(annotations[planesAnnotation(rules.local)], endpoint.value);
   const skipped = [
     ...problemOf('bad-name', isNamed ? [] : ['its name is not a valid Node name']),

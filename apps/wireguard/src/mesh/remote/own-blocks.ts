@@ -1,5 +1,14 @@
-import type { Diagnostic } from '@kube-semaphore/multicluster';
-import { type Cidr, CidrIndex, compareCidrs, containsCidr, parseCidr, partProblem } from '@kube-semaphore/net';
+import { type Diagnostic, familyNames } from '@kube-semaphore/multicluster';
+import {
+  type AddressRules,
+  type Cidr,
+  CidrIndex,
+  compareCidrs,
+  containsCidr,
+  isUsedFamily,
+  parseCidr,
+  partProblem,
+} from '@kube-semaphore/net';
 import { problemOf } from '../desired/diagnostic.ts';
 
 /** The blocks of addresses that a Node may have, and why others are skipped. */
@@ -17,12 +26,17 @@ const isInside = (cidr: Cidr, podSubnets: readonly Cidr[]): boolean =>
  *
  * @returns the valid ones in order, none of them in another
  */
-export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr[]): OwnBlocks {
-  if (raws.length === 0) return { cidrs: [], skipped: problemOf('no-cidr', ['the Node has no podCIDRs']) };
+export function readOwnBlocks(
+  raws: readonly string[],
+  { podSubnets, families }: { readonly podSubnets: readonly Cidr[] } & Pick<AddressRules, 'families'>,
+): OwnBlocks {
   const [bad, outside]: [string[], string[]] = [[], []];
   const inside: Cidr[] = [];
+  let isEmpty = true;
   for (const raw of raws) {
     const cidr = parseCidr(raw);
+    if (cidr.ok && !isUsedFamily(cidr.value.family, { families })) continue;
+    isEmpty = false;
     if (!cidr.ok) bad.push(cidr.reason);
     else if (!isInside(cidr.value, podSubnets)) outside.push(`${cidr.value.text} is in no pod subnet`);
     else {
@@ -31,6 +45,8 @@ export function readOwnBlocks(raws: readonly string[], podSubnets: readonly Cidr
       else bad.push(problem);
     }
   }
+  const used = families === undefined ? '' : ` of ${familyNames(families)!.join(', ')}`;
+  if (isEmpty) return { cidrs: [], skipped: problemOf('no-cidr', [`the Node has no podCIDRs${used}`]) };
   const skipped = [...problemOf('bad-cidr', bad), ...problemOf('outside-pod-subnet', outside)];
   return { cidrs: withoutParts(inside), skipped };
 }
