@@ -1,3 +1,4 @@
+import type { IpFamily } from '@kube-semaphore/net';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/check-command.ts';
@@ -101,6 +102,7 @@ function addLink(cli: Cli): void {
     .option('--no-registry', 'the names of the images have no prefix (the default)')
     .option('--shared-service-cidrs', 'allow clusters with the same range of Services')
     .option('--no-shared-service-cidrs', 'refuse clusters with the same range of Services (the default)')
+    .option('--families <families>', 'use only ipv6, or only ipv4, between these clusters', familiesOf)
     .option('--apply', 'apply the overlays, hand over the tokens, and add names to CoreDNS')
     .option('--bound-tokens <lifetime>', 'hand over tokens that end, such as after 720h', durationOf)
     .option('--no-bound-tokens', 'hand over tokens that do not end (the default)')
@@ -280,6 +282,14 @@ const commands = [
   addGather,
   addCompletion,
 ];
+
+/** @returns ascending */
+function familiesOf(text: string): readonly IpFamily[] {
+  const names = text.split(',');
+  if (!names.every((name) => name === 'ipv4' || name === 'ipv6'))
+    throw new InvalidArgumentError('use ipv4, ipv6 or ipv4,ipv6');
+  return ([4, 6] as const).filter((family) => names.includes(`ipv${family}`));
+}
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
 

@@ -1,4 +1,4 @@
-import { containsCidr } from '@kube-semaphore/net';
+import { type Cidr, containsCidr, isUsedFamily } from '@kube-semaphore/net';
 import type { NodeFacts } from '../clusters/objects.ts';
 import { ownNames, type SeenRemote, seenRemotes } from '../clusters/report.ts';
 import { type Check, checkOfEach, placeOf } from './check.ts';
@@ -46,6 +46,10 @@ function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
   });
 }
 
+/** Whether a remote's addresses of this family are used. */
+const isUsed = ({ family }: Cidr, { remote: { config } }: SeenRemote): boolean =>
+  isUsedFamily(family, { families: config.families ?? undefined });
+
 /** What the agents of two clusters must agree on. Only clusters that were read, too, can be compared. */
 export const agreements: readonly Check[] = [
   checkOfEach('both-ways', {
@@ -86,7 +90,9 @@ export const agreements: readonly Check[] = [
     hint: 'wait a minute; then look at the log of the Pod, and at podSubnet of the remote',
     subjects: (readings) => peerNodes(readings).filter(({ here }) => here.remote.config.allowedIPsFrom === 'podCIDRs'),
     detailOf: ({ here, peer, node }) => {
-      const missing = node.podCidrs.filter((cidr) => !peer.allowedIps.includes(cidr));
+      const missing = cidrsOf(node.podCidrs)
+        .filter((cidr) => isUsed(cidr, here) && !peer.allowedIps.includes(cidr.text))
+        .map(({ text }) => text);
       return missing.length === 0
         ? undefined
         : `${placeOf(here)} sends nothing for ${missing.join(', ')} to the node ${node.name} of ${here.remote.name}`;
@@ -103,7 +109,9 @@ export const agreements: readonly Check[] = [
     detailOf: ({ here, ranges }) => {
       const { name, config } = here.remote;
       const subnets = cidrsOf(config.podSubnets ?? []);
-      const outside = ranges.filter((range) => !subnets.some((subnet) => containsCidr(subnet, range)));
+      const outside = ranges.filter(
+        (range) => isUsed(range, here) && !subnets.some((subnet) => containsCidr(subnet, range)),
+      );
       return outside.length === 0
         ? undefined
         : `${placeOf(here)} has no route to ${outside.map(({ text }) => text).join(', ')} of ${name}`;

@@ -1,5 +1,5 @@
 import { Codec, serviceKind } from '@kube-semaphore/kube-objects';
-import { mustParseCidr } from '@kube-semaphore/net';
+import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { docPage } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import type { AppStatus, RemoteStatus } from '../clusters/app-status.ts';
@@ -177,6 +177,37 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
       }),
       appPod({ app: 'semaphore-wireguard', node: `n-${name}`, config: { name }, remotes: [tunnel] }),
     ],
+  };
+}
+
+/** A cluster that shares its range of IPv4 with the other one. It is set up for IPv6 alone, and says that it uses these families. */
+function dual(name: string, remoteName: string, families: IpFamily[] | null): Reading {
+  const { pods, facts, ...reading } = cluster(name, remoteName);
+  const [own, theirs] = [name, remoteName].map((each) => `fd00:${each.slice(1)}::/48`) as [string, string];
+  const shared = '10.1.0.0/16';
+  const ofRemote = ({ config, peers, ...other }: RemoteStatus): RemoteStatus => ({
+    ...other,
+    config: {
+      ...config,
+      families,
+      ...(config.allowedPodCIDRs && { allowedPodCIDRs: [theirs] }),
+      ...(config.podSubnets && { podSubnets: [theirs] }),
+    },
+    ...(peers && { peers: peers.map((each) => ({ ...each, allowedIps: [theirs] })) }),
+  });
+  const nodes = facts.nodes.known ? facts.nodes.value.map((node) => ({ ...node, podCidrs: [shared, own] })) : [];
+  return {
+    ...reading,
+    facts: {
+      ...facts,
+      nodes: known(nodes),
+      pools: known([{ cidr: shared }, { cidr: own }, { cidr: theirs, disabled: true }]),
+      masqueraders: { found: [masquerader(theirs)], unknown: [] },
+    },
+    pods: pods.map((pod) => {
+      const status = pod.status as AppStatus;
+      return { ...pod, status: { ...status, remotes: status.remotes.map(ofRemote) } };
+    }),
   };
 }
 
@@ -428,6 +459,21 @@ describe('the checks', () => {
   ])('find exactly $want', ({ reports, want }) => {
     expect(failing(reports)).toEqual(want);
   });
+
+  it.each([
+    { name: 'nothing if both use IPv6 alone', families: [[6], [6]], want: [] },
+    {
+      name: 'equal ranges of IPv4 if one still uses it',
+      families: [[6], null],
+      want: ['problem ranges-apart', 'problem allowed-ips-agree', 'problem subnets-agree'],
+    },
+  ] satisfies { name: string; families: [IpFamily[], IpFamily[] | null]; want: string[] }[])(
+    'of clusters with equal ranges of IPv4 find $name',
+    ({ families: [first, second], want }) => {
+      const readings = [dual('c1', 'c2', first), dual('c2', 'c1', second)];
+      expect(failing(readings)).toEqual(want);
+    },
+  );
 
   it('name the port that no container declares, the selector that matches nothing, and NetworkPolicies that are not extended', () => {
     const wrong = (more: object) => changed('exported', known(exported(more)));

@@ -1,8 +1,17 @@
+import type { IpFamily } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 
 const time = z.string();
 const count = z.number();
 const cidrs = z.nullish(z.array(z.string()));
+
+/** Null or undefined: both; also of an older app. */
+const families = z.nullish(
+  z.pipe(
+    z.array(z.enum(['ipv4', 'ipv6'])),
+    z.transform((names) => names.map((each): IpFamily => (each === 'ipv4' ? 4 : 6))),
+  ),
+);
 
 const connection = {
   up: z.boolean(),
@@ -41,6 +50,7 @@ const remote = z.object({
   skipped,
   stale: z.optional(z.boolean()),
   config: z.object({
+    families,
     allowedPodCIDRs: cidrs,
     podSubnets: cidrs,
     servicePrefix: z.optional(z.string()),

@@ -1,3 +1,4 @@
+import type { IpFamily } from '@kube-semaphore/net';
 import { printable } from '@kube-semaphore/text';
 import { type Context, type ContextChoice, contextsOf, inTime, nameContexts } from '../clusters/contexts.ts';
 import { shell } from '../output/shell.ts';
@@ -20,6 +21,7 @@ export type LinkOptions = ContextChoice &
   AnswerOptions &
   Choices & {
     readonly output: string;
+    readonly families?: readonly IpFamily[];
     readonly format: 'text' | 'json';
     readonly diff?: boolean;
     readonly apply?: boolean;
@@ -48,14 +50,22 @@ export async function runLink(options: LinkOptions, { name, terminal, signal }: 
   };
 
   nameContexts(contexts, terminal);
-  const { sides, problems } = await terminal.whileWaiting(`reading ${which}`, readSides(options, contexts, signal));
+  const { sides, families, problems } = await terminal.whileWaiting(
+    `reading ${which}`,
+    readSides(options, contexts, signal),
+  );
   if (problems.length > 0) return refuse(problems, sides.map(pageOf));
   const copies = await manifests();
   const clusters = sides.flatMap(({ cluster }) => cluster ?? []);
   const linked = sides.map((side, i) => {
     const cluster = clusters[i]!;
     const remotes = clusters.filter((other) => other !== cluster);
-    return { ...side, cluster, api: contexts[i]!, overlay: overlayFor(side, cluster, { remotes, manifests: copies }) };
+    return {
+      ...side,
+      cluster,
+      api: contexts[i]!,
+      overlay: overlayFor(side, cluster, { remotes, families, manifests: copies }),
+    };
   });
   if (!renew) {
     const wider = unconfirmed(
@@ -112,7 +122,7 @@ async function readSides(
   options: LinkOptions,
   contexts: readonly Context[],
   signal: AbortSignal,
-): Promise<{ readonly sides: readonly Side[]; readonly problems: readonly string[] }> {
+): Promise<ReturnType<typeof sidesOf>> {
   const { output, apply = false, renew = false } = options;
   const answers = answersOf(
     options,
@@ -124,16 +134,17 @@ async function readSides(
   const readings = observed.flatMap((each, i) =>
     each.status === 'fulfilled' ? [{ observed: each.value, answers: answers[i]! }] : [],
   );
-  const { sides, problems } = sidesOf(readings, {
+  const { sides, families, problems } = sidesOf(readings, {
     output,
     overlays: await readOverlays(output),
     given: options,
+    families: options.families,
     apply,
   });
   if (renew && failures.length === 0 && !sides.some(({ choices }) => typeof choices.boundTokens === 'number'))
     throw new UsageError('--renew needs --bound-tokens: other tokens do not end');
   const lost = await Promise.all(sides.map((side) => lostOverlay(side, contexts, { options, signal })));
-  return { sides, problems: [...failures, ...problems, ...lost.flat()] };
+  return { sides, families, problems: [...failures, ...problems, ...lost.flat()] };
 }
 
 /** Without its overlay, a linked cluster would lose what an earlier run chose, and its other remotes. */

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
+import type { IpFamily } from '@kube-semaphore/net';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { GivenAnswers } from './answers.ts';
 import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf, writtenIn } from './choices.ts';
 import { knownRemotes, rangeFields } from './files/config-files.ts';
 import { conflictsOf } from './findings/conflicts.ts';
 import { deployOf } from './files/deploy.ts';
+import { type FamiliesBetween, familiesBetween, usedOf } from './families.ts';
 import { type Cluster, type Finding, findingsOf } from './findings/findings.ts';
 import { type Change, COPIES, type Files, isOverlay } from './files/folder.ts';
 import { VALUES_FILE } from './files/helm-values.ts';
@@ -39,14 +41,17 @@ export function sidesOf(
     output,
     overlays: { existing, known, uids },
     given,
+    families: givenFamilies,
     apply,
   }: {
     readonly output: string;
     readonly overlays: Overlays;
     readonly given: Choices;
+    /** By a flag of this run. */
+    readonly families: readonly IpFamily[] | undefined;
     readonly apply: boolean;
   },
-): { readonly sides: readonly Side[]; readonly problems: readonly string[] } {
+): { readonly sides: readonly Side[]; readonly families: FamiliesBetween; readonly problems: readonly string[] } {
   const all = readings.map((reading) => {
     const { context, uid } = reading.observed;
     return { ...reading, named: nameOf({ context, uid, given: reading.answers.name }, { output, uids }) };
@@ -68,14 +73,18 @@ export function sidesOf(
     before: existing.get(name.value) ?? new Map<string, string>(),
     flags: flagsOf(choices[i]!, given).join(' '),
   }));
+  const names = named.map(({ name: { value } }) => value);
+  const families = familiesBetween(names, givenFamilies, known);
   const conflicts = conflictsOf(
     found.flatMap(({ cluster }) => cluster ?? []),
     {
-      known: new Map(named.map(({ name: { value } }) => [value, known.get(value) ?? []])),
+      known: new Map(names.map((name) => [name, known.get(name) ?? []])),
+      families,
       sharedServiceCidrs: choices.some(({ sharedServiceCidrs }) => sharedServiceCidrs === true),
     },
   );
   return {
+    families,
     sides: found.map(({ problems: _problems, flags, findings, cluster, ...side }) => ({
       ...side,
       cluster,
@@ -102,13 +111,17 @@ export type Overlay = {
 export function overlayFor(
   { path, before, choices }: Side,
   cluster: Cluster,
-  { remotes, manifests }: { readonly remotes: readonly Cluster[]; readonly manifests: Files },
+  {
+    remotes,
+    families,
+    manifests,
+  }: { readonly remotes: readonly Cluster[]; readonly families: FamiliesBetween; readonly manifests: Files },
 ): Overlay {
   const { deploy } = choices;
   // A folder of manifests may be there, too.
   const isFolder = typeof deploy === 'string' && !deploy.includes('://');
   const after = overlayOf(cluster, {
-    remotes,
+    remotes: remotes.map((remote) => usedOf(remote, families(cluster.name, remote.name))),
     existing: before,
     deploy: deployOf(choices, path),
     manifests: typeof deploy === 'string' ? undefined : manifests,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { choicesText } from '../link/choices.ts';
+import { usedOf } from '../link/families.ts';
 import type { Cluster } from '../link/findings/findings.ts';
 import type { Files } from '../link/files/folder.ts';
 import { limitsOf } from '../link/findings/limits.ts';
@@ -27,7 +28,7 @@ const cluster = (name: string): Cluster => ({
 
 /** With values for Helm, too. */
 const linked = (...names: readonly string[]): Files => {
-  const [own, remotes] = [cluster('c1'), names.map(cluster)];
+  const [own, remotes] = [cluster('c1'), names.map((name) => usedOf(cluster(name), [4, 6]))];
   const choices = { helm: true };
   const files = overlayOf(own, {
     remotes,

@@ -6,7 +6,7 @@ import {
   type PodWithPorts,
   podWithPortsKind,
 } from '@kube-semaphore/kube-objects';
-import type { Cidr } from '@kube-semaphore/net';
+import type { AddressRules, Cidr } from '@kube-semaphore/net';
 import {
   type Check as Meaning,
   checkOf,
@@ -61,6 +61,7 @@ type Remote = {
   /** Its value of the cluster label. */
   readonly id: string;
   readonly labels: Labels;
+  readonly families: AddressRules['families'];
   readonly allowed: readonly Cidr[] | undefined;
   /** Its context; undefined: it is not one of the given ones. */
   readonly cluster: string | undefined;
@@ -112,17 +113,18 @@ const namesOf = (report: ClusterReport): readonly string[] => [...ownNames(repor
 
 function expectedRemote(report: ClusterReport): Remote {
   const [name = report.cluster] = namesOf(report);
-  return { name, id: name, labels: {}, allowed: undefined, cluster: report.cluster };
+  return { name, id: name, labels: {}, families: undefined, allowed: undefined, cluster: report.cluster };
 }
 
 function remotesIn(statuses: readonly AppStatus[], others: readonly ClusterReport[]): readonly Remote[] {
   const all = new Map(
     statuses.flatMap(({ remotes }) => remotes.map((remote) => [remote.name, remote.config] as const)),
   );
-  return Array.from(all, ([name, { clusterSetID: id = name, labels = {}, allowedPodCIDRs }]) => ({
+  return Array.from(all, ([name, { clusterSetID: id = name, labels = {}, families, allowedPodCIDRs }]) => ({
     name,
     id,
     labels,
+    families: families ?? undefined,
     allowed: allowedPodCIDRs ? rangesIn(allowedPodCIDRs) : undefined,
     cluster: others.find((other) => namesOf(other).includes(name))?.cluster,
   }));
@@ -178,9 +180,9 @@ function meaningOf(cluster: string, config: Config, { found, nowMs }: Found): Re
   const read = allOf({ policies, namespaces });
   if (!read.known) return read;
   const { ids, localCidrs: local, remotePodSelector, ...limits } = config;
-  const remotes = config.remotes.map(({ allowed, cluster: of, ...remote }) => ({
+  const remotes = config.remotes.map(({ families, allowed, cluster: of, ...remote }) => ({
     ...remote,
-    addresses: { allowed, local, services },
+    addresses: { families, allowed, local, services },
     pods: podsOf(of === undefined ? undefined : found.get(of), remotePodSelector),
   }));
   const meaning = checkOf({

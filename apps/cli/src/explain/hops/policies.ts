@@ -1,4 +1,4 @@
-import { addressRefusal, type Cidr } from '@kube-semaphore/net';
+import { addressRefusal, type AddressRules, type Cidr } from '@kube-semaphore/net';
 import type { NetworkPolicy, PodOnNode } from '@kube-semaphore/kube-objects';
 import {
   type AllowedBy,
@@ -119,7 +119,8 @@ function readFlow(direction: KnownFlow['direction'], { subject, peer, port }: Fl
   });
   return mapRead(read, ({ pod, labels, peerLabels, selectable, ...value }) => {
     const config = configOf(at, peer.at);
-    const addresses = { allowed: config.allowed, local: config.local, services: at.serviceRanges };
+    const { families, allowed, local } = config;
+    const addresses = { families, allowed, local, services: at.serviceRanges };
     return {
       ...value,
       direction,
@@ -139,6 +140,7 @@ function readFlow(direction: KnownFlow['direction'], { subject, peer, port }: Fl
 type PolicyConfig = Pick<SideInput, 'key' | 'maxAddressesPerSource'> & {
   /** Of the other cluster. `id` is undefined if NetworkPolicies may call it anything. */
   readonly remote: { readonly name: string; readonly id: string | undefined; readonly labels: Labels };
+  readonly families: AddressRules['families'];
   readonly allowed: readonly Cidr[] | undefined;
   readonly local: readonly Cidr[];
   /** A Pod to ask for its plan. */
@@ -151,7 +153,7 @@ function configOf(at: SideFacts, other: SideFacts): PolicyConfig {
   const status = statusesOf(at, 'semaphore-policy').find((each) => remoteOf(each, other) !== undefined);
   const { clusterSetKey = clusterSetLabel, localCIDRs, networkPolicies, maxAddressesPerSource } = status?.config ?? {};
   const remote = status && remoteOf(status, other);
-  const { allowedPodCIDRs, clusterSetID, labels = {} } = remote?.config ?? {};
+  const { families, allowedPodCIDRs, clusterSetID, labels = {} } = remote?.config ?? {};
   const planner = at.report.pods.find(({ app }) => app === 'semaphore-policy');
   const isMissing = planner === undefined && at.report.failure === undefined;
   const off = isMissing
@@ -167,6 +169,7 @@ function configOf(at: SideFacts, other: SideFacts): PolicyConfig {
       id: clusterSetID ?? (isMissing ? namesOf(other)[0] : undefined),
       labels,
     },
+    families: families ?? undefined,
     allowed: allowedPodCIDRs ? rangesIn(allowedPodCIDRs) : undefined,
     local: rangesIn(localCIDRs ?? []),
     planner,

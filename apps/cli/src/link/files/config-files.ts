@@ -16,6 +16,7 @@ const texts = z.optional(z.readonly(z.array(z.string())));
 const entry = z.looseObject({
   name: z.string(),
   remoteAPIURL: z.optional(z.string()),
+  families: z.optional(z.readonly(z.array(z.enum(['ipv4', 'ipv6'])))),
   allowedPodCIDRs: texts,
   podSubnet: z.optional(z.union([z.string(), z.readonly(z.array(z.string()))])),
   allowedEndpointCIDRs: texts,
@@ -46,6 +47,7 @@ export function knownRemotes(files: Files): readonly KnownRemote[] {
   return entriesIn(files, 'service-mirror').map((each) => ({
     ...podsOf(each),
     server: each.remoteAPIURL,
+    families: each.families?.map((family) => (family === 'ipv4' ? 4 : 6)),
     nodeCidrs: cidrsOf(endpointCIDRs[each.name]),
   }));
 }

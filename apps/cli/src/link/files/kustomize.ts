@@ -1,4 +1,4 @@
-import { type Cidr, hostCidr } from '@kube-semaphore/net';
+import { type Cidr, hostCidr, type IpFamily } from '@kube-semaphore/net';
 import type { Choices } from '../choices.ts';
 import type { Cluster } from '../findings/findings.ts';
 import { DNS_FILE } from './dns-file.ts';
@@ -8,6 +8,8 @@ import type { Files } from './folder.ts';
 export type KnownRemote = {
   readonly name: string;
   readonly server?: string | undefined;
+  /** Those that are used of it; undefined: both. */
+  readonly families?: readonly IpFamily[] | undefined;
   readonly podCidrs: readonly Cidr[];
   /** As far as `link` found out. */
   readonly nodeCidrs: readonly Cidr[];

@@ -1,7 +1,8 @@
-import { mustParseCidr } from '@kube-semaphore/net';
+import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import { type Choices, choicesText } from '../choices.ts';
 import { knownRemotes } from './config-files.ts';
+import { usedOf } from './families.ts';
 import type { Cluster } from '../findings/findings.ts';
 import type { Files } from './folder.ts';
 import { overlayOf } from './overlay.ts';
@@ -29,12 +30,13 @@ const overlay = (
   own: Cluster,
   {
     remotes = [cluster('c2')],
+    families = [4, 6],
     existing = new Map(),
     ...choices
-  }: { remotes?: readonly Cluster[]; existing?: Files } & Choices = {},
+  }: { remotes?: readonly Cluster[]; families?: readonly IpFamily[]; existing?: Files } & Choices = {},
 ): Files =>
   overlayOf(own, {
-    remotes,
+    remotes: remotes.map((remote) => usedOf(remote, families)),
     existing,
     choices,
     version: '0.1.0',
@@ -55,6 +57,20 @@ describe('an overlay', () => {
         deviceName: expect.stringMatching(/^wg-[0-9a-v]{10}$/) as unknown,
       },
     ]);
+  });
+
+  it('has one family of a remote, also in IPPools, until another run uses both', () => {
+    const remotes = [cluster('c2', { podCidrs: ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr) })];
+    const existing = overlay(cluster('c1'), { remotes, families: [6] });
+    expect(tunnelsOf(existing)).toMatchObject([{ families: ['ipv6'], podSubnet: 'fd00:4::/48' }]);
+    for (const file of ['policy.json', 'service-mirror.json'])
+      expect(existing.get(file)?.replaceAll(/\s/g, '')).toContain(
+        '"families":["ipv6"],"allowedPodCIDRs":["fd00:4::/48"]',
+      );
+    expect(existing.get('ip-pools.yaml')).not.toContain('10.4.0.0/16');
+    expect(knownRemotes(existing)).toMatchObject([{ families: [6] }]);
+    const both = overlay(cluster('c1'), { remotes, existing });
+    expect(both).toEqual(overlay(cluster('c1'), { remotes }));
   });
 
   it('keeps ports, devices and settings, but for a port that is in use', () => {

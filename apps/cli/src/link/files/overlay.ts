@@ -1,6 +1,7 @@
 import { base32Hash16 } from '@kube-semaphore/naming';
 import { choicesIn, type Limits, writtenIn } from '../choices.ts';
 import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
+import type { UsedRemote } from './families.ts';
 import type { Cluster } from '../findings/findings.ts';
 import { COPIES, type FileChanges, type Files } from './folder.ts';
 import { dnsFile, DNS_FILE } from './dns-file.ts';
@@ -37,7 +38,7 @@ export function overlayOf(
     existing,
     manifests = new Map(),
     ...options
-  }: OverlayOptions & { readonly remotes: readonly Cluster[]; readonly existing: Files },
+  }: OverlayOptions & { readonly remotes: readonly UsedRemote[]; readonly existing: Files },
 ): Map<string, string> {
   const { wireguard = true, userspace = false, networkPolicies = false, mcs } = options.choices;
   const { calico } = cluster;
@@ -130,11 +131,14 @@ const addressOf = ({ name, server }: Cluster) => ({
   remoteSATokenPath: `/etc/kube-semaphore/remotes/${name}/token`,
 });
 
-const allowedOf = ({ podCidrs }: Cluster) => ({ allowedPodCIDRs: podCidrs.map(({ text }) => text) });
+const allowedOf = ({ families, podCidrs }: UsedRemote) => ({
+  families,
+  allowedPodCIDRs: podCidrs.map(({ text }) => text),
+});
 
-const policyEntry = (remote: Cluster): Entry => ({ name: remote.name, ...addressOf(remote), ...allowedOf(remote) });
+const policyEntry = (remote: UsedRemote): Entry => ({ name: remote.name, ...addressOf(remote), ...allowedOf(remote) });
 
-const mirrorEntry = (remote: Cluster): Entry => ({
+const mirrorEntry = (remote: UsedRemote): Entry => ({
   name: remote.name,
   servicePrefix: remote.name,
   ...addressOf(remote),
@@ -162,7 +166,7 @@ const serviceMirror = (
 /** A remote keeps its port and its device: a change would interrupt its tunnels. */
 function wireguardEntries(
   { takenPorts }: Cluster,
-  { remotes, existing, limits }: { remotes: readonly Cluster[]; existing: Files; limits: Limits },
+  { remotes, existing, limits }: { remotes: readonly UsedRemote[]; existing: Files; limits: Limits },
 ): readonly (Entry & { readonly wgListenPort: number })[] {
   const written = writtenIn(existing).endpointCIDRs;
   const known = new Map(entriesIn(existing, 'wireguard').map((each) => [each.name, each]));
@@ -176,13 +180,14 @@ function wireguardEntries(
   return remotes
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((remote) => {
-      const { name, podCidrs, ipam } = remote;
+      const { name, families, podCidrs, ipam } = remote;
       const before = known.get(name);
       const port = before?.wgListenPort;
       const subnets = podCidrs.map(({ text }) => text);
       return {
         name,
         ...addressOf(remote),
+        families,
         podSubnet: subnets.length === 1 ? subnets[0] : subnets,
         allowedEndpointCIDRs: limitOf({
           existing: before?.allowedEndpointCIDRs,

@@ -1,7 +1,9 @@
-import { mustParseCidr } from '@kube-semaphore/net';
+import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { expect, it } from 'vitest';
 import { conflictsOf } from './conflicts.ts';
+import { familiesBetween } from './families.ts';
 import type { Cluster } from './findings.ts';
+import type { KnownRemote } from './kustomize.ts';
 
 const cluster = (
   name: string,
@@ -29,7 +31,12 @@ const cluster = (
 
 const c1 = cluster('c1', ['10.2.0.0/16', 'fd00:2::/48'], ['10.3.0.0/16']);
 const c2 = cluster('c2', ['10.4.0.0/16', '10.4.8.0/24'], ['10.5.0.0/16']);
-const nothing = { known: new Map(), sharedServiceCidrs: false };
+const linked = (given?: readonly IpFamily[], known: ReadonlyMap<string, readonly KnownRemote[]> = new Map()) => ({
+  known,
+  families: familiesBetween(['c1', 'c2', 'c3'], given, known),
+  sharedServiceCidrs: false,
+});
+const nothing = linked();
 
 it('finds nothing in clusters that differ, also if Pods and nodes of one share a range', () => {
   const nodes = ['10.4.0.0/16', '10.5.0.0/16', '172.18.0.0/16'].map(mustParseCidr);
@@ -115,5 +122,46 @@ it('compares with remotes that the folder has, but not with an older entry of th
     ...['10.4.0.0/16 for Pods of c2', '10.4.8.0/24 for Pods of c2', '10.4.8.0/24 for Pods of c1-a'].map(
       (pods) => `c9 has 10.4.0.0/20 for nodes, which overlaps ${pods}: link c9, too, and set --node-cidr for it`,
     ),
+  ]);
+});
+
+const dual = (name: string, ipv6: string): Cluster => cluster(name, ['10.2.0.0/16', ipv6], ['10.96.0.0/16']);
+
+it('names the family that clusters with equal ranges can use', () => {
+  expect(conflictsOf([c1, dual('c2', 'fd00:4::/48')], nothing)).toEqual([
+    'c1 has 10.2.0.0/16 for Pods, which overlaps 10.2.0.0/16 for Pods of c2: --families ipv6 links them without it',
+  ]);
+});
+
+it.each([
+  {
+    name: 'a flag',
+    options: linked([6]),
+  },
+  {
+    name: 'files of an earlier run',
+    options: linked(undefined, new Map([['c2', [{ name: 'c1', families: [6], podCidrs: [], nodeCidrs: [] }]]])),
+  },
+])('allows equal ranges in the family that $name leaves out, of Pods and of Services', ({ options }) => {
+  const shared = cluster('c1', ['10.2.0.0/16', 'fd00:2::/48'], ['10.96.0.0/16', 'fd00:3::/112']);
+  expect(conflictsOf([shared, dual('c2', 'fd00:4::/48')], options)).toEqual([]);
+});
+
+it('compares two clusters if a third one uses both', () => {
+  const known = new Map([
+    ['c1', [{ name: 'c2', families: [6] as const, podCidrs: [], nodeCidrs: [] }]],
+    ['c3', []],
+  ]);
+  const third = cluster('c3', ['10.9.0.0/16'], []);
+  const [problem, ...others] = conflictsOf([c1, dual('c2', 'fd00:4::/48'), third], linked(undefined, known));
+  expect(problem).toContain('c1 has 10.2.0.0/16 for Pods, which overlaps 10.2.0.0/16 for Pods of c2');
+  expect(others).toEqual([]);
+});
+
+it('refuses a family that the Pods of a cluster lack, and Pods around a node of the other one', () => {
+  const one = { ...dual('c1', 'fd00:2::/48'), nodeIps: ['10.4.0.7'] };
+  expect(conflictsOf([one, cluster('c2', ['10.4.0.0/16'], [])], linked([6]))).toEqual([
+    'c2 has no range of ipv6 for Pods: set other --families',
+    'c2 has 10.4.0.0/16 for Pods, which has the address 10.4.0.7 of a node of c1',
   ]);
 });

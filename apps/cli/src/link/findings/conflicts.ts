@@ -1,4 +1,5 @@
 import { type Cidr, contains, overlaps, parseIp } from '@kube-semaphore/net';
+import { type FamiliesBetween, familyName, inFamilies } from './families.ts';
 import type { Cluster } from './findings.ts';
 import type { KnownRemote } from '../files/kustomize.ts';
 
@@ -14,9 +15,11 @@ export function conflictsOf(
   clusters: readonly Cluster[],
   {
     known,
+    families,
     sharedServiceCidrs,
   }: {
     readonly known: ReadonlyMap<string, readonly KnownRemote[]>;
+    readonly families: FamiliesBetween;
     /** Service ranges may overlap: no packet to a ClusterIP leaves its cluster. */
     readonly sharedServiceCidrs: boolean;
   },
@@ -39,21 +42,52 @@ export function conflictsOf(
       withServer({ ...remote, nodeIps: [], apiServerIps: [] }, server),
     ),
   ];
+  const isUsed: IsUsed = (by, { cidr, owner }) => by === owner || inFamilies([cidr], families(by, owner)).length > 0;
   return [
     ...pairsOf(clusters).flatMap(([a, b]) => sameCluster(a, b)),
+    ...pairsOf(clusters).flatMap(([a, b]) => withoutFamily(a, b, families)),
     ...pairsOf(names).flatMap(([a, b]) => sameNames(a, b)),
     ...hosts(places, ranges),
     ...pairsOf(ranges).flatMap(([a, b]) => {
       if (!overlaps(a.cidr, b.cidr)) return [];
       // One cluster may have several pools, one in the other.
       if (a.owner === b.owner && a.what === b.what) return [];
+      if (!clusters.some(({ name }) => isUsed(name, a) && isUsed(name, b))) return [];
       const areServices = a.what === 'Services' && b.what === 'Services';
       if (areServices && sharedServiceCidrs) return [];
-      const advice = areServices ? ': mirrors work, and --shared-service-cidrs allows it' : '';
+      const advice = areServices ? ': mirrors work, and --shared-service-cidrs allows it' : otherFamily(a, b, ranges);
       return [`${sentence(a, b)}${advice}`];
     }),
-    ...places.flatMap((each) => nodesAmongPods(each, ranges)),
+    ...places.flatMap((each) =>
+      nodesAmongPods(
+        each,
+        ranges.filter((range) => isUsed(each.name, range)),
+      ),
+    ),
   ];
+}
+
+/** Whether a cluster uses a range: its own ones, and those of others in the families of their link. */
+type IsUsed = (by: string, range: Range) => boolean;
+
+/** A link needs Pods of its families on both ends. */
+const withoutFamily = (a: Cluster, b: Cluster, families: FamiliesBetween): readonly string[] =>
+  families(a.name, b.name).length === 2
+    ? []
+    : [a, b].flatMap(({ name, podCidrs }) =>
+        families(a.name, b.name)
+          .filter((family) => inFamilies(podCidrs, [family]).length === 0)
+          .map((family) => `${name} has no range of ${familyName(family)} for Pods: set other --families`),
+      );
+
+/** What to do if the Pods of both also have addresses of the other family. */
+function otherFamily(a: Range, b: Range, ranges: readonly Range[]): string {
+  const other = a.cidr.family === 4 ? 6 : 4;
+  const hasOther = (owner: string): boolean =>
+    ranges.some((range) => range.owner === owner && range.what === 'Pods' && range.cidr.family === other);
+  return a.owner !== b.owner && hasOther(a.owner) && hasOther(b.owner)
+    ? `: --families ${familyName(other)} links them without it`
+    : '';
 }
 
 const sentence = (a: Range, b: Range): string =>
