@@ -112,6 +112,22 @@ describe('without a restart', () => {
     expect(agent.log().filter(({ msg, cluster }) => msg === 'API server reached' && cluster === 'c2')).toHaveLength(1);
   });
 
+  it('a remote is used in one family, and in both again, through the same device', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const created = () =>
+      mesh
+        .agent(n1!)
+        .log()
+        .filter(({ msg }) => msg === 'device created');
+    const before = created();
+    await mesh.configure(n1!, { c3: null, c2: { families: ['ipv6'] } });
+    // Where its node is has any family.
+    await comesToHave(n1!, { ...of(2), routes: ['fd00:2::/48 wireguard.c2'] });
+    await mesh.configure(n1!, { c3: null });
+    await comesToHave(n1!, of(2));
+    expect(created()).toEqual(before);
+  });
+
   it('remotes swap their ports, and get other names and ports of devices', async ({ mesh }) => {
     const [n1] = mesh.nodes;
     const agent = mesh.agent(n1!);

@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { type AgentOptions, Mesh, type MeshShape } from './mesh.ts';
+import { type AgentOptions, type Ipv4, Mesh, type MeshShape } from './mesh.ts';
 
 /**
  * A test with a mesh, shared by the tests of its file: by default one node in each of two clusters, embedded API servers except
@@ -8,8 +8,9 @@ import { type AgentOptions, Mesh, type MeshShape } from './mesh.ts';
 export const itWithMesh = test
   .extend('shape', { scope: 'file' }, (): MeshShape => ({ c1: 1, c2: 1 }))
   .extend('realServers', { scope: 'file' }, (): readonly string[] => [])
-  .extend('mesh', { scope: 'file' }, async ({ shape, realServers }, { onCleanup }) => {
-    const mesh = await Mesh.start(shape, realServers);
+  .extend('ipv4', { scope: 'file' }, (): Ipv4 => 'own')
+  .extend('mesh', { scope: 'file' }, async ({ shape, realServers, ipv4 }, { onCleanup }) => {
+    const mesh = await Mesh.start(shape, realServers, ipv4);
     onCleanup(() => mesh.stop());
     return mesh;
   })

@@ -36,6 +36,9 @@ export type MeshCluster = {
   readonly nodes: readonly MeshNode[];
 };
 
+/** Which range of IPv4 the Pods of each cluster have: its own, that of c1, or none; then its nodes have IPv6 alone, too. */
+export type Ipv4 = 'own' | 'shared' | 'none';
+
 /** The initial number of nodes by cluster: `{ c1: 1, c2: 1 }`. */
 export type MeshShape = Readonly<Record<string, number>>;
 
@@ -53,22 +56,25 @@ export type AgentOptions = {
 
 /**
  * Clusters whose nodes are machines of one network: with API servers that the machines reach, Node objects, pods, and agents as
- * processes. Node `n<i>` of cluster `c<k>` has the pods `10.<k>.<i>.0/24` and `fd00:<k>:0:<i>::/64`.
+ * processes. Node `n<i>` of cluster `c<k>` has the pods `10.<k>.<i>.0/24`, if they have IPv4 and its range is their own, and
+ * `fd00:<k>:0:<i>::/64`.
  */
 export class Mesh {
   readonly network: Network;
   readonly dir: string;
+  readonly #ipv4: Ipv4;
   readonly #clusters = new Map<string, MeshCluster & { readonly nodes: MeshNode[] }>();
   readonly #agents = new Map<MeshNode, Agent[]>();
 
-  private constructor(network: Network, dir: string) {
+  private constructor(network: Network, dir: string, ipv4: Ipv4) {
     this.network = network;
     this.dir = dir;
+    this.#ipv4 = ipv4;
   }
 
   /** @param realServers clusters with a real API server; those of others are embedded */
-  static async start(shape: MeshShape, realServers: readonly string[] = []): Promise<Mesh> {
-    const mesh = new Mesh(await startNetwork(), await mkdtemp(join(tmpdir(), 'mesh-')));
+  static async start(shape: MeshShape, realServers: readonly string[] = [], ipv4: Ipv4 = 'own'): Promise<Mesh> {
+    const mesh = new Mesh(await startNetwork(), await mkdtemp(join(tmpdir(), 'mesh-')), ipv4);
     try {
       for (const name of Object.keys(shape))
         await mesh.#addCluster(name, realServers.includes(name) ? startRealCluster : startEmbeddedCluster);
@@ -101,20 +107,22 @@ export class Mesh {
     const machine = await this.network.addNode(`${clusterName}-${name}`);
     // Each API server listens on 127.0.0.1 of the host.
     for (const { server } of this.#clusters.values()) await machine.forward(Number(new URL(server.url).port));
-    const podCidrs = [`10.${k}.${i}.0/24`, `fd00:${k}:0:${i}::/64`] as const;
-    const podIps = { v4: `10.${k}.${i}.10`, v6: `fd00:${k}:0:${i}::10` };
+    const k4 = this.#ipv4 === 'own' ? k : 1;
+    const podCidrs = [`10.${k4}.${i}.0/24`, `fd00:${k}:0:${i}::/64`] as const;
+    const podIps = { v4: `10.${k4}.${i}.10`, v6: `fd00:${k}:0:${i}::10` };
     const node: MeshNode = {
       name,
       cluster,
       machine,
-      pod: await machine.addPod([podIps.v4, podIps.v6]),
+      pod: await machine.addPod(this.#inUse([podIps.v4, podIps.v6])),
       podIps,
       podCidrs,
       keyFolder: join(this.dir, `${clusterName}-${name}`),
       tools: systemTools((file, args, options) => runTool(...machine.commandLine(file, args), options)),
     };
     cluster.nodes.push(node);
-    const object = nodeObject({ name, podCIDRs: podCidrs, internalIPs: [machine.ipv4, machine.ipv6] });
+    const internalIPs = this.#inUse([machine.ipv4, machine.ipv6]);
+    const object = nodeObject({ name, podCIDRs: this.#inUse(podCidrs), internalIPs });
     await cluster.server.admin.create('/api/v1/nodes', object);
     return node;
   }
@@ -204,9 +212,14 @@ export class Mesh {
       name,
       server,
       accounts: await createAccounts(server),
-      podSubnets: [`10.${k}.0.0/16`, `fd00:${k}::/48`],
+      podSubnets: [`10.${this.#ipv4 === 'own' ? k : 1}.0.0/16`, `fd00:${k}::/48`],
       nodes: [],
     });
+  }
+
+  /** The addresses that there are. */
+  #inUse([ipv4, ipv6]: readonly [v4: string, v6: string]): readonly string[] {
+    return this.#ipv4 === 'none' ? [ipv6] : [ipv4, ipv6];
   }
 
   #config(local: MeshCluster, more: Readonly<Record<string, RemoteFields | null>>): object {
@@ -216,7 +229,7 @@ export class Mesh {
       remotes: others.map(({ name, accounts, podSubnets }) => ({
         name,
         kubeConfigPath: accounts.reader.kubeconfig,
-        podSubnet: podSubnets,
+        podSubnet: this.#inUse(podSubnets),
         // Both ends may differ: the port contains the remote's number.
         wgListenPort: 51_820 + numberOf(name),
         wgDeviceMTU: 1380,
