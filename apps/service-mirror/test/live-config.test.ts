@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { mountFiles } from '@kube-semaphore/testkit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { LocalServices } from './support/local-services.ts';
 import { startSet } from './support/mcs/cluster-set.ts';
 import { type MirrorProcess, spawnMirror } from './support/mirror-process.ts';
@@ -189,6 +189,39 @@ describe('a remote of the config file', () => {
     // The list of its clusters would have changed.
     expect(await versionOf()).toBe(version);
     expect(mirror.log().filter(({ msg }) => msg === 'service deleted')).toEqual([]);
+  });
+
+  it('may be used in one family, while others keep both', async ({ set, mirrors, live }) => {
+    const [c1, , c3] = set.members;
+    const sources = new RemoteServices(c3!.cluster);
+    onTestFinished(() => sources.clear());
+    const spec = { ipFamilyPolicy: 'PreferDualStack', ipFamilies: ['IPv4', 'IPv6'] };
+    await sources.add({ name: 'dual', spec });
+    for (const address of ['10.5.0.9', 'fd00:5::9'])
+      await sources.addSlice({ name: `dual-${address.length}`, service: 'dual', endpoints: [address] });
+    const dual = 'c3-default-73736d-dual';
+    const familiesOf = async () => ((await mirrors.service(dual))['spec'] as typeof spec).ipFamilies;
+
+    await live.mount({ c2: {}, c3: {} });
+    const mirror = await live.start();
+    const both = { [C2]: ['10.4.0.1'], [C3]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'] };
+    await mirrors.become({ ...both, [dual]: ['10.5.0.9', 'fd00:5::9'] });
+    await eventually(() => c1!.addresses('api'), { c2: ['10.4.0.1'], c3: ['10.5.0.1'] });
+    expect(await familiesOf()).toEqual(['IPv4', 'IPv6']);
+
+    await live.mount({ c2: {}, c3: { families: ['ipv6'] } });
+    await mirrors.become({ [C2]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1'], [dual]: ['fd00:5::9'] });
+    await eventually(() => c1!.addresses('api'), { c2: ['10.4.0.1'] });
+    // The first family of a Service is immutable, so it is another one.
+    await eventually(() => familiesOf().catch(() => undefined), ['IPv6']);
+    const skipped = { remote: 'c3', reason: 'other-family', kind: 'expected' };
+    const skips = () => mirror.metric('semaphore_service_mirror_skipped_objects', skipped);
+    await eventually(skips, (count) => Number(count) > 0);
+
+    await live.mount({ c2: {}, c3: { families: ['ipv4', 'ipv6'] } });
+    await mirrors.become({ ...both, [dual]: ['10.5.0.9', 'fd00:5::9'] });
+    await eventually(() => c1!.addresses('api'), { c2: ['10.4.0.1'], c3: ['10.5.0.1'] });
+    await eventually(familiesOf, ['IPv6', 'IPv4']);
   });
 
   it('has mirrors and global Services only of the namespaces that the file names now', async ({ mirrors, live }) => {

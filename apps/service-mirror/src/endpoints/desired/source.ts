@@ -22,6 +22,8 @@ export type Definition = {
   readonly headless: boolean;
   /** The primary one first; never empty. */
   readonly families: readonly Family[];
+  /** Those of the source that the config leaves out: the Service is replaced if its first one is among them. */
+  readonly unusedFamilies?: readonly Family[];
   readonly ports: readonly ServicePort[];
   /** How long a client stays with one endpoint, in seconds; undefined: `sessionAffinity: None`. */
   readonly affinitySeconds: number | undefined;

@@ -48,6 +48,7 @@ export function readService({ metadata, spec }: Service, rules: ServiceRules): R
   const definition: Definition = {
     headless: spec.clusterIP === 'None',
     families,
+    ...(families.length < own.length && { unusedFamilies: own.filter((family) => !families.includes(family)) }),
     ports,
     affinitySeconds: affinityOf(spec),
     publishNotReadyAddresses: spec.publishNotReadyAddresses,

@@ -51,10 +51,12 @@ export const it = itOnClusters
   .extend('accounts', { scope: 'file' }, ({ clusters }) => createGlobalAccounts(clusters))
   .extend('sources', ({ remote }, { onCleanup }) => withoutSelector(remote, onCleanup))
   .extend('localSources', ({ local }, { onCleanup }) => withoutSelector(local, onCleanup))
+  /** `ofRemote` is what the file says of the remote besides. */
   .extend(
     'startGlobal',
     ({ local, accounts, startWith, localSources: _goAfterIt }) =>
-      async (options?: StartOptions) => {
+      async ({ ofRemote = {}, ...options }: StartOptions & { readonly ofRemote?: object } = {}) => {
+        const remote = { name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2', ...ofRemote };
         const file = {
           global: {
             globalSvcLabelSelector: 'global=true',
@@ -64,7 +66,7 @@ export const it = itOnClusters
             mirrorNamespace: MIRRORS,
           },
           localCluster: { name: 'c1', zones: [ZONE], kubeConfigPath: accounts.local.kubeconfig },
-          remoteClusters: [{ name: 'c2', kubeConfigPath: accounts.remote.kubeconfig, servicePrefix: 'c2' }],
+          remoteClusters: [remote],
         };
         const path = join(local.dir, 'service-mirror.json');
         await writeFile(path, JSON.stringify(file));

@@ -83,10 +83,27 @@ describe('diffService', () => {
     },
   };
 
+  const withFamilies = (families: readonly Family[], unusedFamilies?: readonly Family[]): DesiredService => ({
+    ...service,
+    definition: { ...service.definition, families, ...(unusedFamilies && { unusedFamilies }) },
+  });
+
   it.each([
     { name: 'creates what is missing', from: undefined, to: service, want: 'create-service' },
     { name: 'deletes what is not desired', from: written(service), to: undefined, want: 'delete-service' },
     { name: 'does nothing without objects', from: undefined, to: undefined, want: undefined },
+    {
+      name: 'replaces a Service whose first family is not used any more',
+      from: written(withFamilies(['IPv4', 'IPv6'])),
+      to: withFamilies(['IPv6'], ['IPv4']),
+      want: 'replace-service',
+    },
+    {
+      name: 'keeps one whose first family another cluster has',
+      from: written(withFamilies(['IPv4', 'IPv6'])),
+      to: withFamilies(['IPv6', 'IPv4'], ['IPv4']),
+      want: undefined,
+    },
     { name: 'restores a label', from: { ...written(service), labels: {} }, to: service, want: 'update-service' },
     {
       name: 'removes a selector',

@@ -10,8 +10,8 @@ export type ServiceChange =
   | { readonly kind: 'create-service'; readonly to: DesiredService }
   | { readonly kind: 'update-service'; readonly from: ObservedService; readonly to: DesiredService }
   /**
-   * It becomes headless, or stops being headless. As `clusterIP` is immutable, it is deleted without its slices, and
-   * created when it is gone.
+   * It becomes headless, or stops being headless, or its first family isn't used any more. As `clusterIP` is immutable, it is
+   * deleted without its slices, and created when it is gone.
    */
   | { readonly kind: 'replace-service'; readonly from: ObservedService; readonly to: DesiredService }
   | { readonly kind: 'delete-service'; readonly from: ObservedService };
@@ -23,12 +23,23 @@ export function diffService(
 ): ServiceChange | undefined {
   if (to === undefined) return from === undefined ? undefined : { kind: 'delete-service', from };
   if (from === undefined) return { kind: 'create-service', to };
-  if (from.definition.headless !== to.definition.headless) return { kind: 'replace-service', from, to };
+  if (from.definition.headless !== to.definition.headless || isOfUnused(from, to.definition))
+    return { kind: 'replace-service', from, to };
   return isSame(from, to) ? undefined : { kind: 'update-service', from, to };
 }
 
+/** Names would have an address without endpoints. */
+const isOfUnused = (
+  {
+    definition: {
+      families: [first],
+    },
+  }: ObservedService,
+  to: DesiredService['definition'],
+): boolean => first !== undefined && to.unusedFamilies?.includes(first) === true && !to.families.includes(first);
+
 function isSame(from: ObservedService, to: DesiredService): boolean {
-  const { families, ...definition } = to.definition;
+  const { families, unusedFamilies: _unused, ...definition } = to.definition;
   const { families: observedFamilies, ...observed } = from.definition;
   return (
     from.isPlain &&
