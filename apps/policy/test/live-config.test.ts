@@ -163,6 +163,36 @@ describe('a config file that changes', () => {
     expect(await isStale(policy)).toBe(0);
   });
 
+  it('uses one family of remotes that share a range, in sets and companions, until it says otherwise', async ({
+    config,
+    serve,
+    pods,
+    sets,
+    policies,
+  }) => {
+    const shared = '10.4.0.0/16';
+    const c2 = { ...config.c2, allowedPodCIDRs: [shared, 'fd00:4::/48'], families: ['ipv6'] };
+    const c3 = { ...config.c3, allowedPodCIDRs: [shared, 'fd00:5::/48'], families: ['ipv6'] };
+    await pods.add({ ...IN_C2, ips: ['10.4.0.1', 'fd00:4::1'] }, { ...IN_C3, ips: ['10.4.0.2', 'fd00:5::1'] });
+    await policies.add('db', fromApp('c2'));
+    await config.write([c2, c3]);
+    const policy = await serve('-network-policies');
+    const ofC3 = { 'c3-default-app': ['fd00:5::1/128'] };
+    await sets.become({ 'c2-default-app': ['fd00:4::1/128'], ...ofC3 });
+    await policies.open('db c2 ingress 5432: fd00:4::1/128');
+
+    // Of two remotes, one may have the range.
+    await config.write([{ ...c2, families: ['ipv4', 'ipv6'] }, c3]);
+    await inForce(policy, { changed: ['c2'] });
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32', 'fd00:4::1/128'], ...ofC3 });
+    await policies.open('db c2 ingress 5432: 10.4.0.1/32 10.4.0.2/32 fd00:4::1/128');
+
+    await config.write([{ ...c2, families: ['ipv4'] }, c3]);
+    await sets.become({ 'c2-default-app': ['10.4.0.1/32', '10.4.0.2/32'], ...ofC3 });
+    await policies.open('db c2 ingress 5432: 10.4.0.1/32 10.4.0.2/32');
+    expect(await isStale(policy)).toBe(0);
+  });
+
   it('is told if it is invalid, while the old one stays in force', async ({ config, serve, pods, sets }) => {
     const { c2, c3 } = config;
     await pods.add(IN_C2);
