@@ -377,7 +377,7 @@ describe('link', () => {
   };
 
   /** These choose, too, and have tests of their own. */
-  const others = ['cluster-name', 'shared-service-cidrs'];
+  const others = ['cluster-name', 'shared-service-cidrs', 'families'];
 
   /** They say where, how much and how to print, and choose nothing. */
   const chooseNothing = ['kubeconfig', 'context', 'output', 'apply', 'renew', 'diff', 'format'];
@@ -413,6 +413,33 @@ describe('link', () => {
     expect(await linkPlainly(folder, ['c1', 'c2'], '--no-shared-service-cidrs')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('--shared-service-cidrs allows it') as unknown,
+    });
+  });
+
+  it('links overlapping ranges by --families, and keeps that, until a flag says otherwise', async () => {
+    const folder = await newFolder();
+    const ofC1 = ['10.2.0.0/16', '10.4.8.0/24', 'fd00:2::/48'].map((cidr) => `--pod-cidr=c1=${cidr}`);
+    const ranges = [...ofC1, ...['10.4.0.0/16', 'fd00:4::/48'].map((cidr) => `--pod-cidr=c2=${cidr}`)];
+    const refused = {
+      code: 1,
+      stderr: expect.stringContaining(
+        'which overlaps 10.4.0.0/16 for Pods of c2: --families ipv6 links them',
+      ) as unknown,
+    };
+    expect(await link(folder, ['c1', 'c2'], ...ranges)).toMatchObject(refused);
+    expect(await link(folder, ['c1', 'c2'], ...ranges, '--families=ipv6')).toMatchObject({ code: 0, stderr: '' });
+    const used = { name: 'c2', families: ['ipv6'] };
+    const limits = { ...used, allowedPodCIDRs: ['fd00:4::/48'] };
+    expect(await configOf(folder, 'c1', 'wireguard')).toMatchObject({
+      remotes: [{ ...used, podSubnet: 'fd00:4::/48' }],
+    });
+    expect(await configOf(folder, 'c1', 'service-mirror')).toMatchObject({ remoteClusters: [limits] });
+    expect(await configOf(folder, 'c1', 'policy')).toMatchObject({ remotes: [limits] });
+    expect(await changedPlainly(folder, ['c1', 'c2'])).toEqual([]);
+    expect(await linkPlainly(folder, ['c1', 'c2'], '--families=ipv4,ipv6')).toMatchObject(refused);
+    expect(await linkPlainly(folder, ['c1', 'c2'], '--families=ipv5')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('use ipv4, ipv6 or ipv4,ipv6') as unknown,
     });
   });
 
