@@ -39,7 +39,7 @@ export function deployment(namespace: string, name: string, { port, member = fal
       env: [podName, { name: 'PORT', value: String(port) }],
       readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
     },
-    ...(url === undefined ? [] : [container('caller', [url, '100'])]),
+    ...(url === undefined ? [] : [container('caller', [url, '100', '5000'])]),
   ];
   return {
     apiVersion: 'apps/v1',

@@ -6,7 +6,7 @@ import { type Choices, CHOICES_FILE, choicesIn, choicesOf, choicesText, flagsOf,
 import { knownRemotes, rangeFields } from './files/config-files.ts';
 import { conflictsOf } from './findings/conflicts.ts';
 import { deployOf } from './files/deploy.ts';
-import { type FamiliesBetween, familiesBetween, usedOf } from './families.ts';
+import { type FamiliesBetween, familiesBetween, usedOf } from './findings/families.ts';
 import { type Cluster, type Finding, findingsOf } from './findings/findings.ts';
 import { type Change, COPIES, type Files, isOverlay } from './files/folder.ts';
 import { VALUES_FILE } from './files/helm-values.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
 import { choicesText } from '../link/choices.ts';
-import { usedOf } from '../link/families.ts';
+import { usedOf } from '../link/findings/families.ts';
 import type { Cluster } from '../link/findings/findings.ts';
 import type { Files } from '../link/files/folder.ts';
 import { limitsOf } from '../link/findings/limits.ts';

@@ -2,7 +2,7 @@ import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
 import { type Choices, choicesText } from '../choices.ts';
 import { knownRemotes } from './config-files.ts';
-import { usedOf } from './families.ts';
+import { usedOf } from '../findings/families.ts';
 import type { Cluster } from '../findings/findings.ts';
 import type { Files } from './folder.ts';
 import { overlayOf } from './overlay.ts';

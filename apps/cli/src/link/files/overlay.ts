@@ -1,7 +1,7 @@
 import { base32Hash16 } from '@kube-semaphore/naming';
 import { choicesIn, type Limits, writtenIn } from '../choices.ts';
 import { type App, type Entry, entriesIn, type LocalSection, podsOf, rest } from './config-files.ts';
-import type { UsedRemote } from './families.ts';
+import type { UsedRemote } from '../findings/families.ts';
 import type { Cluster } from '../findings/findings.ts';
 import { COPIES, type FileChanges, type Files } from './folder.ts';
 import { dnsFile, DNS_FILE } from './dns-file.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { conflictsOf } from './conflicts.ts';
 import { familiesBetween } from './families.ts';
 import type { Cluster } from './findings.ts';
-import type { KnownRemote } from './kustomize.ts';
+import type { KnownRemote } from '../files/kustomize.ts';
 
 const cluster = (
   name: string,

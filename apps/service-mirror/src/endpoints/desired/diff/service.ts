@@ -23,20 +23,16 @@ export function diffService(
 ): ServiceChange | undefined {
   if (to === undefined) return from === undefined ? undefined : { kind: 'delete-service', from };
   if (from === undefined) return { kind: 'create-service', to };
-  if (from.definition.headless !== to.definition.headless || isOfUnused(from, to.definition))
+  if (from.definition.headless !== to.definition.headless || isOfUnused(from, to))
     return { kind: 'replace-service', from, to };
   return isSame(from, to) ? undefined : { kind: 'update-service', from, to };
 }
 
 /** Names would have an address without endpoints. */
-const isOfUnused = (
-  {
-    definition: {
-      families: [first],
-    },
-  }: ObservedService,
-  to: DesiredService['definition'],
-): boolean => first !== undefined && to.unusedFamilies?.includes(first) === true && !to.families.includes(first);
+function isOfUnused({ definition: from }: ObservedService, { definition: to }: DesiredService): boolean {
+  const [first] = from.families;
+  return first !== undefined && to.unusedFamilies?.includes(first) === true && !to.families.includes(first);
+}
 
 function isSame(from: ObservedService, to: DesiredService): boolean {
   const { families, unusedFamilies: _unused, ...definition } = to.definition;

@@ -1,6 +1,6 @@
 import { type Cidr, type IpFamily, isUsedFamily } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
-import type { KnownRemote } from './kustomize.ts';
+import type { KnownRemote } from '../files/kustomize.ts';
 
 const BOTH: readonly IpFamily[] = [4, 6];
 
