@@ -101,10 +101,10 @@ export async function runStatus(command: WireGuardCommand, run: RunOptions): Pro
 /** Has the agent replace the keys of this node, and prints the steps. */
 export async function runRotate(command: WireGuardCommand, run: RunOptions): Promise<number> {
   const { options, warningLog, print } = command;
-  const { cleanupCluster: cluster, wgKeyPath: folder } = options;
+  const { cleanupCluster: cluster, wgKeyPath: folder, waitForAll: waitsForAll } = options;
   const { settings } = readConfig(options, warningLog);
   const remotes = settings.remotes.filter(({ name }) => (cluster ?? name) === name);
-  await rotate(remotes, { tools: systemTools(), folder, cluster, print }, run);
+  await rotate(remotes, { tools: systemTools(), folder, cluster, waitsForAll, print }, run);
   return 0;
 }
 

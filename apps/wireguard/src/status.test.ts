@@ -22,6 +22,8 @@ const observed = observedDevice([
   observedPeer(key(1), { receivedBytes: 512, sentBytes: 1_610_612_736 }),
 ]);
 
+const clock = { nowSeconds: 1_000, staleSeconds: 180 };
+
 /** The status of c2. `device: null`: it doesn't exist; `peers: null`: c2 was not reached. */
 function status({
   device = observed as Device | null,
@@ -38,7 +40,7 @@ function status({
     failure,
   };
   const node = { devices: device === null ? [] : [device], links: [observedLink({ alias, ...link })] };
-  return remoteStatus(remote, node, { nowSeconds: 1_000, staleSeconds: 180 });
+  return remoteStatus(remote, node, { clock, rotation: undefined });
 }
 
 const text = (...remotes: readonly ReturnType<typeof status>[]) => statusText({ remotes });
@@ -68,12 +70,21 @@ describe('the status', () => {
       failure: undefined,
     };
     const node = { devices: [observedDevice([observedPeer(key(1))]), second], links: [observedLink()] };
-    const shown = remoteStatus(remote, node, { nowSeconds: 1_000, staleSeconds: 180 });
+    const rotation = {
+      plane: 1 as const,
+      since: '2026-01-01T00:00:00.000Z',
+      rotating: ['n1'],
+      laggards: ['n1'],
+      late: false,
+    };
+    const shown = remoteStatus(remote, node, { clock, rotation });
     expect(shown).toMatchObject({ missing: [], secondDevice: { name: 'wireguard.c2.1', publicKey: key(201) } });
     expect(text(shown).split('\n').slice(1)).toEqual([
       expect.stringMatching(/^up {7}n1/),
-      `keys rotate: wireguard.c2.1, public key ${key(201)}`,
+      `second device: wireguard.c2.1, public key ${key(201)}`,
       expect.stringMatching(/^up {7}n3/),
+      'keys rotate of this node since 2026-01-01T00:00:00.000Z, which announces its second device',
+      'laggard  n1',
       '',
     ]);
   });
@@ -172,6 +183,6 @@ describe('the page /status', () => {
     const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
     const observed = { devices: [], links: [], routes: routes.map((route) => ({ ...route, protocol: 115 })) };
     const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
-    expect(servedStatus(status, observed, { nowSeconds: 1_000, staleSeconds: 180 })).toMatchObject(want);
+    expect(servedStatus(status, observed, { clock, rotation: undefined })).toMatchObject(want);
   });
 });

@@ -6,7 +6,9 @@ import type { Peer } from '@kube-semaphore/wireguard-tools';
 import { type NodeDiagnostic, skippedLine } from './mesh/desired/diagnostic.ts';
 import { handshakeAge, type HandshakeClock, type TunnelState, tunnelState } from './mesh/desired/handshake.ts';
 import { type Observation, type ObservedNode, refusedPacketsOf } from './mesh/local/observe.ts';
+import { devicesOf } from './mesh/desired/settings.ts';
 import { remoteOfAlias } from './names.ts';
+import type { RotationStatus } from './rotation/rotation.ts';
 import type { MeshRemote } from './mesh/remote/mesh-remote.ts';
 
 /** A peer of a device, as it is. */
@@ -35,6 +37,8 @@ export type RemoteStatus = {
     readonly publicKey: string | null;
     readonly peers: readonly PeerStatus[];
   };
+  /** Undefined: no key rotates, or it is unknown. */
+  readonly rotation?: RotationStatus;
   /** Packets from the remote with a source that isn't in the allowed IPs of their sender. Null: unknown, as with wireguard-go. */
   readonly refusedPackets: number | null;
   /** Whether its Nodes were listed in time. */
@@ -47,11 +51,14 @@ export type RemoteStatus = {
   readonly skipped: readonly NodeDiagnostic[];
 };
 
+/** What a status is made of, besides the devices. */
+type StatusFacts = { readonly clock: HandshakeClock; readonly rotation: RotationStatus | undefined };
+
 /** What a remote has on this node. Its peers are in the order of their Nodes and keys; those without a Node come last. */
 export function remoteStatus(
   remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'>,
   { devices, links }: ObservedNode,
-  clock: HandshakeClock,
+  { clock, rotation }: StatusFacts,
 ): RemoteStatus {
   const { name, device: deviceName } = remote.settings;
   const device = devices.find((candidate) => candidate.name === deviceName);
@@ -84,6 +91,7 @@ export function remoteStatus(
         peers: second.peers.map(statusOf).toSorted(byNodeAndKey),
       },
     }),
+    ...(rotation !== undefined && { rotation }),
     refusedPackets: refusedPacketsOf(link) ?? null,
     reached: desired !== undefined,
     failure: desired === undefined ? remote.failure : undefined,
@@ -95,7 +103,7 @@ export function remoteStatus(
 
 /** What `/status` says of a remote. */
 type ServedStatus = SharedStatus & { readonly config: object } & (
-    | (Pick<RemoteStatus, 'deviceName' | 'device' | 'secondDevice' | 'refusedPackets' | 'peers' | 'missing'> & {
+    | (Omit<RemoteStatus, 'remote' | 'reached' | 'failure' | 'skipped'> & {
         /** Pod addresses of the remote that this node sends elsewhere. */
         readonly unrouted: readonly string[];
       })
@@ -106,25 +114,32 @@ type ServedStatus = SharedStatus & { readonly config: object } & (
 export function servedStatus(
   remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
   observed: (ObservedNode & Pick<Observation, 'routes'>) | Error,
-  clock: HandshakeClock,
+  facts: StatusFacts,
 ): ServedStatus {
-  const { listenPort, mtuBytes, families, podSubnets, allowedEndpoints } = remote.settings;
+  const { settings } = remote;
+  const { listenPort, mtuBytes, families, podSubnets, allowedEndpoints } = settings;
   const config = {
     listenPort,
     mtuBytes,
     families: familyNames(families),
     podSubnets: podSubnets.map(({ text }) => text),
-    allowedIPsFrom: remote.settings.allowedIpsFrom,
+    allowedIPsFrom: settings.allowedIpsFrom,
     allowedEndpointCIDRs: allowedEndpoints?.map(({ text }) => text) ?? null,
   };
   const status = { ...remote.status(), config };
   if (observed instanceof Error) return { ...status, deviceError: wordsOf(observed) };
-  const { deviceName, device, secondDevice, refusedPackets, peers, missing } = remoteStatus(remote, observed, clock);
+  const {
+    remote: _,
+    reached: _reached,
+    failure: _failure,
+    skipped: _skipped,
+    ...ours
+  } = remoteStatus(remote, observed, facts);
+  const devices: readonly (string | undefined)[] = devicesOf(settings);
   const unrouted = config.podSubnets.filter(
-    (subnet) => !observed.routes.some((route) => route.destination === subnet && route.device === deviceName),
+    (subnet) => !observed.routes.some(({ destination, device }) => destination === subnet && devices.includes(device)),
   );
-  const second = secondDevice === undefined ? {} : { secondDevice };
-  return { ...status, deviceName, device, ...second, refusedPackets, peers, missing, unrouted };
+  return { ...status, ...ours, unrouted };
 }
 
 /** What `status` prints. */
@@ -157,6 +172,7 @@ function linesOf(status: RemoteStatus): readonly string[] {
       : [notReached(remote, status.failure), 'The Nodes of its peers, and skipped Nodes, are unknown.']),
     ...status.peers.map(peerLine),
     ...(status.secondDevice === undefined ? [] : secondLines(status.secondDevice)),
+    ...(status.rotation === undefined ? [] : rotationLines(status.rotation)),
     ...(refusedPackets
       ? [`refused  ${refusedPackets} packets whose source is no address of the Node that sent them`]
       : []),
@@ -166,9 +182,19 @@ function linesOf(status: RemoteStatus): readonly string[] {
 }
 
 const secondLines = ({ name, publicKey, peers }: NonNullable<RemoteStatus['secondDevice']>): readonly string[] => [
-  `keys rotate: ${name}, public key ${publicKey ?? '(none)'}`,
+  `second device: ${name}, public key ${publicKey ?? '(none)'}`,
   ...peers.map(peerLine),
 ];
+
+function rotationLines({ plane, since, rotating, laggards }: RotationStatus): readonly string[] {
+  const place = plane === 0 ? 'first' : 'second';
+  return [
+    since === null
+      ? `keys rotate of ${rotating.length === 0 ? 'no node now: the nodes come back' : rotating.map(printable).join(', ')}`
+      : `keys rotate of this node since ${since}, which announces its ${place} device`,
+    ...laggards.map((node) => `laggard  ${printable(node)}`),
+  ];
+}
 
 function peerLine(peer: PeerStatus): string {
   const { node, publicKey, state, handshakeAgeSeconds: age } = peer;

@@ -12,11 +12,12 @@ import type { Health } from '@kube-semaphore/runtime';
 import type { Device } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
 import { observeNode } from './mesh/local/observe.ts';
-import { Mesh, type MeshOptions } from './mesh/mesh.ts';
+import { type KnownRemote, Mesh, type MeshOptions } from './mesh/mesh.ts';
 import { Orphans } from './orphans/orphans.ts';
 import { LocalNode, type LocalNodeOptions } from './own-node/local-node.ts';
 import { checkNode } from './own-node/check-node.ts';
 import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
+import type { RotationStatus } from './rotation/rotation.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
 
 export type WireGuardInput = Omit<MeshOptions, 'remotes' | 'local'> &
@@ -135,7 +136,11 @@ export class WireGuard {
     );
     return {
       local: this.#runner.localStatus(),
-      remotes: this.#mesh.known.map((remote) => servedStatus(remote, observed, clock())),
+      remotes: await Promise.all(
+        this.#mesh.known.map(async (remote) =>
+          servedStatus(remote, observed, { clock: clock(), rotation: await this.#rotationOf(remote, { signal }) }),
+        ),
+      ),
       config: { name: localName, node: options.nodeName },
     };
   }
@@ -145,8 +150,20 @@ export class WireGuard {
     const { devices, clock } = this.#input;
     return this.#runner.once({ ...options, needsLocal: false }, async (running) => {
       const observed = await observeNode(devices.tools, running);
-      const remotes = this.#mesh.known.map((remote) => remoteStatus(remote, observed, clock()));
+      const remotes = await Promise.all(
+        this.#mesh.known.map(async (remote) =>
+          remoteStatus(remote, observed, { clock: clock(), rotation: await this.#rotationOf(remote, running) }),
+        ),
+      );
       return { remotes, problem: this.#local.problem };
+    });
+  }
+
+  /** Undefined also where the node can't be observed: the status of its devices says why. */
+  #rotationOf(remote: KnownRemote, running: RunOptions): Promise<RotationStatus | undefined> {
+    return this.#mesh.rotationOf(remote, running).catch(() => {
+      running.signal.throwIfAborted();
+      return undefined;
     });
   }
 

@@ -1,6 +1,7 @@
 import { type Cidr, containsCidr, isUsedFamily } from '@kube-semaphore/net';
 import type { NodeFacts } from '../clusters/objects.ts';
 import { ownNames, type SeenRemote, seenRemotes } from '../clusters/report.ts';
+import { peersOf, type PeerStatus } from '../clusters/app-status.ts';
 import { type Check, checkOfEach, placeOf } from './check.ts';
 import { cidrsOf, podRangesOf } from './clusters.ts';
 import type { Reading } from './facts/facts.ts';
@@ -10,7 +11,7 @@ type BothSides = { readonly here: SeenRemote; readonly ours: string; readonly th
 
 /** A peer, and the Node that it leads to. */
 type PeerNode = Pick<BothSides, 'here' | 'ours'> & {
-  readonly peer: NonNullable<SeenRemote['remote']['peers']>[number];
+  readonly peer: PeerStatus;
   readonly node: NodeFacts;
 };
 
@@ -39,7 +40,7 @@ function peerNodes(readings: readonly Reading[]): readonly PeerNode[] {
   return bothSides(readings).flatMap(({ here, ours, there }) => {
     const nodes = readings.find(({ cluster }) => cluster === there[0]?.cluster)?.facts.nodes;
     if (nodes?.known !== true) return [];
-    return (here.remote.peers ?? []).flatMap((peer) => {
+    return (peersOf(here.remote) ?? []).flatMap((peer) => {
       const node = nodes.value.find(({ name }) => name === peer.node);
       return node === undefined ? [] : [{ here, ours, peer, node }];
     });
@@ -64,21 +65,23 @@ export const agreements: readonly Check[] = [
     hint: "wait a minute; then look at the pubKey annotation of the peer's Node",
     subjects: (reports) =>
       bothSides(reports).flatMap(({ here, ours, there }) =>
-        (here.remote.peers ?? []).flatMap((peer) => {
+        (peersOf(here.remote) ?? []).flatMap((peer) => {
           const agent = there.find(({ pod, remote }) => pod.node === peer.node && remote.name === ours);
-          const key = agent?.remote.device?.publicKey;
-          return key ? [{ here, peer, key }] : [];
+          const { device, secondDevice } = agent?.remote ?? {};
+          const keys = [device?.publicKey, secondDevice?.publicKey].flatMap((key) => key ?? []);
+          return keys.length === 0 ? [] : [{ here, peer, keys }];
         }),
       ),
-    detailOf: ({ here, peer, key }) =>
-      peer.publicKey === key
+    detailOf: ({ here, peer: { publicKey, node }, keys }) =>
+      keys.includes(publicKey)
         ? undefined
-        : `${placeOf(here)} has the key ${peer.publicKey} for the node ${peer.node} of ${here.remote.name}, whose key is ${key}`,
+        : `${placeOf(here)} has the key ${publicKey} for the node ${node} of ${here.remote.name}, whose key is ${keys.join(' or ')}`,
   }),
   checkOfEach('endpoints-agree', {
     severity: 'warning',
     hint: "fine behind NAT; else look at the endpoint annotation of the peer's Node",
-    subjects: peerNodes,
+    // While keys rotate, a node has two endpoints, and announces one.
+    subjects: (readings) => peerNodes(readings).filter(({ here }) => here.remote.rotation === undefined),
     detailOf: ({ here, ours, peer, node }) => {
       const announced = node.annotations[`${ours}.wireguard.semaphore.uw.io/endpoint`];
       return announced === undefined || announced === peer.endpoint

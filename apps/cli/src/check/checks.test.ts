@@ -327,6 +327,25 @@ describe('the checks', () => {
       reports: remote(AGENT, { peers: [{ ...peer('n-c2', 'key-c2'), state: 'never' }] }),
       want: ['problem handshakes'],
     },
+    {
+      reports: remote(AGENT, {
+        rotation: { plane: 1, since: '2026-01-01T00:00:00Z', rotating: [], laggards: ['n-c2'], late: false },
+      }),
+      want: ['note keys-rotated'],
+    },
+    {
+      reports: remote(AGENT, {
+        rotation: { plane: 0, since: null, rotating: ['n-c2'], laggards: ['n-c2'], late: true },
+      }),
+      want: ['warning keys-rotated'],
+    },
+    {
+      reports: remote(AGENT, {
+        peers: [{ ...peer('n-c2', 'key-c2'), state: 'stale' }],
+        secondDevice: { publicKey: 'next', peers: [peer('n-c2', 'key-c2')] },
+      }),
+      want: [],
+    },
     { reports: remote(AGENT, { name: 'c9', peers: [] }), want: ['problem both-ways'] },
     { reports: changed('server', known({ ...server, minor: 26 })), want: ['problem kubernetes-supported'] },
     { reports: changed('server', known({ ...server, aheadMs: -31_000 })), want: ['warning clocks-agree'] },
@@ -647,6 +666,7 @@ describe('the checks', () => {
       'routes-set',
       'peers-complete',
       'handshakes',
+      'keys-rotated',
       'both-ways',
       'keys-agree',
       'endpoints-agree',

@@ -1,13 +1,15 @@
 import { quotedWords } from '@kube-semaphore/text';
 import { some } from '../output/some.ts';
 import { agreements } from './agreement.ts';
-import { type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
+import { peersOf, type RemoteStatus, sourcesOf } from '../clusters/app-status.ts';
 import { notFresh, notListed, notReached, notReported } from '../clusters/causes.ts';
 import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
 import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofAppNeeds, ofClusters, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
+import { type PairRotation, rotationsIn } from '../status/pairs.ts';
 import { drainedIn, movedIn } from '../status/routing.ts';
+import { rotationText } from '../status/words.ts';
 import { sourcesKept } from './sources.ts';
 
 export const reached = checkOfEach<ClusterReport, ClusterReport>('clusters-reached', {
@@ -164,13 +166,31 @@ const ofTunnels: readonly Check[] = [
   checkOfCauses('handshakes', {
     hint: 'check that UDP is open between the nodes, and the endpoint annotations',
     subjects: (reports) => seenRemotes(reports).filter(({ remote }) => remote.peers !== undefined),
-    troubleOf: ({ remote: { name, peers = [] } }) => {
-      const silent = peers.filter(({ state }) => state !== 'up').map(({ node, publicKey }) => node ?? publicKey);
-      return silent.length === 0 ? undefined : { lead: `no recent handshake with ${name}: from`, why: some(silent) };
+    troubleOf: ({ remote }) => {
+      const silent = (peersOf(remote) ?? [])
+        .filter(({ state }) => state !== 'up')
+        .map(({ node, publicKey }) => node ?? publicKey);
+      return silent.length === 0
+        ? undefined
+        : { lead: `no recent handshake with ${remote.name}: from`, why: some(silent) };
     },
   }),
+  {
+    name: 'keys-rotated',
+    hint: 'look at the log of the agents on these nodes, and whether UDP to the second port passes',
+    find: (reports) =>
+      seenRemotes(reports).some(({ remote }) => remote.peers !== undefined)
+        ? rotationsIn(reports).map(rotationFinding)
+        : undefined,
+  },
   ...agreements,
 ];
+
+/** What runs is a note. Laggards have ten minutes. */
+const rotationFinding = (pair: PairRotation) => ({
+  severity: pair.rotation.late ? ('warning' as const) : ('note' as const),
+  detail: rotationText(pair),
+});
 
 /** All checks, in the order in which they are printed. */
 export const checks: readonly Check[] = [

@@ -30,6 +30,19 @@ const peer = z.object({
   allowedIps: z.array(z.string()),
 });
 
+/** Of keys, between a node and a remote. */
+const rotation = z.object({
+  /** Which of its two devices the node announces. */
+  plane: z.union([z.literal(0), z.literal(1)]),
+  /** Null: its own key doesn't rotate. */
+  since: z.nullable(time),
+  /** Nodes of the remote that rotate. */
+  rotating: z.array(z.string()),
+  laggards: z.array(z.string()),
+  /** There are some after ten minutes. */
+  late: z.boolean(),
+});
+
 const skipped = z.array(
   z.object({
     kind: z.enum(['expected', 'problem']),
@@ -63,7 +76,11 @@ const remote = z.object({
   refusedPackets: z.nullish(count),
   device: z.nullish(z.object({ publicKey: z.nullable(z.string()), marked: z.boolean() })),
   deviceError: z.optional(z.string()),
+  /** Of the first device. For tunnels, use `peersOf`. */
   peers: z.optional(z.array(peer)),
+  /** There while keys rotate. */
+  secondDevice: z.optional(z.object({ publicKey: z.nullable(z.string()), peers: z.array(peer) })),
+  rotation: z.optional(rotation),
   missing: z.optional(z.array(z.string())),
   unrouted: z.optional(z.array(z.string())),
 });
@@ -138,9 +155,26 @@ const appStatus = z.object({
 });
 
 export type AppStatus = z.infer<typeof appStatus>;
+export type PeerStatus = z.infer<typeof peer>;
 export type DrainStatus = z.infer<typeof drain>;
 export type RemoteStatus = AppStatus['remotes'][number];
 export type ResolvedName = NonNullable<AppStatus['names']>[number];
+
+/** From bad to good. */
+const tunnelStates: readonly PeerStatus['state'][] = ['never', 'stale', 'up'];
+
+/**
+ * The tunnels of a remote, one for each peer. While keys rotate, there are two devices, and each peer moves from one to the
+ * other: then its tunnel is the better one. Undefined: another app, or it is unknown.
+ */
+export function peersOf({ peers, secondDevice }: Pick<RemoteStatus, 'peers' | 'secondDevice'>) {
+  if (peers === undefined || secondDevice === undefined) return peers;
+  const tunnels = Map.groupBy([...peers, ...secondDevice.peers], ({ node, publicKey }) => node ?? publicKey);
+  return Array.from(tunnels.values(), (same) => same.reduce((best, peer) => (isBetter(peer, best) ? peer : best)));
+}
+
+const isBetter = (a: PeerStatus, b: PeerStatus): boolean =>
+  tunnelStates.indexOf(a.state) > tunnelStates.indexOf(b.state);
 
 /** The clusters that an app reads, with what it skips of each. */
 export const sourcesOf = ({ remotes, localServices }: AppStatus): readonly Pick<RemoteStatus, 'name' | 'skipped'>[] =>

@@ -1,9 +1,7 @@
 import type { Service, ServiceImport } from '@kube-semaphore/kube-objects';
 import { globalClustersAnnotation, parseServiceKey, sourceAnnotation } from '@kube-semaphore/service-mirror/names';
-import type { RemoteStatus } from '../clusters/app-status.ts';
+import { type PeerStatus, peersOf } from '../clusters/app-status.ts';
 import { type ClusterReport, ownNames } from '../clusters/report.ts';
-
-type Peer = NonNullable<RemoteStatus['peers']>[number];
 
 /** A node of a cluster; of a peer without a Node, its key. */
 export type Place = { readonly cluster: string; readonly node: string };
@@ -11,7 +9,7 @@ export type Place = { readonly cluster: string; readonly node: string };
 export type Tunnel = {
   readonly ends: readonly [Place, Place];
   /** The worse one of what both sides say. */
-  readonly state: Peer['state'];
+  readonly state: PeerStatus['state'];
   /** The older one; null before the first handshake. */
   readonly handshakeAgeSeconds: number | null;
 };
@@ -75,16 +73,16 @@ function tunnelsIn(report: ClusterReport): readonly Tunnel[] {
   return report.pods.flatMap(({ node, status }) => {
     if ('failure' in status) return [];
     const here = { cluster: nameOf(report), node };
-    return status.remotes.flatMap(({ name, peers = [] }) =>
-      peers.map(({ node: there, publicKey, state, handshakeAgeSeconds = null }) => {
-        const [one, other] = [here, { cluster: name, node: there ?? publicKey }].toSorted(byKey);
+    return status.remotes.flatMap((remote) =>
+      (peersOf(remote) ?? []).map(({ node: there, publicKey, state, handshakeAgeSeconds = null }) => {
+        const [one, other] = [here, { cluster: remote.name, node: there ?? publicKey }].toSorted(byKey);
         return { ends: [one!, other!] as const, state, handshakeAgeSeconds };
       }),
     );
   });
 }
 
-const severity: readonly Peer['state'][] = ['never', 'stale', 'up'];
+const severity: readonly PeerStatus['state'][] = ['never', 'stale', 'up'];
 
 function merged(sides: readonly Tunnel[]): Tunnel {
   const [worst] = sides.toSorted(

@@ -3,9 +3,9 @@ import { causesOf, notFresh, notListed, notReached, notReported, seenBy } from '
 import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type AppPair, type Pair, pairsOf } from './pairs.ts';
+import { type AppPair, type Pair, pairsOf, rotationsIn } from './pairs.ts';
 import { drainedIn, movedIn } from './routing.ts';
-import { age, stateText } from './words.ts';
+import { age, rotationText, stateText } from './words.ts';
 
 /** Raised by a change that a reader of the last version can't read. */
 const SCHEMA_VERSION = '1';
@@ -57,7 +57,8 @@ export function statusText(
   const pairs = pairsOf(reports);
   const problems = problemsIn(reports).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
   const leftOut = reports.flatMap((report) => report.leftOut ?? []);
-  const warnings = [...drainedIn(reports), ...movedIn(reports), ...leftOut].map(
+  const rotations = rotationsIn(reports).map(rotationText);
+  const warnings = [...drainedIn(reports), ...movedIn(reports), ...rotations, ...leftOut].map(
     (warning) => `${paint('yellow', '!')} ${printable(warning)}`,
   );
   const parts = [

@@ -3,6 +3,7 @@ import type { RemoteStatus } from '../clusters/app-status.ts';
 import type { AppPod } from '../clusters/report.ts';
 import { appPod, remoteStatus } from '../../test/support/reports.ts';
 import { pairsOf } from './pairs.ts';
+import { rotationText } from './words.ts';
 
 const pairs = (...pods: readonly AppPod[]) => pairsOf([{ cluster: 'c1', pods }]);
 const agent = (name: string, remote: Partial<RemoteStatus> = {}) =>
@@ -39,6 +40,7 @@ describe('a pair', () => {
         'semaphore-wireguard': { state: 'down', objects: { nodes: 1 }, since: since(2), error: 'refused' },
       },
       tunnels: { up: 1, all: 3 },
+      rotation: null,
       lastChange: since(2),
     });
   });
@@ -51,6 +53,29 @@ describe('a pair', () => {
       ['c3', ['semaphore-policy', 'semaphore-service-mirror']],
     ]);
     expect(pairs(unread, agent('a'))[0]?.apps['semaphore-policy']?.state).toBe('unknown');
+  });
+
+  it('has a tunnel per peer while keys rotate, on the device where it works, and says what rotates', () => {
+    const rotation = { plane: 1 as const, since: since(5), rotating: [], laggards: ['n'], late: true };
+    const secondDevice = { publicKey: 'k2', peers: [{ ...peer('up'), publicKey: 'next' }] };
+    const [pair] = pairs(
+      agent('a', { peers: [peer('stale')], secondDevice, rotation }),
+      agent('b', {
+        peers: [peer('up')],
+        secondDevice,
+        rotation: { ...rotation, since: null, rotating: ['n'], late: false },
+      }),
+    );
+    expect(pair?.tunnels).toEqual({ up: 2, all: 2 });
+    expect(pair?.rotation).toEqual({
+      nodes: [{ node: 'n1', since: since(5) }],
+      remoteNodes: ['n'],
+      laggards: ['n'],
+      late: true,
+    });
+    expect(rotationText({ from: 'c1', to: 'c2', rotation: pair!.rotation! })).toBe(
+      'c1: keys for c2 rotate: of n1 since 1970-01-01T00:00:05.000Z, and of n in c2; not there yet: n',
+    );
   });
 
   it('forgets the last error once it is up', () => {

@@ -1,4 +1,5 @@
-import type { RemoteStatus } from '../clusters/app-status.ts';
+import { peersOf, type RemoteStatus } from '../clusters/app-status.ts';
+import { type Rotation, rotationOf } from './rotations.ts';
 import { type App, type AppPod, apps, type ClusterReport } from '../clusters/report.ts';
 
 /** What an app says of a remote: of its Pods, the worst. `unknown`: no Pod says anything. */
@@ -25,9 +26,18 @@ export type Pair = {
   readonly apps: Readonly<Partial<Record<App, AppPair>>>;
   /** Peers of all nodes; null without semaphore-wireguard. */
   readonly tunnels: { readonly up: number; readonly all: number } | null;
+  /** Of keys of WireGuard; null: none runs, or it is unknown. */
+  readonly rotation: Rotation | null;
   /** The newest `since`. */
   readonly lastChange: string | null;
 };
+
+/** The rotation of a pair that has one. */
+export type PairRotation = Pick<Pair, 'from' | 'to'> & { readonly rotation: Rotation };
+
+/** What rotates in all clusters. */
+export const rotationsIn = (reports: readonly ClusterReport[]): readonly PairRotation[] =>
+  pairsOf(reports).flatMap(({ from, to, rotation }) => (rotation === null ? [] : [{ from, to, rotation }]));
 
 /** From bad to good. */
 const severity: readonly State[] = ['down', 'not-synced', 'stale', 'up'];
@@ -47,7 +57,7 @@ function pairsFrom({ cluster: from, pods }: ClusterReport): readonly Pair[] {
       if (own.length === 0) return isUnread ? [[app, UNKNOWN] as const] : [];
       return [[app, worstOf(own)] as const];
     });
-    const peers = said.flatMap(({ remote }) => remote.peers ?? []);
+    const peers = said.flatMap(({ remote }) => peersOf(remote) ?? []);
     const hasTunnels = said.some(({ remote }) => remote.peers !== undefined);
     const changes = pairs.flatMap(([, { since }]) => since ?? []);
     return {
@@ -55,6 +65,7 @@ function pairsFrom({ cluster: from, pods }: ClusterReport): readonly Pair[] {
       to,
       apps: Object.fromEntries(pairs),
       tunnels: hasTunnels ? { up: peers.filter(({ state }) => state === 'up').length, all: peers.length } : null,
+      rotation: rotationOf(pods, to),
       lastChange: changes.toSorted().at(-1) ?? null,
     };
   });

@@ -1,4 +1,5 @@
-import type { AppPair, State } from './pairs.ts';
+import { some } from '../output/some.ts';
+import type { AppPair, PairRotation, State } from './pairs.ts';
 
 /** A state, for people. */
 const stateWords: Readonly<Record<State, string>> = {
@@ -15,6 +16,18 @@ export function stateText({ state, objects }: AppPair): string {
   return Object.entries(objects)
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
+}
+
+/** Which keys rotate, as a sentence. */
+export function rotationText({ from, to, rotation: { nodes, remoteNodes, laggards } }: PairRotation): string {
+  const oldest = nodes.map(({ since }) => since).toSorted()[0];
+  const facts = [
+    ...(oldest === undefined ? [] : [`of ${some(nodes.map(({ node }) => node))} since ${oldest}`]),
+    ...(remoteNodes.length === 0 ? [] : [`of ${some(remoteNodes)} in ${to}`]),
+  ];
+  const what = facts.length === 0 ? 'the nodes come back to their first devices' : facts.join(', and ');
+  const late = laggards.length === 0 ? '' : `; not there yet: ${some(laggards)}`;
+  return `${from}: keys for ${to} rotate: ${what}${late}`;
 }
 
 const UNITS = [

@@ -113,6 +113,7 @@ export function largeMesh(count: number): Mesh {
         to,
         apps: { 'semaphore-policy': up, 'semaphore-service-mirror': up, 'semaphore-wireguard': up },
         tunnels: { up: 1, all: 1 },
+        rotation: null,
         lastChange: READ_AT,
       })),
     ),

@@ -32,6 +32,7 @@ describe('the options of wireguard', () => {
       output: 'text',
       timeoutMs: 45_000,
       cleanupCluster: undefined,
+      waitForAll: false,
       yes: false,
       deletionGuardPercent: 50,
       deletionGuardMin: 10,
@@ -104,6 +105,11 @@ describe('the options of wireguard', () => {
       name: 'a cluster to clean up without cleanup',
       argv: [...REQUIRED, '-cluster=c2'],
       want: [/^-cluster or SWG_CLEANUP_CLUSTER is for cleanup and rotate only$/],
+    },
+    {
+      name: 'to wait for all without a rotation',
+      argv: ['plan', ...REQUIRED, '-wait-for-all'],
+      want: [/^-wait-for-all or SWG_WAIT_FOR_ALL is for rotate only$/],
     },
     {
       name: 'a cluster that is not a label',

@@ -1,4 +1,5 @@
 import {
+  boolean,
   type CommonOptions,
   commonRows,
   duration,
@@ -28,6 +29,8 @@ export type WireGuardOptions = CommonOptions & {
   readonly peerMetrics: 'auto' | 'all';
   /** The remote that `cleanup` or `rotate` is for; undefined: all of them. */
   readonly cleanupCluster: string | undefined;
+  /** `rotate` doesn't go on without Nodes that don't follow. */
+  readonly waitForAll: boolean;
 };
 
 /** The program as `-help` and `-version` introduce it. */
@@ -144,6 +147,13 @@ export const options = optionTable<WireGuardOptions>(
       absent: 'all',
       help: 'Remote that cleanup or rotate is for.',
     },
+    waitForAll: {
+      flag: 'wait-for-all',
+      group: 'Subcommands',
+      type: boolean,
+      fallback: false,
+      help: 'With rotate: wait for all nodes, also for those that are down, not ten minutes.',
+    },
   },
 );
 
@@ -157,6 +167,12 @@ export function validate(
   _config: Partial<WireGuardOptions>,
   subcommand: string | undefined,
 ): string[] {
-  if (subcommand === 'cleanup' || subcommand === 'rotate' || !given.has('cleanupCluster')) return [];
-  return [`${spellingOf(options.cleanupCluster)} is for cleanup and rotate only`];
+  return [
+    ...(subcommand !== 'cleanup' && subcommand !== 'rotate' && given.has('cleanupCluster')
+      ? [`${spellingOf(options.cleanupCluster)} is for cleanup and rotate only`]
+      : []),
+    ...(subcommand !== 'rotate' && given.has('waitForAll')
+      ? [`${spellingOf(options.waitForAll)} is for rotate only`]
+      : []),
+  ];
 }

@@ -8,6 +8,7 @@ import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import type { LocalNode } from '../own-node/local-node.ts';
+import type { RotationStatus } from '../rotation/rotation.ts';
 import type { HandshakeClock } from './desired/handshake.ts';
 import { DeviceHealth, type DeviceOutcome } from './health/device-health.ts';
 import type { DeviceTools } from './local/device.ts';
@@ -125,6 +126,11 @@ export class Mesh {
     this.#reconciler.forget(name);
     this.#health.forget(name);
     this.#options.local.forget(name);
+  }
+
+  /** What rotates between us and a remote; undefined: nothing, or it is unknown. */
+  rotationOf(remote: KnownRemote, running: RunOptions): Promise<RotationStatus | undefined> {
+    return this.#reconciler.rotationOf(remote, running);
   }
 
   /** What a reconcile of each would do now. */

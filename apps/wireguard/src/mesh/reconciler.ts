@@ -29,7 +29,7 @@ import { deviceAlias } from '../names.ts';
 import type { MeshRemote, PeerUpdate } from './remote/mesh-remote.ts';
 import type { KeyRotation } from '../rotation/desired/schedule.ts';
 import { restore } from '../rotation/local/reverse-path.ts';
-import { Rotation } from '../rotation/rotation.ts';
+import { Rotation, type RotationStatus } from '../rotation/rotation.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 
 export type ReconcilerOptions = {
@@ -172,6 +172,16 @@ export class Reconciler {
     };
   }
 
+  /** What rotates between us and a remote; undefined: nothing, or it is unknown. Changes nothing. */
+  async rotationOf(
+    remote: Pick<ReconciledRemote, 'settings' | 'peers'>,
+    run: RunOptions,
+  ): Promise<RotationStatus | undefined> {
+    const { name, keyRotation: rotation } = remote.settings;
+    const facts = { otherKeys: this.#otherKeys(name), annotated: new Map<string, string>() };
+    return rotation && this.#rotation.status(remote, { rotation, ...facts, ...run });
+  }
+
   async #reconcile(remote: ReconciledRemote, { signal }: RunOptions): Promise<DeviceOutcome> {
     const { local, health } = this.#options;
     const { node } = local;
@@ -285,7 +295,7 @@ export class Reconciler {
     const turns = this.#rotating.get(name) ?? 0;
     this.#rotating.set(name, turns + 1);
     remote.takeUpdate(this.#allKeys()); // the turn compares all peers
-    const otherKeys = [...this.#ownKeys].flatMap(([other, keys]) => (other === name ? [] : keys));
+    const otherKeys = this.#otherKeys(name);
     const annotated = announcedBy(this.#given.get(name)?.values() ?? []);
     const turn = await this.#rotation.turn(remote, { rotation, otherKeys, annotated, signal });
     if (turn === undefined) return NOTHING_DONE;
@@ -298,6 +308,10 @@ export class Reconciler {
     if (turn.peers !== undefined) this.#given.set(name, new Map(turn.peers.map((peer) => [peer.node, peer])));
     if (turn.error !== undefined) throw turn.error;
     return { wrote: turn.wrote, peers: turn.changedPeers };
+  }
+
+  #otherKeys(remote: string): readonly string[] {
+    return [...this.#ownKeys].flatMap(([other, keys]) => (other === remote ? [] : keys));
   }
 
   #allKeys(): ReadonlySet<string> {

@@ -24,7 +24,7 @@ export const metrics = {
   rotationLaggards: {
     name: 'semaphore_wg_key_rotation_laggards',
     type: 'gauge',
-    help: 'Nodes that did not follow yet to the next key of this node; 0 while its key stays.',
+    help: 'Nodes that did not follow yet to the next key of this node, or do not end their own rotation for ten minutes.',
     labels: { remote },
   },
   repairs: {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { key, observedPeer, remoteSettings } from '../../test/support/builders.ts';
 import { FakeTools } from '../../test/support/fake-tools.ts';
 import { writeKeyFile } from '../mesh/local/key-file.ts';
-import { commitNextKey, makeNextKey, readKeys, requestedMs } from './local/keys.ts';
+import { commitNextKey, makeNextKey, readKeys, readRequest } from './local/keys.ts';
 import { rotate } from './rotate.ts';
 
 const { signal } = new AbortController();
@@ -24,6 +24,7 @@ const options = (tools: FakeTools, print: (text: string) => void = () => {}, clu
   tools,
   folder,
   cluster,
+  waitsForAll: false,
   print,
   periodMs: 5,
 });
@@ -46,7 +47,8 @@ it('asks the agent, and prints what it does', async () => {
     { signal },
   );
   await saying('asked the agent');
-  expect(await requestedMs(place)).toBeGreaterThanOrEqual(before.writtenMs);
+  expect(await readRequest(place)).toEqual({ atMs: expect.any(Number), waitsForAll: false });
+  expect((await readRequest(place))!.atMs).toBeGreaterThanOrEqual(before.writtenMs);
   await makeNextKey(place);
   await saying('0 of 0 nodes answer');
   const quiet = observedPeer(key(2), { latestHandshakeSeconds: undefined });

@@ -14,6 +14,7 @@ export type RotateOptions = {
   readonly folder: string;
   /** As the user named it. */
   readonly cluster: string | undefined;
+  readonly waitsForAll: boolean;
   readonly print: (text: string) => void;
   /** Between two looks at a rotation; default 1 s. */
   readonly periodMs?: number;
@@ -29,7 +30,7 @@ export async function rotate(
   options: RotateOptions,
   { signal }: RunOptions,
 ): Promise<void> {
-  const { folder, cluster, print } = options;
+  const { folder, cluster, waitsForAll, print } = options;
   const chosen = remotes.flatMap(({ name, keyRotation }) => (keyRotation === undefined ? [] : [{ name, keyRotation }]));
   if (chosen.length === 0)
     throw new ConfigError(
@@ -40,7 +41,8 @@ export async function rotate(
       const place = { folder, remote: name };
       const keys = await readKeys(place);
       if (keys === undefined) throw new ConfigError(`${name} has no key yet: the agent makes it at its first start`);
-      await requestRotation(place);
+      // One that runs becomes the one that was asked for: there is no second one after it.
+      await requestRotation(place, { waitsForAll, ...(keys.next && { atMs: keys.next.writtenMs - 1 }) });
       print(pageOf([`${name}: asked the agent, which looks within its -observe-period`]));
       await follow(name, keyRotation, { ...options, before: keys, signal });
     }),

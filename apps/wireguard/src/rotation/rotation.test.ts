@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KILLED, type SimulatedNode, TwoNodes } from '../../test/rotation/two-nodes.ts';
 import { remoteSettings } from '../../test/support/builders.ts';
-import { makeNextKey, requestRotation } from './local/keys.ts';
+import { makeNextKey, readKeys, requestRotation } from './local/keys.ts';
 
 const { signal } = new AbortController();
 
@@ -120,6 +120,53 @@ describe('a rotation', () => {
       }
     await toEnd();
     await expectHome();
+  });
+});
+
+describe('a Node that never ends its rotation', () => {
+  const wait = async (minutes: number): Promise<void> => {
+    for (let i = 0; i < minutes; i++) {
+      mesh.wait(60);
+      await mesh.turn(a);
+    }
+  };
+
+  it('is a laggard after ten minutes, and keeps our key no longer', async () => {
+    await ask(b);
+    await mesh.round();
+    expect(await mesh.status(a)).toMatchObject({ plane: 0, since: null, rotating: ['b'], laggards: [], late: false });
+    // From now on, only we act.
+    await ask(a);
+    const before = keyOf(a);
+    await wait(9);
+    expect((await readKeys({ folder: a.folder, remote: 'other' }))?.next).toBeUndefined();
+    await wait(2);
+    expect(await mesh.status(a)).toMatchObject({
+      since: expect.any(String),
+      rotating: ['b'],
+      laggards: ['b'],
+      late: true,
+    });
+    await wait(12);
+    expect(keyOf(a)).not.toBe(before);
+    expect(await mesh.status(a)).toMatchObject({ plane: 0, since: null, laggards: ['b'] });
+  });
+});
+
+describe('a user who waits for all', () => {
+  it('has no commit without them, until it is asked for', async () => {
+    const place = { folder: a.folder, remote: 'other' };
+    await requestRotation(place, { waitsForAll: true });
+    for (let i = 0; i < 20; i++) {
+      mesh.wait(60);
+      await mesh.turn(a);
+    }
+    const next = (await readKeys(place))!.next!;
+    expect(await mesh.status(a)).toMatchObject({ laggards: ['b'], late: true });
+    await requestRotation(place, { atMs: next.writtenMs - 1 });
+    for (let i = 0; i < 3; i++) await mesh.turn(a);
+    expect(keyOf(a)).toBe(next.publicKey);
+    expect((await readKeys(place))!.next).toBeUndefined();
   });
 });
 

@@ -17,12 +17,12 @@ import { endpointAnnotation, pubKeyAnnotation, remoteOfAlias } from '../names.ts
 import type { KnownNode, LocalNode } from '../own-node/local-node.ts';
 import { nextActions } from './desired/next-actions.ts';
 import { foreignRoutes, observedPlanes, rangesOf, remotePlanes } from './desired/observed-planes.ts';
-import type { Announced, Keys, OwnPlanes } from './desired/planes.ts';
+import type { Announced, Keys, OwnPlanes, Plane } from './desired/planes.ts';
 import { dueMs, type KeyRotation } from './desired/schedule.ts';
 import { deviceOfPlane } from './desired/two-devices.ts';
 import { carryOut, type Carrier, groupsOf } from './local/carry-out.ts';
 import { Heard } from './local/heard.ts';
-import { keyPath, readKeys, requestedMs } from './local/keys.ts';
+import { keyPath, readKeys, readRequest } from './local/keys.ts';
 import { observeBoth } from './local/observe.ts';
 import { canLoosen, LOOSE_ADDRESS, loosen } from './local/reverse-path.ts';
 
@@ -70,6 +70,20 @@ export type Turn = {
   readonly blocked: readonly Route[];
 };
 
+/** What rotates between our Node and those of a remote. */
+export type RotationStatus = {
+  /** Which of our two devices our Node announces. */
+  readonly plane: Plane;
+  /** When our next key was made, in RFC 3339; null: our own key doesn't rotate now. */
+  readonly since: string | null;
+  /** Nodes of the remote that rotate. */
+  readonly rotating: readonly string[];
+  /** Nodes that don't follow ours yet, and those that rotate for longer than ten minutes. */
+  readonly laggards: readonly string[];
+  /** There are some after ten minutes. */
+  readonly late: boolean;
+};
+
 /** Three keepalives: longer than any peer that sends on a plane is silent there. */
 const SILENCE_MS = 3 * KEEPALIVE_SECONDS * 1_000;
 
@@ -82,7 +96,14 @@ const MOST_REPAIRS = 3;
 /** A change of a device is quick, and a partial one of no use. */
 const UNINTERRUPTED = { signal: new AbortController().signal };
 
-type Seen = Carrier & { readonly keys: Keys; readonly own: OwnPlanes };
+type Seen = Carrier & {
+  readonly keys: Keys;
+  readonly own: OwnPlanes;
+  /** When the next key was written, in milliseconds of Unix time. */
+  readonly sinceMs: number | undefined;
+  /** Nodes that should have come home long ago. */
+  readonly overdue: readonly string[];
+};
 
 /**
  * Replaces the keys of remotes by two devices, without a lost packet. Everything is decided from what is observed; what it keeps in
@@ -95,6 +116,10 @@ export class Rotation {
   readonly #seen = new Map<string, number>();
   /** By remote: the next key, and when we first saw it. A node that was away gives the others their time again. */
   readonly #begun = new Map<string, { readonly publicKey: string; readonly atMs: number }>();
+  /** By remote and Node: since when we see it announce plane 1. */
+  readonly #onPlane1 = new Map<string, ReadonlyMap<string, number>>();
+  /** By remote: the Nodes that should have come home long ago, as the log has them. */
+  readonly #named = new Map<string, readonly string[]>();
 
   constructor(options: RotationOptions) {
     this.#options = options;
@@ -104,6 +129,8 @@ export class Rotation {
   forget(remote: string): void {
     this.#heard.delete(remote);
     this.#begun.delete(remote);
+    this.#onPlane1.delete(remote);
+    this.#named.delete(remote);
     this.#seen.delete(remote);
   }
 
@@ -157,10 +184,10 @@ export class Rotation {
       changedPeers += setUp.peers;
       // What was repaired has to be seen before something is decided. A repair that never ends must not delay that.
       if (setUp.wrote && round < MOST_REPAIRS) continue;
-      const { keys, own, peers, settings } = seen;
+      const { keys, own, peers, settings, overdue } = seen;
       this.#showLaggards(seen);
       const clock = await this.#clock(seen, options.rotation);
-      const actions = nextActions(own, peers && remotePlanes(peers), clock);
+      const actions = nextActions(own, peers && remotePlanes(peers, overdue), clock);
       const { links, observation } = seen;
       const ranges = settings.podSubnets.map(({ text }) => text);
       if (own.devices[1] !== undefined)
@@ -208,6 +235,22 @@ export class Rotation {
     return { desired: deviceOfPlane(settings, 0, seen), announced };
   }
 
+  /** What rotates now; undefined: nothing, or it is unknown. Changes nothing. */
+  async status(remote: RotatingRemote, options: TurnOptions): Promise<RotationStatus | undefined> {
+    const seen = await this.#observe(remote, options);
+    if (seen === undefined || isQuiet(seen)) return undefined;
+    const { own, peers, sinceMs, overdue, keys } = seen;
+    const nowMs = this.#options.clock().nowSeconds * 1_000;
+    const isLong = keys.next !== undefined && nowMs - keys.next.writtenMs >= TIMEOUT_MS;
+    return {
+      plane: own.announced?.plane ?? 0,
+      since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+      rotating: (peers ?? []).flatMap(({ node, plane }) => (plane === 1 ? [node] : [])),
+      laggards: laggardsOf(seen),
+      late: overdue.length > 0 || (isLong && notFollowing(seen).length > 0),
+    };
+  }
+
   /** @returns undefined without our Node or the first key */
   async #observe(remote: RotatingRemote, { rotation, otherKeys, signal }: TurnOptions): Promise<Seen | undefined> {
     const { devices, local, options, log } = this.#options;
@@ -232,6 +275,7 @@ export class Rotation {
       ),
     };
     const { own, entries } = observedPlanes(observation, settings.podSubnets, peers);
+    const overdue = this.#overdue(settings.name, peers);
     return {
       settings,
       node,
@@ -248,6 +292,8 @@ export class Rotation {
       own,
       entries,
       keys,
+      sinceMs: read.next?.writtenMs,
+      overdue,
     };
   }
 
@@ -257,6 +303,18 @@ export class Rotation {
     const begun = before?.publicKey === next.publicKey ? before : { publicKey: next.publicKey, atMs: nowMs };
     this.#begun.set(remote, begun);
     return { ...next, writtenMs: Math.max(next.writtenMs, begun.atMs) };
+  }
+
+  /** Nodes that we have seen on plane 1 for longer than the timeout. @param peers undefined: unknown, so nothing changes */
+  #overdue(remote: string, peers: readonly DesiredPeer[] | undefined): readonly string[] {
+    const before = this.#onPlane1.get(remote) ?? new Map<string, number>();
+    const nowMs = this.#options.clock().nowSeconds * 1_000;
+    const since =
+      peers === undefined
+        ? before
+        : new Map(peers.flatMap(({ node, plane }) => (plane === 1 ? [[node, before.get(node) ?? nowMs]] : [])));
+    this.#onPlane1.set(remote, since);
+    return [...since].flatMap(([node, sinceMs]) => (nowMs - sinceMs >= TIMEOUT_MS ? [node] : []));
   }
 
   #listen(remote: string, devices: Parameters<Heard['update']>[0]): (device: string, publicKey: string) => number {
@@ -302,11 +360,13 @@ export class Rotation {
     const [canAnnounce] = announcementsOf(settings, node, { publicKey: keys.current.publicKey, plane: 0 });
     const seenMs = this.#seen.get(settings.name) ?? nowMs;
     this.#seen.set(settings.name, seenMs);
-    const schedule = { everyMs, seenMs, requestedMs: await requestedMs(place) };
+    const request = await readRequest(place);
+    const waitsForAll = request?.waitsForAll === true && request.atMs > keys.current.writtenMs;
+    const schedule = { everyMs, seenMs, requestedMs: request?.atMs };
     return {
       nowMs,
       silenceMs: SILENCE_MS,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: waitsForAll ? Infinity : TIMEOUT_MS,
       dueMs: canAnnounce === undefined ? Infinity : dueMs(keys.current, schedule),
     };
   }
@@ -330,11 +390,17 @@ export class Rotation {
   }
 
   #showLaggards(seen: Seen): void {
-    this.#options.metrics.rotationLaggards.set({ remote: seen.settings.name }, laggardsOf(seen).length);
+    const { log, metrics } = this.#options;
+    const { settings, overdue } = seen;
+    metrics.rotationLaggards.set({ remote: settings.name }, laggardsOf(seen).length);
+    const named = this.#named.get(settings.name) ?? [];
+    this.#named.set(settings.name, overdue);
+    const nodes = overdue.filter((node) => !named.includes(node));
+    if (nodes.length > 0) log.warn({ cluster: settings.name, nodes }, 'nodes do not end their key rotation');
   }
 
   #warnOfLaggards(seen: Seen): void {
-    const nodes = laggardsOf(seen);
+    const nodes = notFollowing(seen);
     if (nodes.length > 0)
       this.#options.log.warn({ cluster: seen.settings.name, nodes }, 'nodes did not follow to the next key in time');
   }
@@ -348,10 +414,13 @@ const isQuiet = ({ keys, own, peers }: Pick<Seen, 'keys' | 'own' | 'peers'>): bo
   (peers ?? []).every(({ plane }) => plane !== 1);
 
 /** Nodes that our rotation waits for. */
-const laggardsOf = ({ keys, own, peers }: Seen): readonly string[] =>
+const notFollowing = ({ keys, own, peers }: Seen): readonly string[] =>
   keys.next === undefined || own.announced?.plane !== 1
     ? []
     : (peers ?? []).map(({ node }) => node).filter((node) => own.routed.get(node) !== 'all');
+
+/** These, and Nodes that don't end their own rotation. */
+const laggardsOf = (seen: Seen): readonly string[] => [...new Set([...notFollowing(seen), ...seen.overdue])].toSorted();
 
 const ownKeysOf = ({ current, next }: Keys): readonly string[] => [
   current.publicKey,

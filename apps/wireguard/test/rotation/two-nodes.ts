@@ -7,7 +7,7 @@ import type { DesiredPeer } from '../../src/mesh/desired/peers.ts';
 import { writeKeyFile } from '../../src/mesh/local/key-file.ts';
 import { metrics } from '../../src/metrics/metrics.ts';
 import type { KnownNode } from '../../src/own-node/local-node.ts';
-import { Rotation, type Turn } from '../../src/rotation/rotation.ts';
+import { Rotation, type RotationStatus, type Turn } from '../../src/rotation/rotation.ts';
 import { cidr, remoteSettings, silentLog } from '../support/builders.ts';
 import { FakeTools } from '../support/fake-tools.ts';
 
@@ -86,11 +86,19 @@ export class TwoNodes {
   }
 
   turn(own: SimulatedNode): Promise<Turn | undefined> {
+    return own.rotation.turn(...this.#turnOf(own));
+  }
+
+  status(own: SimulatedNode): Promise<RotationStatus | undefined> {
+    return own.rotation.status(...this.#turnOf(own));
+  }
+
+  #turnOf(own: SimulatedNode): Parameters<Rotation['turn']> {
     const peer = this.#seenBy(own);
     const settings = this.#settings();
     const remote = { settings, peers: () => ({ peers: peer === undefined ? [] : [peer], skipped: [] }) };
     const { keyRotation: rotation } = settings;
-    return own.rotation.turn(remote, { rotation: rotation!, otherKeys: [], annotated: new Map(), signal });
+    return [remote, { rotation: rotation!, otherKeys: [], annotated: new Map(), signal }];
   }
 
   wait(seconds: number): void {

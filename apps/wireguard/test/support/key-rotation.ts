@@ -88,12 +88,25 @@ export async function rotate(mesh: Mesh, nodes: readonly MeshNode[], mayLose: re
   for (const [i, node] of nodes.entries()) expect(await keyOn(node)).not.toBe(before[i]);
 }
 
+/** What an agent says of the rotation with its one remote. */
+async function rotationOf(agent: Agent): Promise<unknown> {
+  const { body } = await agent.get('/status');
+  return (JSON.parse(body) as { readonly remotes: readonly [{ readonly rotation?: object }] }).remotes[0].rotation;
+}
+
 /** Rotates the key of one node where Linux checks sources as `rp_filter` says. */
 export async function rotateWith(rpFilter: number, mesh: Mesh): Promise<void> {
   for (const node of mesh.nodes)
     for (const name of ['all', 'default'])
       await node.machine.run('sh', ['-c', `echo ${rpFilter} > /proc/sys/net/ipv4/conf/${name}/rp_filter`]);
   const agents = await Promise.all(mesh.nodes.map((node) => startAgent(mesh, node)));
-  await rotate(mesh, mesh.nodes.slice(0, 1));
+  const rotations = () => Promise.all(agents.map(rotationOf));
+  const shown = eventually(rotations, (all) => all.every((each) => each !== undefined), {
+    what: 'a rotation in /status',
+  });
+  const [ours, ...theirs] = (await Promise.all([shown, rotate(mesh, mesh.nodes.slice(0, 1))]))[0];
+  expect(ours).toMatchObject({ plane: 1, since: expect.any(String), rotating: [] });
+  for (const each of theirs) expect(each).toMatchObject({ plane: 0, since: null, rotating: ['n1'], laggards: [] });
+  expect(await rotations()).toEqual(agents.map(() => undefined));
   await Promise.all(agents.map((agent) => agent.stop()));
 }

@@ -1,5 +1,5 @@
 import { contains, hostCidr, parseCidr } from '@kube-semaphore/net';
-import type { RemoteStatus } from '../../clusters/app-status.ts';
+import { peersOf, type RemoteStatus } from '../../clusters/app-status.ts';
 import type { Read } from '../../clusters/objects.ts';
 import { headingOf, type Masquerader, masqueradeText, rangesIn, replaces } from '../../masquerade/masquerader.ts';
 import {
@@ -111,8 +111,8 @@ function cureOf({ name, object, check }: Masquerader, cluster: string, other: st
 }
 
 /** As in the kernel, the longest prefix decides. */
-function peerFor({ peers = [] }: RemoteStatus, address: string) {
-  const [found] = peers
+function peerFor(remote: RemoteStatus, address: string) {
+  const [found] = (peersOf(remote) ?? [])
     .flatMap((peer) => peer.allowedIps.map(parseCidr).flatMap((cidr) => (cidr.ok ? [{ peer, cidr: cidr.value }] : [])))
     .filter(({ cidr }) => contains(cidr, address))
     .toSorted((a, b) => b.cidr.prefixLength - a.cidr.prefixLength);

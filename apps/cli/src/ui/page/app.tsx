@@ -4,7 +4,7 @@ import type { App as Program } from '../../clusters/report.ts';
 import { tunnelLabel } from '../../graph/labels.ts';
 import type { Place } from '../../graph/graph.ts';
 import type { AppPair, Pair } from '../../status/pairs.ts';
-import { age, stateText } from '../../status/words.ts';
+import { age, rotationText, stateText } from '../../status/words.ts';
 import type { ServiceRow } from '../mesh.ts';
 import type { Checked, View } from '../view.ts';
 import { Explain } from './explain.tsx';
@@ -127,7 +127,7 @@ function Parts({ view, page }: { view: View; page: (list: string) => (from: numb
             heading: program.slice(10),
             cell: (row: Pair) => appCell(row.apps[program]),
           })),
-          { heading: 'Tunnels', cell: ({ tunnels: found }) => tunnelsCell(found) },
+          { heading: 'Tunnels', cell: tunnelsCell },
           { heading: 'Last change', cell: ({ lastChange }) => changeCell(lastChange, view.readAt) },
         ]}
         empty="No app has a remote."
@@ -206,13 +206,18 @@ function changeCell(lastChange: string | null, readAt: string): ComponentChildre
   return <time dateTime={lastChange}>{age(Date.parse(readAt) - Date.parse(lastChange))} ago</time>;
 }
 
-function tunnelsCell(tunnels: Pair['tunnels']): ComponentChildren {
+function tunnelsCell({ from, to, tunnels, rotation }: Pair): ComponentChildren {
   if (tunnels === null) return '-';
   const { up, all } = tunnels;
   return (
-    <Result kind={up === all ? 'ok' : 'problem'}>
-      {up} of {all} up
-    </Result>
+    <>
+      <Result kind={up === all ? 'ok' : 'problem'}>
+        {up} of {all} up
+      </Result>
+      {rotation !== null && (
+        <Result kind={rotation.late ? 'warning' : 'ok'}>{rotationText({ from, to, rotation })}</Result>
+      )}
+    </>
   );
 }
 

@@ -4,24 +4,28 @@ import { entryOf, isSilent, type RemotePlanes, type Situation } from './planes.t
 
 /**
  * Without a rotation of our own, we announce plane 0, and follow each Node to the plane that it announces. A rotation of our own
- * begins only when plane 1 is gone: until then, other Nodes may use it with our present key.
+ * begins only when plane 1 is gone: until then, other Nodes may use it with our present key. So when our key is due, and only
+ * Nodes are left that should have come home long ago, we leave plane 1: else one of them could keep our key for ever.
  */
 export function atHome(situation: Situation): readonly Action[] {
   const { own, nodes, clock } = situation;
   const entries = changedEntries(situation);
   if (entries.length > 0) return entries;
   if (own.subnets !== 0) return [{ kind: 'route-subnets', plane: 0 }];
+  const isDue = clock.nowMs >= clock.dueMs;
+  const leaves = isDue && nodes.every(([, { plane, isOverdue }]) => plane === 0 || isOverdue === true);
   const announcement = announce(own, { publicKey: own.keys.current.publicKey, plane: 0 });
   if (announcement.length > 0) return announcement;
   // The device of plane 1 comes before everything on it, so what follows its creation is decided by the next call.
-  if (own.devices[1] === undefined && nodes.some(([, { plane }]) => plane === 1))
+  if (own.devices[1] === undefined && !leaves && nodes.some(([, { plane }]) => plane === 1))
     return [{ kind: 'create-device', plane: 1, publicKey: own.keys.current.publicKey }];
-  const follows = nodes.flatMap(([name, node]) =>
-    node.plane === 1 ? meetOnPlane1(situation, name, node) : comeHome(situation, name, node),
-  );
+  const follows = nodes.flatMap(([name, node]) => {
+    if (node.plane === 0) return comeHome(situation, name, node);
+    return leaves ? leavePlane1(situation, name) : meetOnPlane1(situation, name, node);
+  });
   if (follows.length > 0) return follows;
   if (own.devices[1] !== undefined) return own.devices[1].peers.size === 0 ? [{ kind: 'delete-device', plane: 1 }] : [];
-  return clock.nowMs >= clock.dueMs ? [{ kind: 'begin' }] : [];
+  return isDue ? [{ kind: 'begin' }] : [];
 }
 
 /**
@@ -43,6 +47,15 @@ function meetOnPlane1({ own }: Situation, node: string, { publicKey, endpoint }:
   return entryOf(own, 1, node)?.publicKey === publicKey
     ? moveToPlane1(own, node)
     : [{ kind: 'set-peer', plane: 1, node, publicKey, keepsAlive: true, endpoint }];
+}
+
+/** A Node that stays on plane 1 still receives on plane 0, unless it is down. */
+function leavePlane1({ own }: Situation, node: string): readonly Action[] {
+  return [
+    ...(entryOf(own, 0, node)?.keepsAlive === false ? [setKeepalive(0, node, true)] : []),
+    ...(own.routed.has(node) ? [{ kind: 'unroute-node', node } as const] : []),
+    ...(entryOf(own, 1, node) === undefined ? [] : [{ kind: 'remove-peer', plane: 1, node } as const]),
+  ];
 }
 
 /**

@@ -132,6 +132,89 @@ describe('the next actions', () => {
   });
 });
 
+describe('a Node that stays on plane 1', () => {
+  const due = { ...clock, dueMs: clock.nowMs };
+  const b1 = { publicKey: 'B2', plane: 1, endpoint: 'b1:51920', knowsPlanes: true } as const;
+  const b2 = remotes.get('b2')!;
+  const met: OwnPlanes = {
+    ...home,
+    devices: [
+      {
+        publicKey: 'A1',
+        peers: new Map([
+          ['b1', { ...peer, keepsAlive: false }],
+          ['b2', peer],
+        ]),
+      },
+      { publicKey: 'A1', peers: new Map([['b1', { ...peer, publicKey: 'B2' }]]) },
+    ],
+    routed: new Map([['b1', 'all']]),
+  };
+
+  it('keeps our key as long as its own rotation may take', () => {
+    expect(nextActions(met, new Map(Object.entries({ b1, b2 })), due)).toEqual([]);
+  });
+
+  it('keeps its place on plane 1 while our key isn’t due', () => {
+    expect(nextActions(met, new Map(Object.entries({ b1: { ...b1, isOverdue: true }, b2 })), clock)).toEqual([]);
+  });
+
+  it('does not keep our key any longer, but gets its place back', () => {
+    const overdue = new Map(Object.entries({ b1: { ...b1, isOverdue: true }, b2 }));
+    expect(nextActions(met, overdue, due)).toEqual([
+      { kind: 'set-keepalive', plane: 0, node: 'b1', isOn: true },
+      { kind: 'unroute-node', node: 'b1' },
+      { kind: 'remove-peer', plane: 1, node: 'b1' },
+    ]);
+    const left = {
+      ...met,
+      devices: [home.devices[0], { publicKey: 'A1', peers: new Map() }],
+      routed: new Map(),
+    } as const;
+    expect(nextActions(left, overdue, due)).toEqual([{ kind: 'delete-device', plane: 1 }]);
+    expect(nextActions(home, overdue, due)).toEqual([{ kind: 'begin' }]);
+    expect(nextActions(out, overdue, due)).toContainEqual({
+      kind: 'set-peer',
+      plane: 1,
+      node: 'b1',
+      publicKey: 'B2',
+      keepsAlive: true,
+      endpoint: 'b1:51920',
+    });
+  });
+
+  it('waits for other Nodes that may still end theirs', () => {
+    const nodes = new Map(Object.entries({ b1: { ...b1, isOverdue: true }, b2: { ...b2, plane: 1 as const } }));
+    expect(nextActions(met, nodes, due)).not.toContainEqual(expect.objectContaining({ kind: 'remove-peer' }));
+  });
+});
+
+describe('a commit', () => {
+  const quiet = { ...peer, keepsAlive: false, heardMs: 0 };
+  const withPeers = (onPlane1: PlanePeer, node: 'all' | undefined): OwnPlanes => ({
+    ...out,
+    devices: [
+      { publicKey: 'A1', peers: new Map([['b1', quiet]]) },
+      { publicKey: 'A2', peers: new Map([['b1', onPlane1]]) },
+    ],
+    routed: new Map(node === undefined ? [] : [['b1', node]]),
+    announced: { publicKey: 'A2', plane: 1 },
+  });
+  const only = new Map([['b1', remotes.get('b1')!]]);
+  const waiting = { ...clock, timeoutMs: Infinity };
+  const late = { ...waiting, nowMs: clock.nowMs + 10 * clock.timeoutMs };
+  const down = withPeers({ ...peer, hasHandshake: false }, undefined);
+
+  it('does without a Node that is down', () => {
+    expect(nextActions(down, only, clock)).toEqual([{ kind: 'commit' }]);
+  });
+
+  it('waits for it, however long, if all must follow', () => {
+    expect(nextActions(down, only, late)).toEqual([]);
+    expect(nextActions(withPeers(quiet, 'all'), only, late)).toEqual([{ kind: 'commit' }]);
+  });
+});
+
 describe('each rule is needed:', () => {
   it.each([
     ['a node commits before the others are silent', 'one node rotates', 'a packet from B to A is lost'],

@@ -96,8 +96,8 @@ it('leaves the routes of other programs', () => {
 
 it('takes a Node without planes for one with one device', () => {
   const [one, two] = peersOf(['n1', ['10.4.1.0/24']], ['n2', ['10.4.2.0/24'], { plane: 1 }]);
-  expect([...remotePlanes([one!, two!]).values()]).toMatchObject([
-    { plane: 0, knowsPlanes: false },
-    { plane: 1, knowsPlanes: true },
+  expect([...remotePlanes([one!, two!], ['n2']).values()]).toMatchObject([
+    { plane: 0, knowsPlanes: false, isOverdue: false },
+    { plane: 1, knowsPlanes: true, isOverdue: true },
   ]);
 });

@@ -67,11 +67,14 @@ export function observedPlanes(
 }
 
 /** What the Nodes announce, as far as it matters here. */
-export const remotePlanes = (peers: readonly DesiredPeer[]): ReadonlyMap<string, RemotePlanes> =>
+export const remotePlanes = (
+  peers: readonly DesiredPeer[],
+  overdue: readonly string[],
+): ReadonlyMap<string, RemotePlanes> =>
   new Map(
     peers.map(({ node, publicKey, endpoint, plane }) => [
       node,
-      { publicKey, endpoint, plane: plane ?? 0, knowsPlanes: plane !== undefined },
+      { publicKey, endpoint, plane: plane ?? 0, knowsPlanes: plane !== undefined, isOverdue: overdue.includes(node) },
     ]),
   );
 

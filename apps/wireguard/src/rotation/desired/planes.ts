@@ -19,6 +19,8 @@ export type RemotePlanes = Announced & {
   readonly endpoint: string | undefined;
   /** False: a Go program or an older release. It has one device, and replaces our key in it at once, with a short gap. */
   readonly knowsPlanes: boolean;
+  /** It has announced plane 1 for longer than a rotation takes: it is down, waits for others, or is hostile. */
+  readonly isOverdue?: boolean;
 };
 
 /** The entry of a remote Node in one of our devices. */
@@ -75,7 +77,7 @@ export type RotationClock = {
   readonly silenceMs: number;
   /** When the present key is due for a rotation; Infinity: never. */
   readonly dueMs: number;
-  /** How long a rotation waits for Nodes that don't follow it; Infinity: for ever. */
+  /** How long a rotation waits for Nodes that don't follow it; Infinity: until all do, also those that are down. */
   readonly timeoutMs: number;
 };
 

@@ -36,10 +36,12 @@ const missingEntries = ({ own, nodes }: Situation): readonly Action[] =>
  */
 function mayCommit({ own, nodes, clock }: Situation): boolean {
   if (clock.nowMs - own.keys.next!.writtenMs >= clock.timeoutMs) return true;
+  const waitsForAll = clock.timeoutMs === Infinity;
   return nodes.every(([node]) => {
     const first = entryOf(own, 0, node);
-    if (first === undefined) return true;
     const hasFollowed = own.routed.get(node) === 'all';
+    if (waitsForAll && !hasFollowed) return false;
+    if (first === undefined) return true;
     return isSilent(first, clock) && (hasFollowed || entryOf(own, 1, node)?.hasHandshake !== true);
   });
 }

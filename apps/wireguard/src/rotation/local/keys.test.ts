@@ -1,10 +1,10 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatePrivateKey } from '@kube-semaphore/wireguard-tools';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeKeyFile } from '../../mesh/local/key-file.ts';
-import { commitNextKey, makeNextKey, readKeys } from './keys.ts';
+import { commitNextKey, makeNextKey, readKeys, readRequest, requestRotation } from './keys.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -51,5 +51,23 @@ describe('the keys of a remote', () => {
     const keys = await readKeys(place());
     await expect(commitNextKey(place())).rejects.toMatchObject({ code: 'KEY_FILE' });
     expect(await readKeys(place())).toEqual(keys);
+  });
+});
+
+describe('the request of a user', () => {
+  it('is not there before a user asks', async () => {
+    expect(await readRequest(place())).toBeUndefined();
+  });
+
+  it('says when, and whether to wait for all', async () => {
+    await requestRotation(place(), { waitsForAll: true, atMs: 5_000 });
+    expect(await readRequest(place())).toEqual({ atMs: 5_000, waitsForAll: true });
+    await requestRotation(place());
+    expect(await readRequest(place())).toMatchObject({ waitsForAll: false });
+  });
+
+  it('is not taken for missing if it can’t be read', async () => {
+    await mkdir(join(folder, 'wireguard.c2.key.rotate'));
+    await expect(readRequest(place())).rejects.toMatchObject({ code: 'EISDIR' });
   });
 });

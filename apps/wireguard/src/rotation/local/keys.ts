@@ -1,4 +1,4 @@
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generatePrivateKey } from '@kube-semaphore/wireguard-tools';
 import { readKeyFile, replaceKeyFile, writeKeyFile } from '../../mesh/local/key-file.ts';
@@ -21,15 +21,38 @@ export const makeNextKey = (place: KeyPlace): Promise<void> => writeKeyFile(next
 export const commitNextKey = (place: KeyPlace): Promise<void> =>
   replaceKeyFile(currentPath(place), { by: nextPath(place) });
 
-/** Asks the agent of this node for a new key. */
-export const requestRotation = (place: KeyPlace): Promise<void> => writeFile(requestPath(place), '', { mode: 0o600 });
+/** That a user asked for a new key. */
+export type RotationRequest = {
+  /** In milliseconds of Unix time. */
+  readonly atMs: number;
+  /** The rotation doesn't end without Nodes that don't follow. */
+  readonly waitsForAll: boolean;
+};
 
-/** When a user last asked, in milliseconds of Unix time; undefined: never. */
-export const requestedMs = (place: KeyPlace): Promise<number | undefined> =>
-  stat(requestPath(place)).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => undefined, // it isn't there
-  );
+const WAIT_FOR_ALL = 'wait-for-all\n';
+
+/** Asks the agent of this node for a new key. @param atMs default: now */
+export async function requestRotation(
+  place: KeyPlace,
+  { waitsForAll = false, atMs }: Partial<RotationRequest> = {},
+): Promise<void> {
+  await writeFile(requestPath(place), waitsForAll ? WAIT_FOR_ALL : '', { mode: 0o600 });
+  if (atMs !== undefined) await utimes(requestPath(place), atMs / 1_000, atMs / 1_000);
+}
+
+/** What a user last asked for; undefined: never. */
+export async function readRequest(place: KeyPlace): Promise<RotationRequest | undefined> {
+  try {
+    const [{ mtimeMs: atMs }, text] = await Promise.all([
+      stat(requestPath(place)),
+      readFile(requestPath(place), 'utf8'),
+    ]);
+    return { atMs, waitsForAll: text === WAIT_FOR_ALL };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 /** The file of one of the two keys. */
 export const keyPath = (place: KeyPlace, which: 'current' | 'next'): string =>
