@@ -62,6 +62,9 @@ export const endpointAnnotation = (cluster: string): string => `${cluster}${ANNO
  */
 export const planesAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/planes`;
 
+/** The annotation by which an administrator says where our own Node is reached: an address, or an address and a port. */
+export const endpointAddressAnnotation = 'wireguard.semaphore.uw.io/endpoint-address';
+
 const ANNOTATIONS: readonly string[] = ['pubKey', 'endpoint', 'planes'];
 
 /** The cluster that one of these annotations is for; undefined for other keys. */

@@ -92,6 +92,36 @@ describe('our own Node', () => {
     await eventually(refused, 0);
   });
 
+  it('is announced where an administrator says, at once, and nowhere else', async ({
+    local,
+    addNode,
+    bareNode,
+    spawn,
+  }) => {
+    const key = generatePrivateKey();
+    await bareNode.show({ remote: 'c2', privateKey: key.reveal(), publicKey: publicKeyOf(key) });
+    await addNode(local, ownNode);
+    const agent = await spawn({ remote: { endpointFamily: 'ipv4' }, flags: { 'observe-period': '1h' } });
+    const chosen = async (address: string | null) => {
+      const annotations = { 'wireguard.semaphore.uw.io/endpoint-address': address };
+      const { status } = await local.admin.request('PATCH', NODE, { metadata: { annotations } });
+      expect(status).toBe(200);
+    };
+    const endpoint = async () =>
+      (await local.admin.get(NODE)).metadata.annotations?.['c2.wireguard.semaphore.uw.io/endpoint'];
+    const unreachable = () =>
+      agent.metric('semaphore_wg_skipped_objects', { remote: 'c2', reason: 'no-endpoint', kind: 'problem' });
+    await eventually(endpoint, '192.0.2.1:51820');
+    await chosen('203.0.113.7:4500');
+    await eventually(endpoint, '203.0.113.7:4500');
+    await chosen('2001:db8::7');
+    await eventually(unreachable, 1);
+    expect(await endpoint()).toBe('203.0.113.7:4500');
+    await chosen(null);
+    await eventually(endpoint, '192.0.2.1:51820');
+    await eventually(unreachable, 0);
+  });
+
   it('that is deleted is logged, and gets its annotations when it is back', async ({
     local,
     addNode,

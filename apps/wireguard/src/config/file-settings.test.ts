@@ -29,6 +29,7 @@ describe('settingsOfFile', () => {
             listenPort: 51_820,
             resyncPeriodMs: 0,
             endpointFamily: undefined,
+            endpointFrom: 'internalIP',
             allowedIpsFrom: 'podCIDRs',
             allowedEndpoints: undefined,
             deviceAddress: 'none',
@@ -62,6 +63,7 @@ describe('settingsOfFile', () => {
     const ours = {
       deviceName: 'wg-c2',
       endpointFamily: 'ipv6',
+      endpointFrom: 'externalIP',
       allowedIPsFrom: 'calico-blocks',
       allowedEndpointCIDRs: ['192.0.2.0/24'],
       deviceAddress: 'FD00:0::1',
@@ -95,6 +97,7 @@ describe('settingsOfFile', () => {
             listenPort: 1,
             resyncPeriodMs: 3_600_000,
             endpointFamily: 6,
+            endpointFrom: 'externalIP',
             allowedIpsFrom: 'calico-blocks',
             allowedEndpoints: [cidr('192.0.2.0/24')],
             deviceAddress: { ip: 'fd00::1' },

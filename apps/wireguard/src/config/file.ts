@@ -26,6 +26,7 @@ const remote = z.strictObject({
   resyncPeriod: durationField,
   deviceName: text,
   endpointFamily: text,
+  endpointFrom: text,
   allowedIPsFrom: text,
   allowedEndpointCIDRs: texts,
   deviceAddress: text,

@@ -22,6 +22,7 @@ const PORTS = { min: 1, max: 65_535 };
 const SHORTEST_EVERY_MS = 3_600_000;
 
 const endpointFamilies = oneOf(['ipv4', 'ipv6']);
+const addressTypes = oneOf(['internalIP', 'externalIP']);
 const sources = oneOf(['podCIDRs', 'calico-blocks']);
 
 /** The place of an entry in the file, and the problems of the file. */
@@ -30,7 +31,7 @@ type Context = { readonly at: string; readonly found: Problems };
 /** The settings of one remote in a file. Adds what is wrong to `found`; then the result must not be used. */
 export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSettings {
   const check: Check = (field, parsed, otherwise) => found.check(`${at}.${field}`, parsed, otherwise);
-  const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', allowedIPsFrom = '' } = entry;
+  const { podSubnet = '', allowedEndpointCIDRs, endpointFamily = '', endpointFrom = '', allowedIPsFrom = '' } = entry;
   const name = check('name', clusterName.parse(entry.name ?? ''), '');
   const ranges = podSubnetsOf(podSubnet, { at: `${at}.podSubnet`, found });
   const families = check('families', familiesOf(entry.families, { ranges, field: 'podSubnet' }), undefined);
@@ -52,6 +53,8 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, PORTS), 0),
     resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod, 0), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
+    endpointFrom:
+      endpointFrom === '' ? 'internalIP' : check('endpointFrom', addressTypes.parse(endpointFrom), 'internalIP'),
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
     allowedEndpoints: allowedEndpointCIDRs && found.cidrs(`${at}.allowedEndpointCIDRs`, allowedEndpointCIDRs),

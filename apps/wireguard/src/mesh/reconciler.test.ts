@@ -67,6 +67,8 @@ beforeEach(async () => {
     resourceVersion: '1',
     annotations: {},
     internalIps: ['198.51.100.1'],
+    externalIps: [],
+    endpointAddress: undefined,
     podCidrs: [cidr('10.2.1.0/24')],
   };
   warnings = [];

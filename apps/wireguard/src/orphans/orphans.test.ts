@@ -26,7 +26,15 @@ const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubK
 
 /** Removes orphans once, with `c2` in the config, and these annotations on our Node. */
 async function remove(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
-  const node = { uid: 'u', resourceVersion: '1', annotations, internalIps: [], podCidrs: [] };
+  const node = {
+    uid: 'u',
+    resourceVersion: '1',
+    annotations,
+    internalIps: [],
+    externalIps: [],
+    endpointAddress: undefined,
+    podCidrs: [],
+  };
   const annotate = (patch: AnnotationPatch) =>
     refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
   const orphans = new Orphans({

@@ -14,6 +14,8 @@ const node: KnownNode = {
   resourceVersion: '1',
   annotations: {},
   internalIps: ['198.51.100.1'],
+  externalIps: [],
+  endpointAddress: undefined,
   podCidrs: [],
 };
 const settings = remoteSettings();

@@ -150,10 +150,10 @@ function read({ metadata, spec, status }: Node): KnownNode {
   const annotations = Object.fromEntries(
     Object.entries(metadata.annotations).filter(([key]) => clusterOfAnnotation(key) !== undefined),
   );
-  return { uid, resourceVersion, annotations, ...readOwnNode({ spec, status }) };
+  return { uid, resourceVersion, annotations, ...readOwnNode({ metadata, spec, status }) };
 }
 
 function isSame(a: KnownNode, b: KnownNode): boolean {
-  const facts = ({ annotations, internalIps, podCidrs }: KnownNode) => ({ annotations, internalIps, podCidrs });
+  const facts = ({ uid: _, resourceVersion: _version, ...node }: KnownNode) => node;
   return isDeepStrictEqual(facts(a), facts(b));
 }

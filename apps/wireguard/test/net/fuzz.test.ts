@@ -143,6 +143,8 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
     resourceVersion: '1',
     annotations: {},
     internalIps: [machine.ipv4, machine.ipv6],
+    externalIps: [],
+    endpointAddress: undefined,
     podCidrs: podCidrs.map(cidr),
   };
   const clock = () => ({ nowSeconds: Date.now() / 1_000, staleSeconds: 180 });

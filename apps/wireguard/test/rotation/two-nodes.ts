@@ -125,6 +125,8 @@ export class TwoNodes {
         resourceVersion: '1',
         annotations: {},
         internalIps: [name === 'a' ? '192.0.2.1' : '192.0.2.2'],
+        externalIps: [],
+        endpointAddress: undefined,
         podCidrs: [cidr(range)],
       },
     };

@@ -128,6 +128,7 @@ export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettin
   listenPort: 51_820,
   resyncPeriodMs: 0,
   endpointFamily: undefined,
+  endpointFrom: 'internalIP',
   allowedIpsFrom: 'podCIDRs',
   allowedEndpoints: undefined,
   deviceAddress: 'none',

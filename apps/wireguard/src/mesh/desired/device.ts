@@ -3,6 +3,7 @@ import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { Link, Route } from '@kube-semaphore/wireguard-tools';
 import type { DesiredPeer } from './peers.ts';
 import { deviceAddresses } from './device-address.ts';
+import { endpointOf } from './endpoint.ts';
 import type { DesiredDevice } from './diff/device.ts';
 import { problemOf } from './diagnostic.ts';
 import { type Announcement, mtuWarning, ownEndpoint, type OwnNode } from '../../own-node/desired/own-node.ts';
@@ -44,13 +45,13 @@ export function announcementsOf(
   node: OwnNode,
   { publicKey, plane }: { readonly publicKey: string; readonly plane?: 0 | 1 | undefined },
 ): readonly Announcement[] {
-  const { name: remote, listenPort, keyRotation } = settings;
-  const ports = keyRotation === undefined || plane === undefined ? undefined : [listenPort, keyRotation.secondPort];
-  const endpoint = ownEndpoint(node, { ...settings, listenPort: ports?.[plane ?? 0] ?? listenPort });
-  if (!endpoint.ok) return [];
-  return [
-    { remote, publicKey, endpoint: endpoint.value.text, ...(ports !== undefined && { planes: ports.join(',') }) },
-  ];
+  const { name: remote, keyRotation } = settings;
+  const own = ownEndpoint(node, settings);
+  if (!own.ok) return [];
+  const { ip, port } = own.value;
+  const ports = keyRotation === undefined || plane === undefined ? undefined : [port, keyRotation.secondPort];
+  const { text: endpoint } = endpointOf(ip, ports?.[plane ?? 0] ?? port);
+  return [{ remote, publicKey, endpoint, ...(ports !== undefined && { planes: ports.join(',') }) }];
 }
 
 /** The public key that our Node announces to a remote now. */

@@ -23,6 +23,8 @@ export type DeviceSettings = {
   readonly listenPort: number;
   /** The family of the address that we announce; undefined: that of our Node's first address. */
   readonly endpointFamily: 4 | 6 | undefined;
+  /** Which addresses of our Node we announce, unless its annotation has one. */
+  readonly endpointFrom: 'internalIP' | 'externalIP';
   /** The device's own address: the source of packets from the node itself. */
   readonly deviceAddress: 'none' | 'auto' | { readonly ip: string };
   /** Undefined: our key stays, and the remote's nodes replace theirs with a gap. */

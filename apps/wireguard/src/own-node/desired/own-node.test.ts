@@ -10,14 +10,17 @@ const addresses = [
 ];
 
 describe('readOwnNode', () => {
-  it('reads internal addresses and podCIDRs', () => {
+  it('reads addresses, podCIDRs, and what an administrator wrote', () => {
     expect(
       readOwnNode({
+        metadata: { annotations: { 'wireguard.semaphore.uw.io/endpoint-address': '203.0.113.7' } },
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: ['10.2.1.0/24', 'fd00:2::/64'] },
         status: { conditions: [], addresses },
       }),
     ).toEqual({
       internalIps: ['192.0.2.1', '2001:db8::1'],
+      externalIps: ['198.51.100.1'],
+      endpointAddress: '203.0.113.7',
       podCidrs: [cidr('10.2.1.0/24'), cidr('fd00:2::/64')],
     });
   });
@@ -25,18 +28,27 @@ describe('readOwnNode', () => {
   it('reads the single podCIDR of old servers, and skips invalid addresses', () => {
     expect(
       readOwnNode({
+        metadata: { annotations: {} },
         spec: { podCIDR: '10.2.1.0/24', podCIDRs: [] },
         status: { conditions: [], addresses: [{ type: 'InternalIP', address: 'n1' }] },
       }),
     ).toEqual({
       internalIps: [],
+      externalIps: [],
+      endpointAddress: undefined,
       podCidrs: [cidr('10.2.1.0/24')],
     });
   });
 });
 
 describe('ownEndpoint', () => {
-  const both = { internalIps: ['192.0.2.1', '2001:db8::1'], podCidrs: [] };
+  const both = {
+    internalIps: ['192.0.2.1', '2001:db8::1'],
+    externalIps: ['198.51.100.1', '2001:db8:1::1'],
+    endpointAddress: undefined,
+    podCidrs: [],
+  };
+  const settings = { listenPort: 51_820, endpointFamily: undefined, endpointFrom: 'internalIP' } as const;
 
   it.each([
     { name: 'the first address, as Go', node: both, family: undefined, want: '192.0.2.1:51820' },
@@ -54,18 +66,54 @@ describe('ownEndpoint', () => {
       want: '192.0.2.1:51820',
     },
   ] as const)('is $name', ({ node, family, want }) => {
-    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: family })).toMatchObject({
+    expect(ownEndpoint(node, { ...settings, endpointFamily: family })).toMatchObject({
       ok: true,
       value: { text: want },
     });
   });
 
-  it('is missing without an address of the family', () => {
-    const node = { internalIps: ['192.0.2.1'], podCidrs: [] };
-    expect(ownEndpoint(node, { listenPort: 51_820, endpointFamily: 6 })).toEqual({
-      ok: false,
-      reason: 'the Node has no InternalIP of IPv6',
-    });
+  it.each([
+    { chosen: undefined, family: undefined, want: '198.51.100.1:51820' },
+    { chosen: undefined, family: 6, want: '[2001:db8:1::1]:51820' },
+    { chosen: '203.0.113.7', family: undefined, want: '203.0.113.7:51820' },
+    { chosen: '203.0.113.7:4500', family: 4, want: '203.0.113.7:4500' },
+    { chosen: '2001:DB8:0::7', family: undefined, want: '[2001:db8::7]:51820' },
+    { chosen: '[2001:db8::7]:4500', family: 6, want: '[2001:db8::7]:4500' },
+  ] as const)('is an ExternalIP, or what an administrator wrote: $want', ({ chosen, family, want }) => {
+    const node = { ...both, endpointAddress: chosen };
+    const external = { ...settings, endpointFrom: 'externalIP', endpointFamily: family } as const;
+    expect(ownEndpoint(node, external)).toMatchObject({ ok: true, value: { text: want } });
+  });
+
+  const annotation = 'its annotation wireguard.semaphore.uw.io/endpoint-address';
+
+  it.each([
+    {
+      name: 'without an address of the family',
+      node: { ...both, internalIps: ['192.0.2.1'] },
+      family: 6,
+      want: 'the Node has no InternalIP of IPv6',
+    },
+    {
+      name: 'where an administrator wrote no address',
+      node: { ...both, endpointAddress: 'vpn.example:51820' },
+      family: undefined,
+      want: `${annotation} is neither an IP address nor one with a port`,
+    },
+    {
+      name: 'where an administrator wrote one that is not a node’s',
+      node: { ...both, endpointAddress: '127.0.0.1' },
+      family: undefined,
+      want: `${annotation} has 127.0.0.1, which is not the address of a single node`,
+    },
+    {
+      name: 'where an administrator wrote one of another family',
+      node: { ...both, endpointAddress: '192.0.2.9' },
+      family: 6,
+      want: `${annotation} has 192.0.2.9, which is not of IPv6, the endpointFamily`,
+    },
+  ] as const)('is missing $name', ({ node, family, want }) => {
+    expect(ownEndpoint(node, { ...settings, endpointFamily: family })).toEqual({ ok: false, reason: want });
   });
 });
 

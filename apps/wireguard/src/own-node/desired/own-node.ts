@@ -1,22 +1,35 @@
 import type { Node } from '@kube-semaphore/kube-objects';
-import { endpointAnnotation, planesAnnotation, pubKeyAnnotation } from '../../names.ts';
+import { endpointAddressAnnotation, endpointAnnotation, planesAnnotation, pubKeyAnnotation } from '../../names.ts';
 import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import type { Link } from '@kube-semaphore/wireguard-tools';
-import { type Endpoint, endpointOf, isReachable } from '../../mesh/desired/endpoint.ts';
+import { type Endpoint, endpointOf, isReachable, parseEndpoint } from '../../mesh/desired/endpoint.ts';
 import type { DeviceSettings } from '../../mesh/desired/settings.ts';
 
 /** What our own Node says about us. Invalid addresses are skipped. */
 export type OwnNode = {
   /** Canonical, in the order of the Node. */
   readonly internalIps: readonly string[];
+  readonly externalIps: readonly string[];
+  /** Where we are reached, as an administrator wrote it; undefined: at an address of the Node. */
+  readonly endpointAddress: string | undefined;
   readonly podCidrs: readonly Cidr[];
 };
 
 /** Reads our own Node. */
-export function readOwnNode({ spec, status }: Pick<Node, 'spec' | 'status'>): OwnNode {
-  const ips = status.addresses.filter(({ type }) => type === 'InternalIP').map(({ address }) => parseIp(address));
+export function readOwnNode({
+  metadata,
+  spec,
+  status,
+}: Pick<Node, 'spec' | 'status'> & { readonly metadata: Pick<Node['metadata'], 'annotations'> }): OwnNode {
+  const ipsOf = (type: string): readonly string[] =>
+    status.addresses
+      .filter((each) => each.type === type)
+      .map(({ address }) => parseIp(address))
+      .flatMap((ip) => (ip.ok ? [ip.value] : []));
   return {
-    internalIps: ips.flatMap((ip) => (ip.ok ? [ip.value] : [])),
+    internalIps: ipsOf('InternalIP'),
+    externalIps: ipsOf('ExternalIP'),
+    endpointAddress: metadata.annotations[endpointAddressAnnotation],
     podCidrs: podCidrsOf(spec)
       .map(parseCidr)
       .flatMap((cidr) => (cidr.ok ? [cidr.value] : [])),
@@ -27,18 +40,37 @@ export function readOwnNode({ spec, status }: Pick<Node, 'spec' | 'status'>): Ow
 export const podCidrsOf = ({ podCIDR, podCIDRs }: Node['spec']): readonly string[] =>
   podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR];
 
+/** How a remote's settings choose our endpoint. */
+type EndpointSettings = Pick<DeviceSettings, 'listenPort' | 'endpointFamily' | 'endpointFrom'>;
+
 /** Where the Nodes of a remote reach us. */
-export function ownEndpoint(
-  { internalIps }: OwnNode,
-  { listenPort, endpointFamily: family }: Pick<DeviceSettings, 'listenPort' | 'endpointFamily'>,
-): Parsed<Endpoint> {
-  const ip = internalIps.find(
-    (candidate) => isReachable(candidate) && (family === undefined || family === (candidate.includes(':') ? 6 : 4)),
+export function ownEndpoint(node: OwnNode, settings: EndpointSettings): Parsed<Endpoint> {
+  const { listenPort, endpointFamily: family, endpointFrom } = settings;
+  if (node.endpointAddress !== undefined) return chosenEndpoint(node.endpointAddress, settings);
+  const ips = endpointFrom === 'externalIP' ? node.externalIps : node.internalIps;
+  const ip = ips.find(
+    (candidate) => isReachable(candidate) && (family === undefined || family === familyOf(candidate)),
   );
+  const type = endpointFrom === 'externalIP' ? 'ExternalIP' : 'InternalIP';
   return ip === undefined
-    ? bad(`the Node has no InternalIP${family === undefined ? '' : ` of IPv${family}`}`)
+    ? bad(`the Node has no ${type}${family === undefined ? '' : ` of IPv${family}`}`)
     : good(endpointOf(ip, listenPort));
 }
+
+/** What an administrator wrote is used, or nothing: another address could be one that others must not use. */
+function chosenEndpoint(raw: string, { listenPort, endpointFamily: family }: EndpointSettings): Parsed<Endpoint> {
+  const alone = parseIp(raw);
+  const endpoint = alone.ok ? good(endpointOf(alone.value, listenPort)) : parseEndpoint(raw);
+  const at = `its annotation ${endpointAddressAnnotation}`;
+  if (!endpoint.ok) return bad(`${at} is neither an IP address nor one with a port`);
+  const { ip } = endpoint.value;
+  if (!isReachable(ip)) return bad(`${at} has ${ip}, which is not the address of a single node`);
+  return family === undefined || family === familyOf(ip)
+    ? endpoint
+    : bad(`${at} has ${ip}, which is not of IPv${family}, the endpointFamily`);
+}
+
+const familyOf = (ip: string): 4 | 6 => (ip.includes(':') ? 6 : 4);
 
 /** Of WireGuard over IPv6, which is longer than over IPv4: 40 bytes of IPv6, 8 of UDP, 32 of WireGuard. */
 const OVERHEAD_BYTES = 80;
@@ -63,7 +95,7 @@ export function mtuWarning(
 
 /** Conflicts of a remote's pod subnets with our own Node: a sentence for each. */
 export function clashesWith(
-  { internalIps, podCidrs }: OwnNode,
+  { internalIps, podCidrs }: Pick<OwnNode, 'internalIps' | 'podCidrs'>,
   { name, podSubnets }: Pick<DeviceSettings, 'name' | 'podSubnets'>,
 ): readonly string[] {
   return podSubnets.flatMap((subnet) => [
