@@ -24,6 +24,7 @@ const rules = {
   podSubnets,
   allowedIpsFrom: 'podCIDRs',
   endpoints: { podSubnets, allowedEndpoints: undefined, ownIps: new Set<string>() },
+  dialsOut: false,
 } as const;
 
 const json = (value: object): Buffer => Buffer.from(JSON.stringify(value));

@@ -33,6 +33,7 @@ const rules = {
   podSubnets: subnets,
   allowedIpsFrom: 'podCIDRs',
   endpoints: { podSubnets: subnets, allowedEndpoints: undefined, ownIps: new Set<string>() },
+  dialsOut: false,
 } as const;
 
 const node = (podCIDRs: readonly string[], annotation = '') => ({

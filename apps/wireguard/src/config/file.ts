@@ -27,6 +27,7 @@ const remote = z.strictObject({
   deviceName: text,
   endpointFamily: text,
   endpointFrom: text,
+  dialOut: z.optional(z.boolean()),
   allowedIPsFrom: text,
   allowedEndpointCIDRs: texts,
   deviceAddress: text,

@@ -55,6 +55,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
     endpointFrom:
       endpointFrom === '' ? 'internalIP' : check('endpointFrom', addressTypes.parse(endpointFrom), 'internalIP'),
+    dialOut: entry.dialOut === true,
     allowedIpsFrom:
       allowedIPsFrom === '' ? 'podCIDRs' : check('allowedIPsFrom', sources.parse(allowedIPsFrom), 'podCIDRs'),
     allowedEndpoints: allowedEndpointCIDRs && found.cidrs(`${at}.allowedEndpointCIDRs`, allowedEndpointCIDRs),
@@ -80,9 +81,10 @@ type RotationEntry = NonNullable<RemoteEntry['keyRotation']>;
 
 /** Nodes move one by one, by routes for their ranges: each has its own ranges, none of them in another one. */
 function rotatable(
-  { keyRotation = {}, allowedIPsFrom }: RemoteEntry,
+  { keyRotation = {}, allowedIPsFrom, dialOut }: RemoteEntry,
   podSubnets: readonly Cidr[],
 ): Parsed<RotationEntry> {
+  if (dialOut === true) return bad("it doesn't work with dialOut");
   if (allowedIPsFrom === 'calico-blocks') return bad("it doesn't work with allowedIPsFrom: calico-blocks");
   const single = podSubnets.find(({ family, prefixLength }) => prefixLength === (family === 4 ? 32 : 128));
   return single === undefined

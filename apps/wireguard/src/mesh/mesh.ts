@@ -7,6 +7,7 @@ import type { Device, WatchLinks } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
+import { ownEndpoint } from '../own-node/desired/own-node.ts';
 import type { LocalNode } from '../own-node/local-node.ts';
 import type { RotationStatus } from '../rotation/rotation.ts';
 import type { HandshakeClock } from './desired/handshake.ts';
@@ -39,7 +40,12 @@ export type FollowOptions = RunOptions & {
 };
 
 /** The rules for the Nodes of every remote. */
-type SharedRules = { readonly ownIps: readonly string[]; readonly podSubnets: readonly Cidr[] };
+type SharedRules = {
+  readonly ownIps: readonly string[];
+  readonly podSubnets: readonly Cidr[];
+  /** Remotes whose Nodes don't reach ours. */
+  readonly dialed: readonly string[];
+};
 
 /** What `status` and `plan` read of a remote. */
 export type KnownRemote = Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'> & { status(): RemoteStatus };
@@ -156,13 +162,13 @@ export class Mesh {
     const before = this.#readBy;
     if (before === undefined) return;
     this.#readBy = this.#sharedRules();
-    const { ownIps, podSubnets } = this.#readBy;
+    const { ownIps, podSubnets, dialed } = this.#readBy;
     const isNotIn = (others: readonly Cidr[]) => (cidr: Cidr) => !others.some(({ text }) => text === cidr.text);
     const changed = [
       ...podSubnets.filter(isNotIn(before.podSubnets)),
       ...before.podSubnets.filter(isNotIn(podSubnets)),
     ];
-    const isOther = ownIps.join(' ') !== before.ownIps.join(' ');
+    const isOther = ownIps.join(' ') !== before.ownIps.join(' ') || dialed.join(' ') !== before.dialed.join(' ');
     for (const remote of this.#followed.values()) if (isOther || remote.dependsOn(changed)) remote.reread();
   }
 
@@ -171,13 +177,17 @@ export class Mesh {
     return {
       ownIps: local.node?.internalIps ?? [],
       podSubnets: remotes.all.flatMap(({ settings }) => settings.podSubnets),
+      dialed: remotes.all.flatMap(({ settings }) => {
+        const endpoint = local.node && ownEndpoint(local.node, settings);
+        return endpoint?.ok === true && endpoint.value === 'dial-out' ? [settings.name] : [];
+      }),
     };
   }
 
-  #rules({ families, podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
-    const { ownIps, podSubnets: allSubnets } = this.#sharedRules();
+  #rules({ name, families, podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
+    const { ownIps, podSubnets: allSubnets, dialed } = this.#sharedRules();
     const endpoints = { podSubnets: allSubnets, allowedEndpoints, ownIps: new Set(ownIps) };
-    return { local: this.#options.localName, families, podSubnets, allowedIpsFrom, endpoints };
+    return { local: this.#options.localName, families, podSubnets, allowedIpsFrom, endpoints, dialsOut: dialed.includes(name) };
   }
 }
 

@@ -154,6 +154,12 @@ function read({ metadata, spec, status }: Node): KnownNode {
 }
 
 function isSame(a: KnownNode, b: KnownNode): boolean {
-  const facts = ({ uid: _, resourceVersion: _version, ...node }: KnownNode) => node;
+  const facts = ({ annotations, internalIps, externalIps, endpointAddress, podCidrs }: KnownNode) => ({
+    annotations,
+    internalIps,
+    externalIps,
+    endpointAddress,
+    podCidrs,
+  });
   return isDeepStrictEqual(facts(a), facts(b));
 }

@@ -14,6 +14,7 @@ import { applyDevice, type DeviceTools } from '../mesh/local/device.ts';
 import { observedOf } from '../mesh/local/observe.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { endpointAnnotation, pubKeyAnnotation, remoteOfAlias } from '../names.ts';
+import { ownEndpoint } from '../own-node/desired/own-node.ts';
 import type { KnownNode, LocalNode } from '../own-node/local-node.ts';
 import { nextActions } from './desired/next-actions.ts';
 import { foreignRoutes, observedPlanes, rangesOf, remotePlanes } from './desired/observed-planes.ts';
@@ -155,7 +156,12 @@ export class Rotation {
       devices.startUserspace === undefined && seen.links.some((each) => each.name === device && each.kind === 'tun');
     const isFree =
       link === undefined || marked === name || (isSidecar && marked === undefined && seen.devices[1] === undefined);
+    const { node } = this.#options.local;
+    const endpoint = node && ownEndpoint(node, settings);
     const problems = [
+      ...(endpoint?.ok === true && endpoint.value === 'dial-out'
+        ? ['this node dials out, so others would not know which device speaks']
+        : []),
       ...(isFree ? [] : [`${secondDevice} is not ours`]),
       ...(isSidecar && link === undefined ? [`no sidecar with wireguard-go has created ${secondDevice}`] : []),
       ...(!podSubnets.some(({ family }) => family === 4) || (await canLoosen(devices.tools, device))
@@ -438,5 +444,10 @@ function announcedOn(
   if (publicKey !== undefined && endpoint !== undefined)
     return { publicKey, plane: endpoint.endsWith(`:${rotation.secondPort}`) ? 1 : 0 };
   const { publicKey: ours } = keys.current;
-  return announcementsOf(settings, node, { publicKey: ours }).length === 0 ? { publicKey: ours, plane: 0 } : undefined;
+  const [wanted] = announcementsOf(settings, node, { publicKey: ours });
+  if (wanted === undefined) return { publicKey: ours, plane: 0 };
+  // It came to dial out in the middle of a rotation, which its timeout ends.
+  if (publicKey !== undefined && wanted.endpoint === undefined)
+    return { publicKey, plane: publicKey === keys.next?.publicKey ? 1 : 0 };
+  return undefined;
 }

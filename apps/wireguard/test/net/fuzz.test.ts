@@ -109,7 +109,7 @@ function meantPeers({ nodes, affinities, blocks }: HostileObjects, options: Mean
   const { settings, nodeIps, ourKey } = options;
   const { podSubnets, allowedIpsFrom, allowedEndpoints } = settings;
   const endpoints = { podSubnets, allowedEndpoints, ownIps: new Set(nodeIps) };
-  const rules = { local: 'c1', podSubnets, allowedIpsFrom, endpoints };
+  const rules = { local: 'c1', podSubnets, allowedIpsFrom, endpoints, dialsOut: false };
   const candidates = readAll(nodeKind, nodes).flatMap((node) => readNode(node, rules).node ?? []);
   const claims = calicoClaims(
     readAll(blockAffinityKind, affinities).flatMap((affinity) => readAffinity(affinity) ?? []),

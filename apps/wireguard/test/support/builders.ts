@@ -129,6 +129,7 @@ export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettin
   resyncPeriodMs: 0,
   endpointFamily: undefined,
   endpointFrom: 'internalIP',
+  dialOut: false,
   allowedIpsFrom: 'podCIDRs',
   allowedEndpoints: undefined,
   deviceAddress: 'none',

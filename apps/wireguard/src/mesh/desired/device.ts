@@ -48,6 +48,7 @@ export function announcementsOf(
   const { name: remote, keyRotation } = settings;
   const own = ownEndpoint(node, settings);
   if (!own.ok) return [];
+  if (own.value === 'dial-out') return [{ remote, publicKey }];
   const { ip, port } = own.value;
   const ports = keyRotation === undefined || plane === undefined ? undefined : [port, keyRotation.secondPort];
   const { text: endpoint } = endpointOf(ip, ports?.[plane ?? 0] ?? port);
@@ -72,7 +73,7 @@ export function deviceDiagnostics(
   },
 ): readonly Diagnostic[] {
   const endpoint = ownEndpoint(node, settings);
-  const mtu = endpoint.ok ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
+  const mtu = endpoint.ok && endpoint.value !== 'dial-out' ? mtuWarning(endpoint.value.ip, links, settings) : undefined;
   return [
     ...problemOf('no-endpoint', endpoint.ok ? [] : [`the remote can't reach this node: ${endpoint.reason}`]),
     // Only a hint, as short packets pass.

@@ -10,7 +10,7 @@ export type RemoteNode = {
   readonly readyUntilMs: number;
   /** As `parsePublicKey` returns it. */
   readonly publicKey: string;
-  /** As `wg` writes it; undefined for a seeded Node: the kernel's endpoint stays. */
+  /** As `wg` writes it; undefined: it dials out, or is a seeded Node, so the kernel's endpoint stays. */
   readonly endpoint: string | undefined;
   /**
    * On which of its two planes it announces key and endpoint; undefined: it has one device, as Go programs, older releases, and

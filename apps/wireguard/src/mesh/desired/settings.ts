@@ -25,6 +25,8 @@ export type DeviceSettings = {
   readonly endpointFamily: 4 | 6 | undefined;
   /** Which addresses of our Node we announce, unless its annotation has one. */
   readonly endpointFrom: 'internalIP' | 'externalIP';
+  /** No Node of the remote reaches ours, unless its annotation says where: ours speak first. */
+  readonly dialOut: boolean;
   /** The device's own address: the source of packets from the node itself. */
   readonly deviceAddress: 'none' | 'auto' | { readonly ip: string };
   /** Undefined: our key stays, and the remote's nodes replace theirs with a gap. */

@@ -13,6 +13,7 @@ const rules: NodeRules = {
     allowedEndpoints: undefined,
     ownIps: new Set(['192.0.2.200', '2001:db8::200']),
   },
+  dialsOut: false,
 };
 const limited: NodeRules = { ...rules, endpoints: { ...rules.endpoints, allowedEndpoints: [cidr('192.0.2.0/24')] } };
 
@@ -168,6 +169,16 @@ describe('readNode', () => {
     });
   });
 
+  it('takes a Node with a key alone for one that dials out', () => {
+    const dialing = node({ annotations: { [KEY]: key(1), [PLANES]: '51820,51920' } });
+    expect(readNode(dialing, rules)).toEqual({ node: { ...good, endpoint: undefined }, skipped: [] });
+    expect(readNode(dialing, { ...rules, dialsOut: true })).toEqual({
+      node: { ...good, endpoint: undefined },
+      skipped: [expect.objectContaining({ kind: 'problem', reason: 'both-dial-out' })],
+    });
+    expect(readNode(node(), { ...rules, dialsOut: true }).skipped).toEqual([]);
+  });
+
   it('reports Nodes without our annotations as expected', () => {
     const reading = readNode(node({ annotations: { 'c3.wireguard.semaphore.uw.io/pubKey': key(1) } }), rules);
     expect(reading).toEqual({
@@ -177,7 +188,6 @@ describe('readNode', () => {
   });
 
   it.each([
-    { name: 'a key alone', annotations: { [KEY]: key(1) }, want: /^half-annotated: .*endpoint is missing$/ },
     {
       name: 'an endpoint alone',
       annotations: { [ENDPOINT]: '192.0.2.1:51820' },

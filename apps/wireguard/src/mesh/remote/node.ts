@@ -21,6 +21,8 @@ export type NodeRules = Pick<AddressRules, 'families'> & {
   readonly podSubnets: readonly Cidr[];
   readonly allowedIpsFrom: 'podCIDRs' | 'calico-blocks';
   readonly endpoints: EndpointRules;
+  /** Our own Node is reached nowhere, so it doesn't meet others that dial out. */
+  readonly dialsOut: boolean;
 };
 
 const NOT_ANNOTATED: Diagnostic = {
@@ -31,7 +33,8 @@ const NOT_ANNOTATED: Diagnostic = {
 
 /**
  * Reads a remote Node. Anyone on its node can write its annotations, so nothing in them may make us send packets to a wrong
- * place. With an invalid key or endpoint, the Node is not a peer; an invalid CIDR alone is skipped.
+ * place. With an invalid key or endpoint, the Node is not a peer; an invalid CIDR alone is skipped. Without an endpoint, it dials
+ * out: we learn where it is from its packets, which its key proves.
  */
 export function readNode({ metadata, spec, status }: Node, rules: NodeRules): NodeReading {
   const { uid, name, annotations, creationTimestamp: createdMs } = metadata;
@@ -39,8 +42,9 @@ export function readNode({ metadata, spec, status }: Node, rules: NodeRules): No
   const rawEndpoint = annotations[endpointAnnotation(rules.local)];
   if (rawKey === undefined && rawEndpoint === undefined) return { node: undefined, skipped: [NOT_ANNOTATED] };
   const isNamed = isDnsSubdomain(name);
-  const key = rawKey === undefined ? missing('public key') : readKey(rawKey);
-  const endpoint = rawEndpoint === undefined ? missing('endpoint') : readEndpoint(rawEndpoint, rules.endpoints);
+  const key = rawKey === undefined ? HALF_ANNOTATED : readKey(rawKey);
+  const dialsOut = rawEndpoint === undefined;
+  const endpoint = dialsOut ? { value: undefined, skipped: [] } : readEndpoint(rawEndpoint, rules.endpoints);
   const blocks =
     rules.allowedIpsFrom === 'podCIDRs' ? readOwnBlocks(podCidrsOf(spec), rules) : { cidrs: [], skipped: [] };
   const planes = readPlanes(annotations[planesAnnotation(rules.local)], endpoint.value);
@@ -50,8 +54,14 @@ export function readNode({ metadata, spec, status }: Node, rules: NodeRules): No
     ...endpoint.skipped,
     ...blocks.skipped,
     ...planes.skipped,
+    // It stays a peer: what was learned of it may still work.
+    ...problemOf(
+      'both-dial-out',
+      dialsOut && rules.dialsOut ? ['it dials out, and so does our Node: they never meet'] : [],
+    ),
   ];
-  if (!isNamed || key.value === undefined || endpoint.value === undefined) return { node: undefined, skipped };
+  if (!isNamed || key.value === undefined || (endpoint.value === undefined && !dialsOut))
+    return { node: undefined, skipped };
   const readyUntilMs = readyUntil(status);
   const node = {
     uid,
@@ -109,4 +119,4 @@ const refused = (
   skipped: problemOf(reason, [detail]),
 });
 
-const missing = (what: string): Reading => refused('half-annotated', `the annotation with its ${what} is missing`);
+const HALF_ANNOTATED: Reading = refused('half-annotated', 'the annotation with its public key is missing');

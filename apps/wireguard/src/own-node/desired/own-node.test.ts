@@ -48,7 +48,12 @@ describe('ownEndpoint', () => {
     endpointAddress: undefined,
     podCidrs: [],
   };
-  const settings = { listenPort: 51_820, endpointFamily: undefined, endpointFrom: 'internalIP' } as const;
+  const settings = {
+    listenPort: 51_820,
+    endpointFamily: undefined,
+    endpointFrom: 'internalIP',
+    dialOut: false,
+  } as const;
 
   it.each([
     { name: 'the first address, as Go', node: both, family: undefined, want: '192.0.2.1:51820' },
@@ -85,6 +90,22 @@ describe('ownEndpoint', () => {
     expect(ownEndpoint(node, external)).toMatchObject({ ok: true, value: { text: want } });
   });
 
+  it.each([
+    { name: 'its annotation says so', chosen: 'none', dialOut: false, value: 'dial-out' },
+    { name: 'the file says so', chosen: undefined, dialOut: true, value: 'dial-out' },
+    {
+      name: 'the file says so, unless its annotation has one',
+      chosen: '203.0.113.7',
+      dialOut: true,
+      value: { port: 51_820 },
+    },
+  ])('is nowhere if $name', ({ chosen, dialOut, value }) => {
+    expect(ownEndpoint({ ...both, endpointAddress: chosen }, { ...settings, dialOut })).toMatchObject({
+      ok: true,
+      value,
+    });
+  });
+
   const annotation = 'its annotation wireguard.semaphore.uw.io/endpoint-address';
 
   it.each([
@@ -98,7 +119,7 @@ describe('ownEndpoint', () => {
       name: 'where an administrator wrote no address',
       node: { ...both, endpointAddress: 'vpn.example:51820' },
       family: undefined,
-      want: `${annotation} is neither an IP address nor one with a port`,
+      want: `${annotation} is neither an IP address, nor one with a port, nor none`,
     },
     {
       name: 'where an administrator wrote one that is not a node’s',
@@ -194,6 +215,15 @@ describe('annotationPatch', () => {
     },
   ])('$name', ({ annotations, withdrawn, want }) => {
     expect(annotationPatch(annotations, { announced, withdrawn })).toEqual(want);
+  });
+
+  it('removes the endpoint of a node that dials out now', () => {
+    const dialing = { announced: [{ remote: 'c2', publicKey: key(1) }], withdrawn: [] };
+    expect(annotationPatch({ ...said, [planes]: '51820,51920' }, dialing)).toEqual({
+      [endpoint]: null,
+      [planes]: null,
+    });
+    expect(annotationPatch({ [pubKey]: key(1) }, dialing)).toBeUndefined();
   });
 
   it('sets the planes in the same patch', () => {

@@ -41,11 +41,16 @@ export const podCidrsOf = ({ podCIDR, podCIDRs }: Node['spec']): readonly string
   podCIDRs.length > 0 || podCIDR === '' ? podCIDRs : [podCIDR];
 
 /** How a remote's settings choose our endpoint. */
-type EndpointSettings = Pick<DeviceSettings, 'listenPort' | 'endpointFamily' | 'endpointFrom'>;
+type EndpointSettings = Pick<DeviceSettings, 'listenPort' | 'endpointFamily' | 'endpointFrom' | 'dialOut'>;
 
-/** Where the Nodes of a remote reach us. */
-export function ownEndpoint(node: OwnNode, settings: EndpointSettings): Parsed<Endpoint> {
+/** In the annotation with our address: there is none that others reach. */
+const DIAL_OUT = 'none';
+
+/** Where the Nodes of a remote reach us; 'dial-out': nowhere, so we speak first, and they learn where we are. */
+export function ownEndpoint(node: OwnNode, settings: EndpointSettings): Parsed<Endpoint | 'dial-out'> {
   const { listenPort, endpointFamily: family, endpointFrom } = settings;
+  if (node.endpointAddress === DIAL_OUT || (node.endpointAddress === undefined && settings.dialOut))
+    return good('dial-out');
   if (node.endpointAddress !== undefined) return chosenEndpoint(node.endpointAddress, settings);
   const ips = endpointFrom === 'externalIP' ? node.externalIps : node.internalIps;
   const ip = ips.find(
@@ -62,7 +67,7 @@ function chosenEndpoint(raw: string, { listenPort, endpointFamily: family }: End
   const alone = parseIp(raw);
   const endpoint = alone.ok ? good(endpointOf(alone.value, listenPort)) : parseEndpoint(raw);
   const at = `its annotation ${endpointAddressAnnotation}`;
-  if (!endpoint.ok) return bad(`${at} is neither an IP address nor one with a port`);
+  if (!endpoint.ok) return bad(`${at} is neither an IP address, nor one with a port, nor ${DIAL_OUT}`);
   const { ip } = endpoint.value;
   if (!isReachable(ip)) return bad(`${at} has ${ip}, which is not the address of a single node`);
   return family === undefined || family === familyOf(ip)
@@ -112,7 +117,8 @@ export function clashesWith(
 export type Announcement = {
   readonly remote: string;
   readonly publicKey: string;
-  readonly endpoint: string;
+  /** Undefined: we are reached nowhere, and dial out. */
+  readonly endpoint?: string;
   /** The ports of both planes, `51820,51920`; undefined: we have one. */
   readonly planes?: string;
 };
@@ -133,13 +139,13 @@ export function annotationPatch(
   const wanted: (readonly [key: string, value: string])[] = announced.flatMap(
     ({ remote, publicKey, endpoint, planes }) => [
       [pubKeyAnnotation(remote), publicKey],
-      [endpointAnnotation(remote), endpoint],
+      ...(endpoint === undefined ? [] : [[endpointAnnotation(remote), endpoint] as const]),
       ...(planes === undefined ? [] : [[planesAnnotation(remote), planes] as const]),
     ],
   );
   const unwanted = [
     ...withdrawn.flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote), planesAnnotation(remote)]),
-    ...announced.map(({ remote }) => planesAnnotation(remote)),
+    ...announced.flatMap(({ remote }) => [endpointAnnotation(remote), planesAnnotation(remote)]),
   ].filter((key) => !wanted.some(([other]) => other === key));
   const patch: AnnotationPatch = Object.fromEntries([
     ...unwanted.filter((key) => Object.hasOwn(annotations, key)).map((key) => [key, null] as const),
