@@ -187,7 +187,14 @@ export class Mesh {
   #rules({ name, families, podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
     const { ownIps, podSubnets: allSubnets, dialed } = this.#sharedRules();
     const endpoints = { podSubnets: allSubnets, allowedEndpoints, ownIps: new Set(ownIps) };
-    return { local: this.#options.localName, families, podSubnets, allowedIpsFrom, endpoints, dialsOut: dialed.includes(name) };
+    return {
+      local: this.#options.localName,
+      families,
+      podSubnets,
+      allowedIpsFrom,
+      endpoints,
+      dialsOut: dialed.includes(name),
+    };
   }
 }
 
