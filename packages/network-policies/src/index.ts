@@ -17,6 +17,7 @@ export {
   writtenCompanion,
   type WrittenObject,
 } from './companions/companion.ts';
+export { companionChanges } from './companions/changes.ts';
 export { type CompanionDiagnostic, desiredCompanions, type RemoteView } from './companions/companions.ts';
 export {
   type CompanionChange,

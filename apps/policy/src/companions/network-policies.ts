@@ -13,10 +13,9 @@ import type { RemoteSettings } from '../config/settings.ts';
 import type { FollowedRemote } from '../followed-remote.ts';
 import {
   type CompanionChange,
+  companionChanges,
   type CompanionDiagnostic,
   type CompanionPhase,
-  desiredCompanions,
-  diffCompanions,
   independentOf,
   isReplaced,
   nameOf,
@@ -25,7 +24,6 @@ import {
   remoteOf,
   type Sink,
   type Source,
-  wholeCompanions,
   withoutSource,
 } from '@kube-semaphore/network-policies';
 import { carryOut } from '../local/carry-out.ts';
@@ -93,6 +91,7 @@ export class NetworkPolicies implements Feature {
 
   /** @param since as `ReconcileContext.since` */
   enqueueAll(since?: number, more: readonly string[] = []): void {
+    for (const { watch } of this.#followed.values()) watch.forget();
     this.#queue.enqueue([...this.keys(), ...more], since);
   }
 
@@ -145,16 +144,16 @@ export class NetworkPolicies implements Feature {
     // Orphans stay, and so do the companions for a remote that goes and comes again at this moment.
     const observed = policies.companions.objectsOf(key).filter(({ remote }) => this.#followed.has(remote));
     if (found === undefined) return { phases: withoutSource(observed), diagnostics: [] };
-    const sink = this.#sinkOf(found.source);
-    const { companions, diagnostics } = desiredCompanions({
-      ...this.#options.options,
+    const { maxAddressesPerPolicy, maxAddressesPerSource } = this.#options.options;
+    return companionChanges({
+      maxAddressesPerPolicy,
+      maxAddressesPerSource,
       source: found.source,
       remotes: this.#viewsOf(key),
-      observed: wholeCompanions(observed),
+      observed,
       isTaken: (name) => local.isTaken(key, name),
-      maxRules: sink.maxRules,
+      sink: this.#sinkOf(found.source),
     });
-    return { phases: diffCompanions(found.source, observed, companions, sink), diagnostics };
   }
 
   /** Adds what would be written for NetworkPolicies to a plan of the sets. */
@@ -208,10 +207,9 @@ export class NetworkPolicies implements Feature {
   }
 
   #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
-    for (const [name, { state }] of this.#followed) {
-      const own = diagnostics.filter(({ remote }) => remote === name);
-      state.skipped.replace(`NetworkPolicy ${key}`, own);
-    }
+    const subject = `NetworkPolicy ${key}`;
+    const own = Map.groupBy(diagnostics, ({ remote }) => remote);
+    for (const [name, { state }] of this.#followed) state.skipped.replace(subject, own.get(name) ?? []);
   }
 }
 

@@ -5,7 +5,7 @@ import type { ClusterProperties, KnownClusters } from '../endpoints/desired/rout
 import type { Importer } from '../endpoints/remote/export-to.ts';
 import type { OrderSettings } from './cluster-order.ts';
 import type { McsSettings } from './mcs.ts';
-import { memoize } from '../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { MirrorOptions } from './options.ts';
 
 /** The local cluster. */

@@ -6,7 +6,7 @@ import { type DesiredSlice, hasReady } from '../endpoints/desired/objects.ts';
 import { diffService, type ServiceChange } from '../endpoints/desired/diff/service.ts';
 import { diffSlices, type Owner, ownerOf } from '../endpoints/desired/diff/slices.ts';
 import { fitSlices } from '../endpoints/desired/fit-slices.ts';
-import { memoize } from '../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';

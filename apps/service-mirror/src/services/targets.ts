@@ -2,7 +2,7 @@ import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
 import type { RemoteList } from '@kube-semaphore/multicluster';
 import { mirrorTarget } from './desired/mirrors/target.ts';
 import type { ServiceView, Target } from '../endpoints/desired/target.ts';
-import { memoize } from '../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';

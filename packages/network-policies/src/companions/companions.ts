@@ -63,8 +63,11 @@ export type DesiredCompanions = {
  * An address stays in its shard. A rule without an address is not written, nor is a companion without a rule.
  */
 export function desiredCompanions(input: CompanionsInput): DesiredCompanions {
+  const observed = Map.groupBy(input.observed, ({ remote }) => remote);
   const parts = input.remotes.flatMap(({ view, rules }) =>
-    (['ingress', 'egress'] as const).map((direction) => partOf(view, direction, rules, input.observed)),
+    (['ingress', 'egress'] as const).map((direction) =>
+      partOf(view, direction, rules, observed.get(view.cluster) ?? []),
+    ),
   );
   let room = Math.max(0, input.maxAddressesPerSource - parts.reduce((sum, { present }) => sum + present.size, 0));
   const companions: Companion[] = [];
@@ -119,7 +122,7 @@ function partOf(
   rules: readonly CrossClusterRule[],
   observed: readonly Present[],
 ): Part {
-  const present = observed.filter((each) => each.remote === view.cluster && each.direction === direction);
+  const present = observed.filter((each) => each.direction === direction);
   const grants = rules.filter((rule) => rule.direction === direction).map((rule) => grantOf(rule, present, view));
   const items = grants.flatMap(({ rule, groups }) => sortedCidrs(groups).map((cidr) => itemOf(rule, cidr)));
   const held = new Map(present.map(({ shard, rules: of }) => [shard, new Set(of.flatMap(itemsOfRule))]));

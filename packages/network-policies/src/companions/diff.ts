@@ -36,30 +36,38 @@ export function diffCompanions(
   desired: readonly Companion[],
   sink: Sink = networkPolicySink,
 ): readonly CompanionPhase[] {
+  return inPhases([changesByEffect(source, observed, desired, sink)]);
+}
+
+/** The phases of the changes of several remotes, each with its own companions. */
+export const inPhases = (all: readonly ChangesByEffect[]): readonly CompanionPhase[] =>
+  EFFECTS.map((effect) => all.flatMap((changes) => changes[effect] ?? [])).filter((phase) => phase.length > 0);
+
+/** As `diffCompanions`, by what the changes do; without what nothing does. */
+export function changesByEffect(
+  source: Source,
+  observed: readonly ObservedCompanion[],
+  desired: readonly Companion[],
+  sink: Sink,
+): ChangesByEffect {
   const parts = desired.toSorted(compareNames).flatMap((companion) => sink.partsOf(source, companion));
   const existing = new Map(observed.map((from) => [idOf(from.resource, from.object.metadata.name), from]));
   const wanted = new Set(parts.map(({ resource, to }) => idOf(resource, to.metadata.name)));
-  const phases: Record<Effect, CompanionChange[]> = {
-    addGroups: [],
-    add: [],
-    change: [],
-    remove: [],
-    delete: [],
-    deleteGroups: [],
-  };
+  const changes: Partial<Record<Effect, CompanionChange[]>> = {};
+  const push = (effect: Effect, change: CompanionChange): void => void (changes[effect] ??= []).push(change);
   for (const part of parts) {
     const from = existing.get(idOf(part.resource, part.to.metadata.name));
     const adding = sink.resources.length > 1 && part.resource === sink.resources[0] ? 'addGroups' : 'add';
-    if (from === undefined) phases[adding].push({ kind: 'create', ...part });
+    if (from === undefined) push(adding, { kind: 'create', ...part });
     else if (!isWritten(part.to, from.object)) {
       const effect = effectOf(from, part.companion);
-      phases[effect === 'add' ? adding : effect].push(update(from, part));
+      push(effect === 'add' ? adding : effect, update(from, part));
     }
   }
   for (const from of observed.toSorted(compareNames))
     if (!wanted.has(idOf(from.resource, from.object.metadata.name)))
-      phases[from.part === 'group' ? 'deleteGroups' : 'delete'].push({ kind: 'delete', from });
-  return Object.values(phases).filter((phase) => phase.length > 0);
+      push(from.part === 'group' ? 'deleteGroups' : 'delete', { kind: 'delete', from });
+  return changes;
 }
 
 /** The deletions of the companions of a source that is gone. */
@@ -70,7 +78,11 @@ export function withoutSource(observed: readonly ObservedCompanion[]): readonly 
   return [others!, groups!].filter((phase) => phase.length > 0);
 }
 
-type Effect = 'addGroups' | 'add' | 'change' | 'remove' | 'delete' | 'deleteGroups';
+/** In the order of the phases. */
+const EFFECTS = ['addGroups', 'add', 'change', 'remove', 'delete', 'deleteGroups'] as const;
+type Effect = (typeof EFFECTS)[number];
+
+export type ChangesByEffect = Readonly<Partial<Record<Effect, readonly CompanionChange[]>>>;
 
 /** Of the objects of one source, whose policies are in one namespace. */
 const idOf = ({ group, plural }: Kind, name: string): string => `${plural}.${group}/${name}`;

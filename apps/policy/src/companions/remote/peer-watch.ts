@@ -45,7 +45,12 @@ export class PeerWatch {
   /** What is known of the remote for a source; undefined if that doesn't name it. */
   viewOf(source: string): { readonly view: RemoteView; readonly rules: readonly CrossClusterRule[] } | undefined {
     const rules = this.#sources.get(source);
-    return rules && { view: this.#peers?.view() ?? unknownView(this.#options), rules };
+    return rules && { view: this.#peers?.view(source) ?? unknownView(this.#options), rules };
+  }
+
+  /** Has everything computed again. */
+  forget(): void {
+    this.#peers?.forget();
   }
 
   /** A source has these rules; none: it is gone, or names no other cluster any more. */

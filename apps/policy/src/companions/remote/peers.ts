@@ -73,6 +73,8 @@ export class RemotePeers {
   readonly #hooks: readonly ReflectorHooks[];
   /** Addresses of the seed whose Pods are not known yet. */
   readonly #held = new Set<string>();
+  /** Since the last change that may concern the source. */
+  readonly #views = new Map<string, RemoteView>();
   /** Subjects with diagnostics. */
   readonly #subjects = new Set<string>();
   readonly #ended = new AbortController();
@@ -92,6 +94,7 @@ export class RemotePeers {
       id: settings.clusterSetId,
       labels: settings.labels,
       onChange: (sources) => {
+        for (const source of sources) this.#views.delete(source);
         if (this.synced) options.enqueue(sources);
       },
     });
@@ -169,10 +172,16 @@ export class RemotePeers {
     return this.#pods.held + this.#namespaces.held;
   }
 
-  /** What is known of it, for a reconcile. */
-  view(): RemoteView {
-    const { cluster } = this;
+  /** What is known of it, for a reconcile of a source: the same view until something changes that may concern the source. */
+  view(source: string): RemoteView {
     if (!this.synced) return unknownView(this.#options);
+    const known = this.#views.get(source) ?? this.#view();
+    this.#views.set(source, known);
+    return known;
+  }
+
+  #view(): RemoteView {
+    const { cluster } = this;
     const unplaced = this.#identities.unplaced();
     return {
       cluster,
@@ -182,8 +191,14 @@ export class RemotePeers {
     };
   }
 
+  /** Has every view made anew. */
+  forget(): void {
+    this.#views.clear();
+  }
+
   /** A source has these rules that name it; none: it is gone, or names it no more. */
   setSource(source: string, rules: readonly CrossClusterRule[]): void {
+    this.#views.delete(source);
     this.#identities.setSource(source, rules);
   }
 
@@ -223,6 +238,7 @@ export class RemotePeers {
     state.listed('remote pods listed for NetworkPolicies', counts, this.held);
     state.setHeld(this.held, PURPOSE);
     this.#firstSync.resolve();
+    this.forget();
     enqueue();
   }
 
@@ -232,6 +248,7 @@ export class RemotePeers {
     this.#late.changed(change);
     if (current?.granted !== undefined) this.#held.add(current.granted);
     else if (previous?.granted !== undefined) this.#held.delete(previous.granted);
+    if (current?.granted !== undefined || previous?.granted !== undefined) this.forget();
     if (!this.synced) return;
     state.setHeld(this.held, PURPOSE);
     if (previous?.granted !== undefined) enqueue();
@@ -239,13 +256,17 @@ export class RemotePeers {
 
   /** A Pod changed, as far as it counts. */
   #counted({ key, previous, current }: Change<KnownPod>): void {
+    // Of a Pod whose namespace is not known, any source may have an address.
+    if (this.#identities.hasUnplaced) this.forget();
     this.#identities.setPod(key, previous?.pod?.identity, current?.pod);
+    if (this.#identities.hasUnplaced) this.forget();
     this.#report(`pod ${key}, for NetworkPolicies`, current?.skipped ?? NOTHING_SKIPPED);
   }
 
   #namespaceChanged(name: string, current: KnownNamespace | undefined): void {
     const { settings, options } = this.#options;
     this.#identities.setNamespace(name, current?.labels);
+    this.forget();
     const value = current?.labels?.[options.clusterSetKey];
     const differs = value !== undefined && value !== settings.clusterSetId;
     const detail = `the namespace says that its cluster is ${quoted(value ?? '')}; ${settings.clusterSetId} counts, as the config says`;

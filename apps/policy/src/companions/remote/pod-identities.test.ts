@@ -185,7 +185,7 @@ describe('PodIdentities', () => {
     expect(identities.size).toBe(0);
   });
 
-  it('finds after any history what a look at everything finds', () => {
+  it('finds after any history what a look at everything finds, and reports each source that finds something else', () => {
     const namespaces = fc.constantFrom('a', 'b');
     const teams = fc.constantFrom('x', 'y');
     const pods = fc.constantFrom('p1', 'p2', 'p3');
@@ -208,13 +208,16 @@ describe('PodIdentities', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const { identities } = start();
+        const { identities, changes } = start();
         const world = {
           namespaces: new Map<string, Labels>(),
           pods: new Map<string, PodIdentity>(),
           sources: new Map<string, ReturnType<typeof rulesOf>>(),
         };
+        const found = () =>
+          Array.from(world.sources, ([source, rules]) => [source, cidrsOf(identities, rules)] as const);
         for (const each of steps) {
+          const before = new Map(found());
           if (each.kind === 'namespace') {
             const of = each.team === null ? undefined : { team: each.team };
             identities.setNamespace(each.name, of);
@@ -231,6 +234,10 @@ describe('PodIdentities', () => {
             identities.setSource(each.name, rules);
             world.sources.set(each.name, rules);
           }
+          const reported = changes();
+          // A policy that changes is known to have done so.
+          for (const [source, cidrs] of each.kind === 'source' ? [] : found())
+            if (cidrs.join() !== before.get(source)?.join()) expect(reported).toContain(source);
         }
         for (const rules of world.sources.values())
           for (const rule of rules) {

@@ -66,7 +66,12 @@ export class PodIdentities {
     return this.#namespaces.get(identity.namespace)?.groups.get(identity.text)?.identity ?? identity;
   }
 
-  /** The addresses of Pods whose namespace is not known. */
+  /** Whether there are Pods whose namespace is not known. */
+  get hasUnplaced(): boolean {
+    return this.#unplaced.size > 0;
+  }
+
+  /** The addresses of these Pods. */
   unplaced(): ReadonlySet<string> {
     const cidrs = new Set<string>();
     for (const name of this.#unplaced)

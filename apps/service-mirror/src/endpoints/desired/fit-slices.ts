@@ -1,7 +1,7 @@
 import { compareText } from '@kube-semaphore/naming';
 import { mirrorClusterLabel, sourceAnnotation } from '../../names.ts';
 import type { DesiredSlice } from './objects.ts';
-import { memoize } from './memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { ClusterDiagnostic } from './diagnostic.ts';
 import { portProblem } from './ports.ts';
 

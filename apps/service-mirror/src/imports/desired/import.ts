@@ -12,7 +12,7 @@ import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts
 import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import { shortPortNames } from '../../endpoints/desired/port-names.ts';
 import type { PortNames } from '../../endpoints/desired/merged/merge-ports.ts';
-import { memoize } from '../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import { LOCAL_FIRST } from '../../endpoints/desired/routing/order.ts';
 import { routedSlices, type RoutingContext, type RoutingState } from '../../endpoints/desired/routing/route.ts';
 import { localFirstAnnotations, routingHints } from '../../endpoints/desired/routing/routing-hints.ts';

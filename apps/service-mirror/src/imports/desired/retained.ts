@@ -1,7 +1,7 @@
 import { importClusterLabel } from '../../names.ts';
 import { exportedMarks } from '../../endpoints/desired/diff/marks.ts';
 import { retainedSlice } from '../../endpoints/desired/merged/retained.ts';
-import { memoize } from '../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { readWish } from '../../endpoints/desired/routing/wish.ts';

@@ -17,7 +17,7 @@ import { clusterOf } from '../desired/retained.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
-import { memoize } from '../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedSlice } from '../../endpoints/local/read.ts';
 import type { WrittenObject } from './import-writer.ts';

@@ -17,7 +17,7 @@ import type { SourceCluster } from '../../services/remote/source-cluster.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { SourceExport } from './read-export.ts';
 import type { Importer } from '../../endpoints/remote/export-to.ts';
-import { memoize } from '../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { SliceRules } from '../../endpoints/remote/read-slice.ts';
 import { skippedIn, type StoredSlice } from '../../endpoints/remote/slices.ts';
 import { ExportSource } from './exports.ts';

@@ -19,7 +19,7 @@ import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { ORPHAN } from '../../endpoints/desired/terminating.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
-import { memoize } from '../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { Endpoint } from '../../endpoints/desired/source.ts';
 import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DesiredSlice, isSameEndpoints } from '../objects.ts';
 import type { ObservedSlice } from '../observed.ts';
-import { memoize } from '../memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import { hasMarks } from './marks.ts';
 
 /** The Service that slices belong to. */

@@ -6,7 +6,7 @@ import {
   topologyModeAnnotation,
 } from '../../../names.ts';
 import { explicitConditions } from '../compact.ts';
-import { memoize } from '../memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { DesiredSlice } from '../objects.ts';
 import type { ObservedService, ObservedSlice } from '../observed.ts';
 import type { Definition, Endpoint, Family, SourceService } from '../source.ts';

@@ -1,6 +1,6 @@
 import type { ClusterDiagnostic } from '../diagnostic.ts';
 import { type DesiredSlice, hasReady } from '../objects.ts';
-import { memoize } from '../memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 
 /** What happens to a cluster's endpoints in global Services; `no` unless it wasn't reached for its `staleAfter`. */
 export type Stale = 'no' | 'unready' | 'remove';

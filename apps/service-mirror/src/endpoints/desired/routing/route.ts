@@ -4,7 +4,7 @@ import { type ClusterDiagnostic, problemOf } from '../diagnostic.ts';
 import type { RoutingHints } from './routing-hints.ts';
 import { type ClusterSlices, withoutStale } from '../merged/stale-endpoints.ts';
 import type { DesiredSlice } from '../objects.ts';
-import { memoize } from '../memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import { inRole } from './in-role.ts';
 import { type KnownClusters, levelsOf, unknownProperties } from './levels.ts';
 import { type ClusterOrder, EVERYWHERE, LOCAL_FIRST, type MinReady } from './order.ts';

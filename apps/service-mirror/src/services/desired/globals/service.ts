@@ -22,7 +22,7 @@ import {
   type Participant,
 } from '../../../endpoints/desired/merged/merge-definitions.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
-import { memoize } from '../../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import { localFirstAnnotations, type Routing, routingHints } from '../../../endpoints/desired/routing/routing-hints.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';

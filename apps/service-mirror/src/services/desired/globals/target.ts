@@ -5,7 +5,7 @@ import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts
 import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { LocalServices, ServiceView, Target } from '../../../endpoints/desired/target.ts';
-import { memoize } from '../../../endpoints/desired/memoize.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
 
 /** A cluster whose Service may have a part in a global one. */
