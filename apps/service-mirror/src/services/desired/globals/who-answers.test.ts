@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { usedByKubeProxy } from '../../../../test/support/kube-proxy-rule.ts';
-import { NOTHING_RETAINED } from '../../../endpoints/desired/merged/retained.ts';
+import { globalServiceName } from '../../../names.ts';
+import { NOTHING_RETAINED, type Retained } from '../../../endpoints/desired/merged/retained.ts';
+import { globalSlices } from '../../../endpoints/desired/merged/slices.ts';
 import { desiredGlobal, type GlobalInput, type GlobalParticipant } from './service.ts';
 import type { DesiredSlice } from '../../../endpoints/desired/objects.ts';
 import type { Endpoint } from '../../../endpoints/desired/source.ts';
@@ -16,6 +18,8 @@ type Cluster = {
   readonly region: string | undefined;
   readonly isDrained: boolean;
   readonly isStale: boolean;
+  /** It was known, and isn't since the program started again: what is there of it stays. */
+  readonly isUnknown: boolean;
   /** Of its endpoints, by slice. */
   readonly slices: readonly (readonly State[])[];
 };
@@ -83,17 +87,41 @@ const orderOf = (text: string): ClusterOrder => {
   return order.value;
 };
 
+/** The part of the clusters that are unknown now. It has no roles: see `retainedSlice`. */
+function retainedOf(
+  clusters: readonly Cluster[],
+  participants: readonly GlobalParticipant[],
+  wish: GlobalParticipant['service']['wish'],
+): Retained {
+  const unknown = participants.filter((_, i) => clusters[i]!.isUnknown);
+  const [first] = unknown;
+  if (first === undefined) return NOTHING_RETAINED;
+  const { definition, localFirst } = first.service;
+  const service = { definition, localFirst, wish, conflicts: [] };
+  return {
+    clusters: unknown.map(({ cluster, isLocal, slices: own }) => ({
+      cluster,
+      isLocal,
+      slices: globalSlices(
+        { cluster, isLocal, slices: own },
+        { service: globalServiceName('shop', 'web'), definition, portNames: new Map([['http', 'http']]), zones: undefined },
+      ).slices,
+    })),
+    service,
+  };
+}
+
 /** What is written, and what is left for the next decision. */
 function written(world: World, { down = NO_LEVELS, nowMs = 0 }: { down?: DownLevels; nowMs?: number } = {}) {
   const { order, minReady, hasAllZones, headless, clusters } = world;
-  const participants = clusters.map((each, i) => participant(each, i, headless));
-  const [first, ...others] = participants;
   const wish = { order: orderOf(order), minReady };
+  const all = clusters.map((each, i) => participant(each, i, headless));
+  const participants = all.map((each, i) => (i === 0 ? { ...each, service: { ...each.service, wish } } : each));
   const input: GlobalInput = {
     namespace: 'shop',
     name: 'web',
-    participants: first ? [{ ...first, service: { ...first.service, wish } }, ...others] : [],
-    retained: NOTHING_RETAINED,
+    participants: participants.filter((_, i) => !clusters[i]!.isUnknown),
+    retained: retainedOf(clusters, participants, wish),
     hints: 'labelled',
     zones: ['a', 'b'],
     routing: {
@@ -186,14 +214,18 @@ function expected(world: World, isUp: (level: number) => boolean): readonly stri
 const state = fc.constantFrom<State>('ready', 'leaving', 'broken');
 const slices = fc.array(fc.array(state, { maxLength: 3 }), { maxLength: 2 });
 const clusterNamed = (cluster: string): fc.Arbitrary<Cluster> =>
-  fc.record({
-    cluster: fc.constant(cluster),
-    region: fc.constantFrom('eu', 'us', undefined),
-    isDrained: fc.constantFrom(false, false, false, true),
-    // The local one is never lost.
-    isStale: cluster === LOCAL ? fc.constant(false) : fc.constantFrom(false, false, false, true),
-    slices,
-  });
+  fc
+    .record({
+      cluster: fc.constant(cluster),
+      region: fc.constantFrom('eu', 'us', undefined),
+      isDrained: fc.constantFrom(false, false, false, true),
+      // The local one is never lost.
+      isUnknown: fc.constantFrom(false, false, false, true),
+      isStale: cluster === LOCAL ? fc.constant(false) : fc.constantFrom(false, false, false, true),
+      slices,
+    })
+    // What is stale was known, and wasn't seen since.
+    .map((each) => ({ ...each, isUnknown: each.isUnknown && !each.isStale }));
 const term = fc.constantFrom(
   'local',
   '*',
@@ -361,6 +393,7 @@ describe('a flip', () => {
     region: undefined,
     isDrained: false,
     isStale: false,
+    isUnknown: false,
     slices: states.map((each) => [each]),
   });
   const base: World = {
