@@ -104,7 +104,12 @@ function retainedOf(
       isLocal,
       slices: globalSlices(
         { cluster, isLocal, slices: own },
-        { service: globalServiceName('shop', 'web'), definition, portNames: new Map([['http', 'http']]), zones: undefined },
+        {
+          service: globalServiceName('shop', 'web'),
+          definition,
+          portNames: new Map([['http', 'http']]),
+          zones: undefined,
+        },
       ).slices,
     })),
     service,
