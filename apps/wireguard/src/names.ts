@@ -1,4 +1,6 @@
-import { isDnsSubdomain } from '@kube-semaphore/naming';
+import { isDnsSubdomain, pubKeyAnnotation, silentAnnotation, TUNNEL_DOMAIN } from '@kube-semaphore/naming';
+
+export { pubKeyAnnotation, silentAnnotation };
 
 /** At most this many bytes in the name of a network device (the kernel's IFNAMSIZ, without the NUL). */
 export const MAX_DEVICE_NAME = 15;
@@ -9,7 +11,6 @@ export const calicoDevices: readonly string[] = ['wireguard.cali', 'wg-v6.cali']
 /** Marks a route as ours (its `rtm_protocol`). Neither iproute2's rt_protos, nor Calico (80), nor a routing daemon uses it. */
 export const routeProtocol = 115;
 
-const ANNOTATION_DOMAIN = '.wireguard.semaphore.uw.io';
 const MARK = 'semaphore-wireguard ';
 
 /** Characters in a prefix of annotations, at most. */
@@ -21,7 +22,7 @@ const MAX_PREFIX = 253;
  */
 export function isClusterName(text: string): boolean {
   return (
-    text.length + ANNOTATION_DOMAIN.length <= MAX_PREFIX &&
+    text.length + TUNNEL_DOMAIN.length <= MAX_PREFIX &&
     /^[A-Za-z0-9.-]*$/.test(text) &&
     isDnsSubdomain(text.toLowerCase())
   );
@@ -47,32 +48,26 @@ export const requestFileName = (remote: string): string => `${keyFileName(remote
 /** The file with its next private key, during a rotation. No cluster has a key file of this name. */
 export const nextKeyFileName = (remote: string): string => `${keyFileName(remote)}.next`;
 
-/**
- * The annotation of a Node with its public key for the peers of a cluster. On our own Node, `cluster` is the remote; on a
- * remote's Nodes, it is the local cluster. Check `isClusterName`.
- */
-export const pubKeyAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/pubKey`;
-
 /** The annotation of a Node with its endpoint for the peers of a cluster, as `pubKeyAnnotation`. */
-export const endpointAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/endpoint`;
+export const endpointAnnotation = (cluster: string): string => `${cluster}${TUNNEL_DOMAIN}/endpoint`;
 
 /**
  * The annotation of a Node that can meet others on two planes, as `pubKeyAnnotation`: the ports of both, `51820,51920`. The port
  * of its endpoint says which of them it announces.
  */
-export const planesAnnotation = (cluster: string): string => `${cluster}${ANNOTATION_DOMAIN}/planes`;
+export const planesAnnotation = (cluster: string): string => `${cluster}${TUNNEL_DOMAIN}/planes`;
 
 /** The annotation by which an administrator says where our own Node is reached: an address, or an address and a port. */
 export const endpointAddressAnnotation = 'wireguard.semaphore.uw.io/endpoint-address';
 
-const ANNOTATIONS: readonly string[] = ['pubKey', 'endpoint', 'planes'];
+const ANNOTATIONS: readonly string[] = ['pubKey', 'endpoint', 'planes', 'silent'];
 
 /** The cluster that one of these annotations is for; undefined for other keys. */
 export function clusterOfAnnotation(key: string): string | undefined {
   const slash = key.indexOf('/');
   const [prefix, name] = [key.slice(0, slash), key.slice(slash + 1)];
-  if (!prefix.endsWith(ANNOTATION_DOMAIN) || !ANNOTATIONS.includes(name)) return undefined;
-  const cluster = prefix.slice(0, -ANNOTATION_DOMAIN.length);
+  if (!prefix.endsWith(TUNNEL_DOMAIN) || !ANNOTATIONS.includes(name)) return undefined;
+  const cluster = prefix.slice(0, -TUNNEL_DOMAIN.length);
   return isClusterName(cluster) ? cluster : undefined;
 }
 

@@ -32,6 +32,7 @@ function status({
   skipped = [] as readonly NodeDiagnostic[],
   failure = undefined as string | undefined,
   link = {} as Parameters<typeof observedLink>[0],
+  annotations = {} as Readonly<Record<string, string>>,
 } = {}) {
   const remote = {
     settings: remoteSettings(),
@@ -39,7 +40,7 @@ function status({
     skipped: skipped.slice(0, 1),
     failure,
   };
-  const node = { devices: device === null ? [] : [device], links: [observedLink({ alias, ...link })] };
+  const node = { devices: device === null ? [] : [device], links: [observedLink({ alias, ...link })], annotations };
   return remoteStatus(remote, node, { clock, rotation: undefined });
 }
 
@@ -47,13 +48,16 @@ const text = (...remotes: readonly ReturnType<typeof status>[]) => statusText({ 
 
 describe('the status', () => {
   it('has a text for people', () => {
-    expect(text(status({ skipped }))).toBe(
+    const annotations = { 'c2.wireguard.semaphore.uw.io/silent': 'n1,n2 of 3' };
+    expect(text(status({ skipped, annotations }))).toBe(
       [
         `c2: wireguard.c2, port 51820, public key ${key(200)}`,
         'up       n1  192.0.2.1:51820  handshake 10 s ago  512 B in  1.5 GiB out  10.4.1.0/24',
         'stale    n2  192.0.2.1:51820  handshake 200 s ago  0 B in  0 B out  10.4.2.0/24',
         `never    ${key(9)}  no endpoint  no handshake  0 B in  0 B out`,
         'missing  n3',
+        'silent   n1',
+        'silent   n2',
         'skip!    n8: its public key is invalid',
         'skip     n9: it has no annotations',
         '',
@@ -69,7 +73,8 @@ describe('the status', () => {
       skipped: [],
       failure: undefined,
     };
-    const node = { devices: [observedDevice([observedPeer(key(1))]), second], links: [observedLink()] };
+    const devices = [observedDevice([observedPeer(key(1))]), second];
+    const node = { devices, links: [observedLink()], annotations: {} };
     const rotation = {
       plane: 1 as const,
       since: '2026-01-01T00:00:00.000Z',
@@ -181,7 +186,8 @@ describe('the page /status', () => {
     { routes: [{ destination: '0.0.0.0/0', device: 'wireguard.c2' }], want: { unrouted: ['10.4.0.0/16'] } },
   ])('says which pod addresses have no route through the device: $want', ({ routes, want }) => {
     const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
-    const observed = { devices: [], links: [], routes: routes.map((route) => ({ ...route, protocol: 115 })) };
+    const own = routes.map((route) => ({ ...route, protocol: 115 }));
+    const observed = { devices: [], links: [], annotations: {}, routes: own };
     const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
     expect(servedStatus(status, observed, { clock, rotation: undefined })).toMatchObject(want);
   });

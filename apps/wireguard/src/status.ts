@@ -1,5 +1,5 @@
 import { familyNames, notReached, type RemoteStatus as SharedStatus } from '@kube-semaphore/multicluster';
-import { compareText } from '@kube-semaphore/naming';
+import { compareText, parseReport, silentAnnotation } from '@kube-semaphore/naming';
 import { wordsOf } from '@kube-semaphore/runtime';
 import { pageOf, printable } from '@kube-semaphore/text';
 import type { Peer } from '@kube-semaphore/wireguard-tools';
@@ -48,16 +48,20 @@ export type RemoteStatus = {
   readonly peers: readonly PeerStatus[];
   /** Nodes that should be peers, but aren't yet. */
   readonly missing: readonly string[];
+  /** Nodes that our Node reports as silent. */
+  readonly silent: readonly string[];
   readonly skipped: readonly NodeDiagnostic[];
 };
 
 /** What a status is made of, besides the devices. */
 type StatusFacts = { readonly clock: HandshakeClock; readonly rotation: RotationStatus | undefined };
+/** What is on the node, with the annotations of our Node. */
+type ObservedAll = ObservedNode & { readonly annotations: Readonly<Record<string, string>> };
 
 /** What a remote has on this node. Its peers are in the order of their Nodes and keys; those without a Node come last. */
 export function remoteStatus(
   remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'>,
-  { devices, links }: ObservedNode,
+  { devices, links, annotations }: ObservedAll,
   { clock, rotation }: StatusFacts,
 ): RemoteStatus {
   const { name, device: deviceName } = remote.settings;
@@ -96,6 +100,7 @@ export function remoteStatus(
     reached: desired !== undefined,
     failure: desired === undefined ? remote.failure : undefined,
     peers: peers.toSorted(byNodeAndKey),
+    silent: parseReport(annotations[silentAnnotation(name)] ?? '')?.silent ?? [],
     missing: desired?.peers.filter(({ publicKey }) => !here.has(publicKey)).map(({ node }) => node) ?? [],
     skipped: desired === undefined ? [] : [...remote.skipped, ...desired.skipped],
   };
@@ -113,7 +118,7 @@ type ServedStatus = SharedStatus & { readonly config: object } & (
 /** @param observed the error if the node couldn't be observed: its device and peers are unknown */
 export function servedStatus(
   remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
-  observed: (ObservedNode & Pick<Observation, 'routes'>) | Error,
+  observed: (ObservedAll & Pick<Observation, 'routes'>) | Error,
   facts: StatusFacts,
 ): ServedStatus {
   const { settings } = remote;
@@ -177,6 +182,7 @@ function linesOf(status: RemoteStatus): readonly string[] {
       ? [`refused  ${refusedPackets} packets whose source is no address of the Node that sent them`]
       : []),
     ...status.missing.map((node) => `missing  ${printable(node)}`),
+    ...status.silent.map((node) => `silent   ${node}`),
     ...status.skipped.map(skippedLine),
   ];
 }

@@ -19,6 +19,8 @@ import { checkNode } from './own-node/check-node.ts';
 import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
 import type { RotationStatus } from './rotation/rotation.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
+import { LocalAgents } from './witnesses/local/local-agents.ts';
+import { Witnesses } from './witnesses/witnesses.ts';
 
 export type WireGuardInput = Omit<MeshOptions, 'remotes' | 'local'> &
   Omit<LocalNodeOptions, 'onChange'> & {
@@ -35,6 +37,7 @@ export class WireGuard {
   readonly #local: LocalNode;
   readonly #mesh: Mesh;
   readonly #orphans: Orphans;
+  readonly #witnesses: Witnesses;
   readonly #runner: Runner;
   /** Of the node, when the config was last checked on it. */
   #devices: readonly Device[] = [];
@@ -53,6 +56,13 @@ export class WireGuard {
     });
     this.#mesh = new Mesh({ ...input, local: this.#local });
     this.#orphans = new Orphans({ ...input, tools: input.devices.tools, local: this.#local });
+    this.#witnesses = new Witnesses({
+      ...input,
+      agents: new LocalAgents(input),
+      tools: input.devices.tools,
+      local: this.#local,
+      remotes: () => this.#mesh.known,
+    });
     this.#runner = new Runner({
       local: this.#local,
       watch: async (running) => {
@@ -85,7 +95,11 @@ export class WireGuard {
         this.#mesh.observeAll();
         void this.#orphans.check(running);
       };
-      return [this.#mesh.run(running), everyPeriod(this.#input.options.observePeriodMs, observe, running)];
+      return [
+        this.#mesh.run(running),
+        this.#witnesses.run(running),
+        everyPeriod(this.#input.options.observePeriodMs, observe, running),
+      ];
     });
   }
 
@@ -131,7 +145,7 @@ export class WireGuard {
     const { devices, clock, localName, options } = this.#input;
     const { signal } = new AbortController();
     const observed = await Promise.all([observeNode(devices.tools, { signal }), devices.tools.routes({ signal })]).then(
-      ([node, routes]) => ({ ...node, routes }),
+      ([node, routes]) => ({ ...node, routes, annotations: this.#local.node?.annotations ?? {} }),
       (error: Error) => error,
     );
     return {
@@ -149,7 +163,8 @@ export class WireGuard {
   status(options: OnceOptions): Promise<Status> {
     const { devices, clock } = this.#input;
     return this.#runner.once({ ...options, needsLocal: false }, async (running) => {
-      const observed = await observeNode(devices.tools, running);
+      const { annotations = {} } = this.#local.node ?? {};
+      const observed = { ...(await observeNode(devices.tools, running)), annotations };
       const remotes = await Promise.all(
         this.#mesh.known.map(async (remote) =>
           remoteStatus(remote, observed, { clock: clock(), rotation: await this.#rotationOf(remote, running) }),

@@ -9,3 +9,12 @@ export {
   nearestName,
 } from './kubernetes.ts';
 export { compareNames, compareText } from './order.ts';
+export {
+  parseReport,
+  pubKeyAnnotation,
+  reportText,
+  type SilenceReport,
+  silentAnnotation,
+  TUNNEL_DOMAIN,
+  Witnesses,
+} from './witnesses.ts';

@@ -428,7 +428,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'make more Services than the quota allows': [
     ['apps/service-mirror/test/real/own-objects-policy.test.ts', 'ends what is created beyond it'],
   ],
-  'Change and remove three annotations': [
+  'Change and remove four annotations': [
     ['apps/wireguard/test/real/own-node-policy.test.ts', 'lets an agent add, change and remove its annotations'],
   ],
   'write anything else into these annotations': [

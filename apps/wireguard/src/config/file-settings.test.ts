@@ -35,6 +35,7 @@ describe('settingsOfFile', () => {
             allowedEndpoints: undefined,
             deviceAddress: 'none',
             keyRotation: undefined,
+            reportSilentAfterMs: 0,
           },
         ],
       },
@@ -105,6 +106,7 @@ describe('settingsOfFile', () => {
             allowedEndpoints: [cidr('192.0.2.0/24')],
             deviceAddress: { ip: 'fd00::1' },
             keyRotation: undefined,
+            reportSilentAfterMs: 0,
           },
         ],
       },
@@ -135,6 +137,13 @@ describe('settingsOfFile', () => {
     expect(settingsOfFile(file({ ...c2, keyRotation }))).toMatchObject({
       ok: true,
       value: { remotes: [{ keyRotation: { everyMs: 2_592_000_000, secondPort: 2, secondDevice: 'wg-c2-too' } }] },
+    });
+  });
+
+  it('reads after how long a silent node is reported', () => {
+    expect(settingsOfFile(file({ ...c2, deviceAddress: 'auto', reportSilentAfter: '75s' }))).toMatchObject({
+      ok: true,
+      value: { remotes: [{ reportSilentAfterMs: 75_000 }] },
     });
   });
 
@@ -278,6 +287,16 @@ describe('settingsOfFile', () => {
       name: 'a rotation without a second port',
       entry: { ...c2, keyRotation: { every: '720h' } },
       want: /^remotes\[0\]\.keyRotation\.secondPort: 0 is not a whole number from 1 to 65535$/,
+    },
+    {
+      name: 'silence that WireGuard has too',
+      entry: { ...c2, deviceAddress: 'auto', reportSilentAfter: '19s' },
+      want: /^remotes\[0\]\.reportSilentAfter: it must be at least 20s, or 0$/,
+    },
+    {
+      name: 'silence of nodes that do not accept our questions',
+      entry: { ...c2, reportSilentAfter: '75s' },
+      want: /^remotes\[0\]\.reportSilentAfter: it needs a deviceAddress, such as auto$/,
     },
     {
       name: 'a rotation with addresses that other nodes lend',

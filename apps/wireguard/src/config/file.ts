@@ -32,6 +32,7 @@ const remote = z.strictObject({
   allowedEndpointCIDRs: texts,
   deviceAddress: text,
   keyRotation: z.optional(keyRotation),
+  reportSilentAfter: durationField,
 });
 
 const clustersFile = z.strictObject({

@@ -7,6 +7,7 @@ import { isReachable } from '../mesh/desired/endpoint.ts';
 import { clusterName, deviceNameType } from './option-types.ts';
 import type { KeyRotation } from '../rotation/desired/schedule.ts';
 import type { RemoteSettings } from './settings.ts';
+import { SHORTEST_AFTER_MS } from '../witnesses/desired/silence.ts';
 
 /** The defaults of the Go program. */
 const DEFAULT_MTU = 1420;
@@ -63,6 +64,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
     keyRotation:
       entry.keyRotation &&
       keyRotationOf(check('keyRotation', rotatable(entry, podSubnets), entry.keyRotation), device, check),
+    reportSilentAfterMs: check('reportSilentAfter', silentAfterOf(entry), 0),
   };
 }
 
@@ -110,6 +112,14 @@ function keyRotationOf(
     secondPort: check('keyRotation.secondPort', whole(secondPort, PORTS), 0),
     secondDevice: chosen === '' && device === '' ? '' : check('keyRotation.secondDeviceName', name, ''),
   };
+}
+
+/** The node itself asks, so peers have to accept its packets. */
+function silentAfterOf({ reportSilentAfter, deviceAddress = '' }: RemoteEntry): Parsed<number> {
+  const after = durationOf(reportSilentAfter, 0);
+  if (!after.ok || after.value === 0) return after;
+  if (after.value < SHORTEST_AFTER_MS) return bad(`it must be at least ${SHORTEST_AFTER_MS / 1_000}s, or 0`);
+  return deviceAddress === '' || deviceAddress === 'none' ? bad('it needs a deviceAddress, such as auto') : after;
 }
 
 /** The node has a route for each. */

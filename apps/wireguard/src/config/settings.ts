@@ -13,6 +13,8 @@ export type RemoteSettings = DeviceSettings & {
   readonly allowedIpsFrom: 'podCIDRs' | 'calico-blocks';
   /** Where its Nodes may be; undefined: anywhere. */
   readonly allowedEndpoints: readonly Cidr[] | undefined;
+  /** After how long without an answer our Node names a Node of it; 0: never. */
+  readonly reportSilentAfterMs: number;
 };
 
 /** All clusters. */

@@ -27,6 +27,12 @@ export const metrics = {
     help: 'Nodes that did not follow yet to the next key of this node, or do not end their own rotation for ten minutes.',
     labels: { remote },
   },
+  silentNodes: {
+    name: 'semaphore_wg_silent_nodes',
+    type: 'gauge',
+    help: 'Nodes that this node is a witness for, and that do not answer. Only with `reportSilentAfter`.',
+    labels: { remote },
+  },
   repairs: {
     name: 'semaphore_wg_repairs_total',
     type: 'counter',

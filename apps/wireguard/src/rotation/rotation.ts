@@ -8,6 +8,7 @@ import { announcementsOf } from '../mesh/desired/device.ts';
 import { problemOf } from '../mesh/desired/diagnostic.ts';
 import { type DesiredDevice, diffDevice, isEmpty, summaryOf } from '../mesh/desired/diff/device.ts';
 import type { HandshakeClock } from '../mesh/desired/handshake.ts';
+import { Heard } from '../mesh/desired/heard.ts';
 import type { DesiredPeer, PeersAndSkipped } from '../mesh/desired/peers.ts';
 import { KEEPALIVE_SECONDS } from '../mesh/desired/diff/peers.ts';
 import { applyDevice, type DeviceTools } from '../mesh/local/device.ts';
@@ -22,7 +23,6 @@ import type { Announced, Keys, OwnPlanes, Plane } from './desired/planes.ts';
 import { dueMs, type KeyRotation } from './desired/schedule.ts';
 import { deviceOfPlane } from './desired/two-devices.ts';
 import { carryOut, type Carrier, groupsOf } from './local/carry-out.ts';
-import { Heard } from './local/heard.ts';
 import { keyPath, readKeys, readRequest } from './local/keys.ts';
 import { observeBoth } from './local/observe.ts';
 import { canLoosen, LOOSE_ADDRESS, loosen } from './local/reverse-path.ts';
@@ -330,7 +330,7 @@ export class Rotation {
     const monotonic = monotonicMs();
     heard.update(devices, monotonic);
     const nowMs = clock().nowSeconds * 1_000;
-    return (device, publicKey) => nowMs - (monotonic - (heard.atMs(device, publicKey) ?? monotonic));
+    return (device, publicKey) => nowMs - (monotonic - (heard.last(device, publicKey)?.atMs ?? monotonic));
   }
 
   /** Repairs both devices, except for what the rotation moves. */

@@ -12,13 +12,24 @@ const denied =
 const node = (name: string): string => `/api/v1/nodes/${name}`;
 const annotations = (values: Readonly<Record<string, string | null>>) => ({ metadata: { annotations: values } });
 const [first, second] = [
-  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '192.0.2.1:51820', planes: '51820,51920' },
-  { pubKey: publicKeyOf(generatePrivateKey()), endpoint: '[2001:db8::1]:51821', planes: '51821,1' },
+  {
+    pubKey: publicKeyOf(generatePrivateKey()),
+    endpoint: '192.0.2.1:51820',
+    planes: '51820,51920',
+    silent: 'm1 of 3',
+  },
+  {
+    pubKey: publicKeyOf(generatePrivateKey()),
+    endpoint: '[2001:db8::1]:51821',
+    planes: '51821,1',
+    silent: 'a.b-c,m2 of 1000',
+  },
 ];
 const announced = (remote: string, value: typeof first | null = first) => ({
   [`${remote}.wireguard.semaphore.uw.io/pubKey`]: value && value.pubKey,
   [`${remote}.wireguard.semaphore.uw.io/endpoint`]: value && value.endpoint,
   [`${remote}.wireguard.semaphore.uw.io/planes`]: value && value.planes,
+  [`${remote}.wireguard.semaphore.uw.io/silent`]: value && value.silent,
 });
 
 let world: OwnNodeCluster;
@@ -130,12 +141,19 @@ describe("the policy for an agent's own Node", () => {
     { name: 'a host name', values: { ...first, endpoint: 'example.org:51820' }, about: 'endpoint' },
     { name: 'an address without a port', values: { ...first, endpoint: '192.0.2.1' }, about: 'endpoint' },
     { name: 'one port', values: { ...first, planes: '51820' }, about: 'planes' },
+    { name: 'silent Nodes without a number', values: { ...first, silent: 'm1,m2' }, about: 'silent' },
+    { name: 'silent Nodes that no Node can be', values: { ...first, silent: 'm1,M2 of 3' }, about: 'silent' },
+    {
+      name: 'a long list of silent Nodes',
+      values: { ...first, silent: `${'m'.repeat(66_000)} of 3` },
+      about: 'silent',
+    },
     { name: 'a long text', values: { ...first, endpoint: `192.0.2.1:51820${' '.repeat(100_000)}` }, about: 'endpoint' },
   ])('refuses $name in the right annotation', async ({ values, about }) => {
     const before = await world.node('n1');
     expect(refusal(await agent.request('PATCH', node('n1'), annotations(announced('c2', values))))).toMatch(
       new RegExp(
-        '^403 .* only a WireGuard public key, two ports, and an IP address with a port; ' +
+        '^403 .* only a WireGuard public key, two ports, names of silent Nodes, and an IP address with a port; ' +
           `this changes c2.wireguard.semaphore.uw.io/${about}$`,
       ),
     );
@@ -238,7 +256,7 @@ describe("the policy for an agent's own Node", () => {
     const before = await world.node('n1');
     expect(refusal(await agent.request('PATCH', node('n1'), patch))).toBe(
       `403 nodes "n1" is forbidden: ${denied}: semaphore-wireguard may change only these annotations of its Node: ` +
-        `<remote>.wireguard.semaphore.uw.io/pubKey, /endpoint and /planes; this changes ${about}`,
+        `<remote>.wireguard.semaphore.uw.io/pubKey, /endpoint, /planes and /silent; this changes ${about}`,
     );
     expect(await world.node('n1')).toEqual(before);
   });

@@ -134,5 +134,6 @@ export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettin
   allowedEndpoints: undefined,
   deviceAddress: 'none',
   keyRotation: undefined,
+  reportSilentAfterMs: 0,
   ...more,
 });

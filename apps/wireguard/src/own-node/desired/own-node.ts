@@ -1,5 +1,11 @@
 import type { Node } from '@kube-semaphore/kube-objects';
-import { endpointAddressAnnotation, endpointAnnotation, planesAnnotation, pubKeyAnnotation } from '../../names.ts';
+import {
+  endpointAddressAnnotation,
+  endpointAnnotation,
+  planesAnnotation,
+  pubKeyAnnotation,
+  silentAnnotation,
+} from '../../names.ts';
 import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
 import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable, parseEndpoint } from '../../mesh/desired/endpoint.ts';
@@ -144,7 +150,12 @@ export function annotationPatch(
     ],
   );
   const unwanted = [
-    ...withdrawn.flatMap((remote) => [pubKeyAnnotation(remote), endpointAnnotation(remote), planesAnnotation(remote)]),
+    ...withdrawn.flatMap((remote) => [
+      pubKeyAnnotation(remote),
+      endpointAnnotation(remote),
+      planesAnnotation(remote),
+      silentAnnotation(remote),
+    ]),
     ...announced.flatMap(({ remote }) => [endpointAnnotation(remote), planesAnnotation(remote)]),
   ].filter((key) => !wanted.some(([other]) => other === key));
   const patch: AnnotationPatch = Object.fromEntries([

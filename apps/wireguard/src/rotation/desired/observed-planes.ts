@@ -130,7 +130,7 @@ function subnetsOf(
 }
 
 /** Who has which entry: the Node with its ranges, or else with its key. Each entry has one Node. */
-function entriesOf(device: Device | undefined, peers: readonly DesiredPeer[]): Map<string, Peer> {
+export function entriesOf(device: Device | undefined, peers: readonly DesiredPeer[]): Map<string, Peer> {
   const byRange = new Map(device?.peers.flatMap((peer) => peer.allowedIps.map((range) => [range, peer] as const)));
   const byKey = new Map(device?.peers.map((peer) => [peer.publicKey, peer]));
   const taken = new Set<Peer>();

@@ -8,7 +8,7 @@ it('hears a peer when its bytes grow, or begin anew', () => {
   const heard = new Heard();
   const at = (nowMs: number, receivedBytes: number) => {
     heard.update([device(receivedBytes)], nowMs);
-    return heard.atMs('wireguard.c2', key(1));
+    return heard.last('wireguard.c2', key(1))?.atMs;
   };
   expect([at(1, 0), at(2, 0), at(3, 9), at(4, 9), at(5, 1)]).toEqual([1, 1, 3, 3, 5]);
 });
@@ -16,7 +16,7 @@ it('hears a peer when its bytes grow, or begin anew', () => {
 it('knows nothing of a peer that it does not see', () => {
   const heard = new Heard();
   heard.update([device(1)], 1);
-  expect(heard.atMs('wireguard.c2.1', key(1))).toBeUndefined();
+  expect(heard.last('wireguard.c2.1', key(1))).toBeUndefined();
   heard.update([], 2);
-  expect(heard.atMs('wireguard.c2', key(1))).toBeUndefined();
+  expect(heard.last('wireguard.c2', key(1))).toBeUndefined();
 });
