@@ -17,6 +17,7 @@ import { orderTexts } from './config/cluster-order.ts';
 import type { RemoteSettings, Settings } from './config/settings.ts';
 import type { Drain } from './endpoints/desired/routing/drains.ts';
 import { LocalDrains } from './endpoints/local/drains.ts';
+import { LocalTunnels, type TunnelsStatus } from './endpoints/local/tunnels.ts';
 import { type Answering, type OrderedService, ordersReport, type OrdersReport } from './endpoints/routing-states.ts';
 import { MultiClusterServices } from './imports/multi-cluster-services.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
@@ -53,6 +54,7 @@ export class ServiceMirror {
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
   readonly #drains: LocalDrains;
+  readonly #tunnels: LocalTunnels;
   readonly #runner: Runner;
 
   constructor(input: ServiceMirrorInput) {
@@ -70,6 +72,8 @@ export class ServiceMirror {
     const zones = new LocalZones(both);
     const drains = new LocalDrains(both);
     this.#drains = drains;
+    const tunnels = new LocalTunnels({ ...both, enqueueOf: (remote) => this.#enqueueOf(remote) });
+    this.#tunnels = tunnels;
     const common = {
       ...input,
       client,
@@ -79,6 +83,7 @@ export class ServiceMirror {
       counts: this.#counts,
       zones,
       drains,
+      tunnels,
     };
     const mirrors = new Mirrors({ ...common, onStale: (cluster) => this.#mcs?.enqueueExportsOf(cluster) });
     this.#mirrors = mirrors;
@@ -86,13 +91,14 @@ export class ServiceMirror {
     this.#runner = new Runner({
       local: mirrors.local,
       prepare: async (running) => {
-        await Promise.all([mirrors.clusters.readServiceRanges(running), drains.read(running)]);
+        await Promise.all([mirrors.clusters.readServiceRanges(running), drains.read(running), tunnels.read(running)]);
       },
       watch: async (running) => [
         remotes.run((remote, run) => this.#follow(remote, run), running),
         mirrors.run(running),
         zones.run(running),
         drains.run(running),
+        tunnels.run(running),
         ...(this.#mcs ? [this.#mcs.run(running)] : []),
       ],
       remotes: () => [...mirrors.clusters.all, ...(this.#mcs?.clusters ?? [])],
@@ -110,6 +116,7 @@ export class ServiceMirror {
     AppStatus & {
       readonly names: readonly ResolvedName[];
       readonly drains: readonly Drain[] | null;
+      readonly tunnels: readonly TunnelsStatus[] | null;
       readonly orders: OrdersReport;
     }
   > {
@@ -122,6 +129,7 @@ export class ServiceMirror {
       ...this.#mirrors.clusters.status(),
       names,
       drains: this.#drains.status(),
+      tunnels: this.#tunnels.status(),
       orders: ordersReport(this.#ordered()),
       config: {
         name: local.name,
@@ -156,6 +164,7 @@ export class ServiceMirror {
       this.#writes.end(name);
     }
     for (const name of [...changes.added, ...changes.changed]) this.#writes.begin(name);
+    this.#tunnels.remotesChanged();
     this.#counts.recount(this.#mirrors.local.all(), this.#mcs?.parts() ?? []);
     this.#enqueueAll();
     return changes;
@@ -193,6 +202,11 @@ export class ServiceMirror {
 
   #ordered(): readonly OrderedService[] {
     return [...this.#mirrors.ordered, ...(this.#mcs?.ordered ?? [])];
+  }
+
+  #enqueueOf(remote: string): void {
+    this.#mirrors.enqueueOf(remote);
+    this.#mcs?.enqueueExportsOf(remote);
   }
 
   #enqueueAll(): void {

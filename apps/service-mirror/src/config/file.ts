@@ -51,6 +51,7 @@ const remoteCluster = z.strictObject({
   mirrorNamespaces: z.optional(z.array(z.string())),
   staleAfter: durationField,
   staleAction: text,
+  gateByTunnel: flag,
 });
 
 /** Multi-Cluster Services (KEP-1645). */

@@ -25,6 +25,7 @@ describe('remotesOf', () => {
       resyncPeriodMs: 0,
       staleAfterMs: 0,
       staleAction: 'unready',
+      gateByTunnel: false,
     };
     expect(read(c2)).toEqual({ remotes: [remote], problems: [], warnings: [] });
   });
@@ -52,6 +53,7 @@ describe('remotesOf', () => {
       resyncPeriod: 1_500_000_000,
       staleAfter: '10m',
       staleAction: 'keep',
+      gateByTunnel: true,
     };
     expect(read({ name: 'clusterB', servicePrefix: 'b', kubeConfigPath: '', ...direct, ...limits })).toEqual({
       remotes: [
@@ -71,6 +73,7 @@ describe('remotesOf', () => {
           resyncPeriodMs: 1_500,
           staleAfterMs: 600_000,
           staleAction: 'keep',
+          gateByTunnel: true,
         },
       ],
       problems: [],

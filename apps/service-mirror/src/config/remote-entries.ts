@@ -50,6 +50,7 @@ function remoteOf(entry: RemoteEntry, at: string, findings: Findings): RemoteSet
     resyncPeriodMs: findings.check(`${at}.resyncPeriod`, durationOf(entry.resyncPeriod, 0), 0),
     staleAfterMs: findings.check(`${at}.staleAfter`, durationOf(entry.staleAfter, 0), 0),
     staleAction: action === '' ? 'unready' : findings.check(`${at}.staleAction`, staleAction.parse(action), 'unready'),
+    gateByTunnel: entry.gateByTunnel ?? false,
   };
 }
 

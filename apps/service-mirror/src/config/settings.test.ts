@@ -49,6 +49,7 @@ describe('settingsOfOptions', () => {
           resyncPeriodMs: 3_600_000,
           staleAfterMs: 0,
           staleAction: 'unready',
+          gateByTunnel: false,
         },
       ],
     });

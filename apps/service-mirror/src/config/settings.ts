@@ -53,6 +53,8 @@ export type RemoteSettings = {
   readonly staleAfterMs: number;
   /** What happens to its endpoints in global services while it is stale. */
   readonly staleAction: 'unready' | 'remove' | 'keep';
+  /** Whether endpoints on nodes that semaphore-wireguard doesn't reach are used last. */
+  readonly gateByTunnel: boolean;
 };
 
 /** The local cluster, and what is mirrored, from flags or from a file: what is fixed while the app runs. */
@@ -136,6 +138,7 @@ export function settingsOfOptions(options: MirrorOptions): AllSettings {
         resyncPeriodMs: options.resyncPeriodMs,
         staleAfterMs: 0,
         staleAction: 'unready',
+        gateByTunnel: false,
       },
     ],
   };

@@ -23,13 +23,14 @@ import {
   withoutTimes,
 } from './desired/changes.ts';
 import { conditionChange, conflictReasons } from './desired/conditions.ts';
-import { forbiddenNamespace, forbiddenPart } from './desired/export-part.ts';
+import { forbiddenNamespace, forbiddenPart, gatedPart } from './desired/export-part.ts';
 import { desiredImport, type ImportInput, type ImportTarget } from './desired/import.ts';
 import type { ImportObjects } from './desired/objects.ts';
 import { plannedChanges } from './desired/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/retained.ts';
 import { terminating } from '../endpoints/desired/terminating.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
+import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { LocalZones } from '../services/local/zones.ts';
 import type { ImportAt, LocalImports } from './local/imports.ts';
@@ -56,6 +57,7 @@ export type ImportReconcilerOptions = {
   readonly families: () => ImportInput['families'];
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
   readonly drains: Pick<LocalDrains, 'clusters'>;
+  readonly tunnels: Pick<LocalTunnels, 'gated'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
   /** RFC 3339. */
   readonly now?: () => string;
@@ -188,11 +190,11 @@ export class ImportReconciler {
   }
 
   #target(key: string, at: ImportAt): ImportTarget {
-    const { settings, remotes, imports, clusters, families, zones, drains, states } = this.#options;
+    const { settings, remotes, imports, clusters, families, zones, drains, tunnels, states } = this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
-    const found = clusters.all.map((each) => each.part(at));
+    const found = clusters.all.map((each) => gatedPart(each.part(at), tunnels.gated(each.cluster)));
     const parts = isAllowed ? found : found.map((part, i) => forbiddenPart(part, clusters.all[i]!.cluster, namespace));
     const unknown = isAllowed ? clusters.all.filter(({ synced }) => !synced).map(({ cluster }) => cluster) : [];
     const observed = imports.observed(at, this.#isHeadless(at));

@@ -49,6 +49,12 @@ export const metrics = {
     help: 'When a cluster was drained, in seconds since 1970; 0 if that is unknown. Only of drained clusters.',
     labels: { cluster: { help: 'its name' } },
   },
+  silentNodes: {
+    name: 'semaphore_service_mirror_silent_nodes',
+    type: 'gauge',
+    help: 'Nodes of a remote that most of their witnesses call silent. Only with `gateByTunnel`.',
+    labels: { remote },
+  },
   orderedServices: {
     name: 'semaphore_service_mirror_ordered_services',
     type: 'gauge',

@@ -13,6 +13,7 @@ import { type Logger, shared } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../config/options.ts';
 import { prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
+import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
 import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import { Gaps } from '../metrics/gaps.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
@@ -44,6 +45,7 @@ export type MirrorsOptions = Pick<SourceClustersOptions, 'onStale'> & {
   readonly counts: LocalCounts;
   readonly zones: LocalZones;
   readonly drains: LocalDrains;
+  readonly tunnels: LocalTunnels;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
 };
@@ -130,6 +132,11 @@ export class Mirrors implements Feature {
   /** Without the local objects, nothing can be decided. @param since as `ReconcileContext.since` */
   enqueueAll(since?: number): void {
     if (this.local.isSynced()) this.#queue.enqueue(this.clusters.allKeys(), since);
+  }
+
+  /** Enqueues all Services of a cluster. */
+  enqueueOf(cluster: string): void {
+    if (this.local.isSynced()) this.#queue.enqueue(this.clusters.get(cluster)?.keys() ?? []);
   }
 
   /** Watches the local cluster's Services until `signal` is aborted. To be called once, when the local objects are listed. */

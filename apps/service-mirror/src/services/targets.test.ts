@@ -72,6 +72,7 @@ function start({ order: text, minReady }: { order: string; minReady?: number }) 
     keys: { overBudget: () => [], wasSeen: () => true } as never,
     zones: { zones: ['a'], haveAllNodes: true },
     drains: { clusters: new Set<string>() },
+    tunnels: { gated: () => new Set<string>() },
     states,
   });
   return {

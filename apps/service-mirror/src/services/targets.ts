@@ -8,7 +8,9 @@ import type { LocalZones } from './local/zones.ts';
 import { parseServiceKey, type ServiceKey } from '../names.ts';
 import { orderFor } from '../config/cluster-order.ts';
 import { knownClusters, prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
+import { gatedView } from '../endpoints/desired/gating.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
+import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { SourceCluster } from './remote/source-cluster.ts';
 import type { SourceClusters } from './remote/source-clusters.ts';
@@ -31,6 +33,7 @@ export type TargetsOptions = {
   readonly keys: ServiceKeys;
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
   readonly drains: Pick<LocalDrains, 'clusters'>;
+  readonly tunnels: Pick<LocalTunnels, 'gated'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
 };
 
@@ -61,6 +64,11 @@ export class Targets {
     return parsed.kind === 'global' ? this.#global(key, parsed) : this.#mirror(key, parsed);
   }
 
+  #gated(cluster: string, view: ServiceView, use: Use): ServiceView {
+    const gated = this.#options.tunnels.gated(cluster);
+    return gated.size === 0 ? view : gatedView(view, gated, use === 'mirror');
+  }
+
   #mirror(key: string, { cluster, namespace, name }: Extract<ServiceKey, { kind: 'mirror' }>): Target | undefined {
     const { settings, remotes, clusters, keys } = this.#options;
     const prefixes = prefixesOf(remotes);
@@ -75,7 +83,7 @@ export class Targets {
         prefix,
         mirrorNamespace: settings.mirrorNamespace,
         families: clusters.families,
-        source: source.view(namespace, name),
+        source: this.#gated(cluster, source.view(namespace, name), 'mirror'),
         prefixes: [...prefixes.values()],
         retainsUnseen: !settings.serviceSync && !keys.wasSeen(key),
         retainsEndpoints: !remote.settled,
@@ -93,8 +101,9 @@ export class Targets {
     const sources: GlobalSource[] = [];
     for (const each of clusters.all) {
       const { cluster, stale } = each;
-      const view = each.source('global')?.view(namespace, name);
-      if (view === undefined) continue;
+      const known = each.source('global')?.view(namespace, name);
+      if (known === undefined) continue;
+      const view = this.#gated(cluster, known, 'global');
       const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
       sources.push(sourceOf(isSkipped ? withoutPart(view) : view, cluster, cluster === settings.local.name, stale));
     }

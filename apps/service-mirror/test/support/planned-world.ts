@@ -256,6 +256,7 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: D
     clusters: { all: clusters, families, get: (name) => clusters.find(({ cluster }) => cluster === name) },
     zones: { zones: [], haveAllNodes: false },
     drains: { clusters: new Set<string>() },
+    tunnels: { gated: () => new Set<string>() },
     states: new RoutingStates(),
   });
   return new ServiceReconciler({
@@ -369,6 +370,7 @@ function importsOf(
     families: () => families,
     zones: { zones: [], haveAllNodes: false },
     drains: { clusters: new Set<string>() },
+    tunnels: { gated: () => new Set<string>() },
     states: new RoutingStates(),
     writes: {
       write: () => Promise.reject(new Error('a plan writes nothing')),

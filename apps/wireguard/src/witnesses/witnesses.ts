@@ -107,6 +107,7 @@ export class Witnesses {
 
   /** Watches until `signal` is aborted; once. */
   async run(running: RunOptions): Promise<void> {
+    if (running.signal.aborted) return;
     const wanted = Promise.withResolvers<void>();
     const tick = (): void => {
       if (this.#options.remotes().some(({ settings }) => settings.reportSilentAfterMs > 0)) wanted.resolve();
@@ -127,7 +128,6 @@ export class Witnesses {
     const { local, remotes, metrics, nowMs = () => performance.now() } = this.#options;
     const remote = remotes().find(({ settings }) => settings.name === name);
     const { node } = local;
-    if (remote === undefined) this.#memory.delete(name);
     if (remote === undefined || node === undefined) return { wrote: false };
     const key = silentAnnotation(name);
     if (remote.settings.reportSilentAfterMs === 0) {
@@ -194,11 +194,17 @@ export class Witnesses {
     return { wrote: true };
   }
 
-  /** More often than a silence takes, and without a reporter, only what removes a report. */
+  /** Often enough for a silence; where nothing is reported, for a report that has to go. */
   #enqueueDue(): void {
     const { remotes, nowMs = () => performance.now() } = this.#options;
     const now = nowMs();
-    for (const { settings } of remotes()) {
+    const all = remotes();
+    for (const name of this.#lookedMs.keys())
+      if (!all.some(({ settings }) => settings.name === name)) {
+        this.#memory.delete(name);
+        this.#lookedMs.delete(name);
+      }
+    for (const { settings } of all) {
       const { name, reportSilentAfterMs } = settings;
       const periodMs = reportSilentAfterMs === 0 ? LONGEST_PERIOD_MS : periodOf(reportSilentAfterMs);
       if (now - (this.#lookedMs.get(name) ?? -Infinity) < periodMs) continue;

@@ -12,7 +12,12 @@ const deployed = [
     'policy/components/network-policies-calico-api',
   ],
   ['policy/remote', 'policy/components/remote-namespaces'],
-  ['service-mirror/base', 'service-mirror/components/global', 'service-mirror/components/mcs'],
+  [
+    'service-mirror/base',
+    'service-mirror/components/global',
+    'service-mirror/components/gate-by-tunnel',
+    'service-mirror/components/mcs',
+  ],
   ['service-mirror/remote', 'service-mirror/components/remote-mcs'],
   ['wireguard/base'],
   ['wireguard/remote', 'wireguard/components/calico-blocks'],

@@ -89,6 +89,7 @@ const table: readonly Choice[] = [
   },
   mirror({}),
   mirror({ globalServices: true }, 'global'),
+  mirror({ gateByTunnel: true }, 'gate-by-tunnel'),
   mirror({ admissionPolicies: false }, 'before-1.30'),
   mirror({ metrics }, 'metrics-network-policy'),
   mirror({ global: { monitoring } }, 'prometheus-operator'),

@@ -44,6 +44,7 @@ export const choices: readonly Choice[] = [
   { folder: 'policy/remote', components: ['policy/components/remote-namespaces'] },
   { folder: 'service-mirror/base' },
   { folder: 'service-mirror/base', components: ['service-mirror/components/global'] },
+  { folder: 'service-mirror/base', components: ['service-mirror/components/gate-by-tunnel'] },
   { folder: 'service-mirror/base', components: ['service-mirror/components/before-1.30'] },
   { folder: 'service-mirror/base', components: ['service-mirror/components/metrics-network-policy'] },
   { folder: 'service-mirror/base', components: ['service-mirror/components/mcs'] },

@@ -97,4 +97,9 @@ export type SourceSlice = {
    * undefined if all are `''`. They aren't in the endpoints, which a mirror shares.
    */
   readonly pods?: readonly string[] | undefined;
+  /**
+   * The names of the endpoints' Nodes, in their order, with `''` for one that has none; undefined if they aren't wanted. They are of
+   * the remote, and never written.
+   */
+  readonly nodes?: readonly string[] | undefined;
 };

@@ -155,6 +155,34 @@ describe('the Pod of an endpoint', () => {
   });
 });
 
+describe('the node of an endpoint', () => {
+  const nodesOf = (nodeName: string, hasNodes?: boolean) =>
+    readSlice(sliceOf({ endpoints: [{ addresses: ['10.4.0.1'], nodeName }] }), {
+      ...rules,
+      ...(hasNodes && { hasNodes }),
+    }).value!.nodes;
+
+  it('is kept beside it, where it is wanted', () => {
+    expect([nodesOf('m1', true), nodesOf('m1')]).toEqual([['m1'], undefined]);
+  });
+
+  it.each(['', 'M 1', 'x'.repeat(254)])('is none if no Node can have the name %j', (name) => {
+    expect(nodesOf(name, true)).toEqual(['']);
+  });
+
+  it('is in the place of its endpoint', () => {
+    const endpoints = ['10.4.0.3', '127.0.0.1', '10.4.0.1'].map((address, i) => ({
+      addresses: [address],
+      nodeName: `m${i}`,
+    }));
+    const { value } = readSlice(sliceOf({ endpoints }), { ...rules, hasNodes: true });
+    expect([value!.endpoints.map(({ address }) => address), value!.nodes]).toEqual([
+      ['10.4.0.1', '10.4.0.3'],
+      ['m2', 'm0'],
+    ]);
+  });
+});
+
 describe('the conditions of an endpoint', () => {
   it.each([
     { conditions: undefined, want: { ready: true, serving: true, terminating: false } },

@@ -18,6 +18,8 @@ export type SliceRules = {
   readonly isLocal: boolean;
   /** Pods aren't named: a ServiceImport has only the hostnames that its exporters chose. */
   readonly isAnonymous?: boolean;
+  /** Whether to keep the names of the remote's Nodes. */
+  readonly hasNodes?: boolean;
 };
 
 /** In all endpoints of a slice. The API server accepts 100 per endpoint; Kubernetes' own controller writes one. */
@@ -62,7 +64,9 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules, known?: reado
       const endpoint = readEndpoint(raw, context);
       if (endpoint === undefined) return [];
       const isNamed = rules.isAnonymous === true || endpoint.hostname !== undefined;
-      return [{ endpoint, pod: isNamed ? '' : podOf(raw) }];
+      return [
+        { endpoint, pod: isNamed ? '' : podOf(raw), node: rules.hasNodes === true ? context.shared(nodeOf(raw)) : '' },
+      ];
     })
     .toSorted((a, b) => compareText(a.endpoint.address, b.endpoint.address));
   const endpoints = sharedEndpoints(
@@ -70,7 +74,8 @@ export function readSlice(slice: EndpointSlice, rules: SliceRules, known?: reado
     read.map(({ endpoint }) => endpoint),
   );
   const pods = read.some(({ pod }) => pod !== '') ? read.map(({ pod }) => pod) : undefined;
-  return { value: { uid, namespace, name, service, family, ports, endpoints, pods }, skipped };
+  const nodes = rules.hasNodes === true ? { nodes: read.map(({ node }) => node) } : {};
+  return { value: { uid, namespace, name, service, family, ports, endpoints, pods, ...nodes }, skipped };
 }
 
 /** Which limit a slice exceeds; undefined if none. The codec refuses more than 1,000 endpoints. */
@@ -133,6 +138,9 @@ function readEndpoint(
     zones: undefined,
   };
 }
+
+/** Only to be compared: a name that no Node can have is none. */
+const nodeOf = ({ nodeName }: EndpointSlice['endpoints'][number]): string => (isDnsSubdomain(nodeName) ? nodeName : '');
 
 /** The API server would refuse the whole slice for an invalid hostname. */
 function readHostname(

@@ -54,6 +54,7 @@ export const heldSlices = {
     const isKept = stored.value.endpoints.map((endpoint) => !addressesOf(endpoint).includes(address));
     const endpoints = stored.value.endpoints.filter((_, i) => isKept[i]);
     const pods = stored.value.pods?.filter((_, i) => isKept[i]);
-    return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints, pods } };
+    const nodes = stored.value.nodes?.filter((_, i) => isKept[i]);
+    return endpoints.length === 0 ? undefined : { ...stored, value: { ...stored.value, endpoints, pods, nodes } };
   },
 };

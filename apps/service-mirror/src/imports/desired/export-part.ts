@@ -1,5 +1,7 @@
 import type { Diagnostic } from '@kube-semaphore/multicluster';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
+import { gatedSlices } from '../../endpoints/desired/gating.ts';
+import { memoize } from '@kube-semaphore/memoize';
 import type { Reading, SourceSlice } from '../../endpoints/desired/source.ts';
 import type { OwnExport } from './conditions.ts';
 import type { Export, ExportedDefinition } from './export.ts';
@@ -61,6 +63,16 @@ export function exportPart({
     diagnostics: [...ofService, ...slices.flatMap(({ skipped }) => skipped)].map((each) => ({ cluster, ...each })),
   };
 }
+
+/** A cluster's part in an import, with the endpoints on silent Nodes used last. */
+export function gatedPart(part: ExportPart, silent: ReadonlySet<string>): ExportPart {
+  return silent.size === 0 || part.exporter === undefined ? part : gatedOnce(part, silent);
+}
+
+const gatedOnce = memoize(({ exporter, diagnostics }: ExportPart, silent: ReadonlySet<string>): ExportPart => ({
+  exporter: exporter && { ...exporter, slices: gatedSlices(exporter.slices, silent, exporter.definition.headless) },
+  diagnostics,
+}));
 
 /** A cluster's part in an import that may not be made. */
 export function forbiddenPart({ exporter, diagnostics }: ExportPart, cluster: string, namespace: string): ExportPart {

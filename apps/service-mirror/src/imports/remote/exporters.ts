@@ -144,7 +144,7 @@ export class McsClusters {
     const { settings: fixed, sources } = this.#options;
     const { families, allowedPodCidrs: allowed } = settings;
     const addresses = { families, allowed, local: fixed.local.cidrs, services: sources.serviceRanges };
-    const rules = { isLocal: false, addresses };
+    const rules = { isLocal: false, addresses, hasNodes: settings.gateByTunnel };
     const importer = importerOf(fixed);
     const cluster = this.#newCluster({ cluster: settings.name, client, state, rules, importer });
     if (this.#isUnavailable) cluster.unavailable();

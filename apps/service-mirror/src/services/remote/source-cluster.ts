@@ -182,7 +182,14 @@ export class SourceCluster {
     return new ServiceSource({
       client,
       selector,
-      rules: { addresses, isLocal: remote === undefined, isLocalFirst, importer, namespaces: remote?.mirrorNamespaces },
+      rules: {
+        addresses,
+        isLocal: remote === undefined,
+        isLocalFirst,
+        importer,
+        namespaces: remote?.mirrorNamespaces,
+        hasNodes: remote?.gateByTunnel === true,
+      },
       options,
       budget,
       hooks: (watch, until) => this.#hooks(watch, until),

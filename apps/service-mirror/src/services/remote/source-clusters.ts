@@ -109,19 +109,12 @@ export class SourceClusters {
     const statusOf = (cluster: SourceCluster) => cluster.status(this.#mirrorsOf(cluster).length);
     return {
       remotes: this.#options.remotes.all.map(({ settings }) => {
-        const {
-          name,
-          prefix,
-          families,
-          allowedPodCidrs,
-          mirrorNamespaces = null,
-          staleAfterMs,
-          staleAction,
-        } = settings;
+        const { name, prefix, families, allowedPodCidrs, mirrorNamespaces = null, gateByTunnel } = settings;
+        const { staleAfterMs, staleAction } = settings;
         const allowedPodCIDRs = allowedPodCidrs?.map(({ text }) => text) ?? null;
         const stale = { staleAfterSeconds: staleAfterMs / 1_000, staleAction };
         const limits = { families: familyNames(families), allowedPodCIDRs, mirrorNamespaces };
-        const config = { servicePrefix: prefix, ...limits, ...stale };
+        const config = { servicePrefix: prefix, ...limits, ...stale, gateByTunnel };
         return { ...statusOf(this.get(name)!), config };
       }),
       localServices: this.#local && statusOf(this.#local),

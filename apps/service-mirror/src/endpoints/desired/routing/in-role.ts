@@ -49,7 +49,7 @@ export function withoutRole<S extends Pick<DesiredSlice, 'annotations' | 'endpoi
 const isUsed = (endpoint: Endpoint): boolean => isReady(endpoint) && endpoint.conditions.serving !== false;
 
 /** One that its own cluster says is not serving is never a standby, also if it is published as ready. */
-function standbyConditions(endpoint: Endpoint): Endpoint['conditions'] {
+export function standbyConditions(endpoint: Endpoint): Endpoint['conditions'] {
   if (isUsed(endpoint)) return STANDBY;
   return isReady(endpoint) ? sharedConditions({ ...endpoint.conditions, ready: false }) : endpoint.conditions;
 }
