@@ -100,8 +100,11 @@ export class LocalTunnels {
   remotesChanged(): void {
     const remotes = this.#remotes;
     if (remotes.length > 0) this.#wanted.resolve();
-    for (const name of this.#verdicts.keys())
-      if (!remotes.some(({ settings }) => settings.name === name)) this.#verdicts.delete(name);
+    for (const name of this.#verdicts.keys()) {
+      if (remotes.some(({ settings }) => settings.name === name)) continue;
+      this.#verdicts.delete(name);
+      this.#options.metrics.silentNodes.remove({ remote: name });
+    }
     this.#update(this.#known);
   }
 
@@ -118,9 +121,10 @@ export class LocalTunnels {
       const verdict = verdictOf(reportsFor(name, nodes));
       state.skipped.replace('tunnels', this.#isForbidden ? [FORBIDDEN] : diagnosticsOf(verdict));
       this.#options.metrics.silentNodes.set({ remote: name }, verdict.silent.length);
-      const before = this.#verdicts.get(name)?.verdict ?? NO_VERDICT;
-      if (isDeepStrictEqual(verdict, before)) continue;
+      const known = this.#verdicts.get(name)?.verdict;
+      if (isDeepStrictEqual(verdict, known)) continue;
       this.#verdicts.set(name, { verdict, gated: verdict.isRemote ? NOTHING : new Set(verdict.silent) });
+      if (known === undefined && verdict.silent.length === 0) continue;
       this.#options.log.info({ cluster: name, ...verdict }, 'silent nodes');
       this.#options.enqueueOf(name);
     }
