@@ -1,11 +1,11 @@
-import { type Cidr, containsCidr, isUsedFamily, overlaps, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, containsCidr, overlaps, parseCidr } from '@kube-semaphore/net';
 import { mapRead, type Read } from '../clusters/objects.ts';
 import { pluginZones } from '../corefile/zones.ts';
 import { COREDNS, hasImports, importsFault } from '../corefile/faults.ts';
 import { serversOf } from '../dns/config.ts';
 import { some } from '../output/some.ts';
 import type { Check, Finding } from './check.ts';
-import { type ClusterReport, ownNames, readPods, seenRemotes } from '../clusters/report.ts';
+import { isUsedBetween, readPods, seenRemotes } from '../clusters/report.ts';
 import { dnsRules } from './dns-rules.ts';
 import { deadEnds } from './facts/exported.ts';
 import { namesResolved } from './names-resolved.ts';
@@ -87,32 +87,21 @@ export const ofClusters: readonly Check[] = [
       }),
   }),
   checkOfFact('ranges-apart', {
-    hint: 'give each cluster pod addresses that no other cluster has, or link them by families that differ: docs/link.md#one-family',
+    hint: 'give each cluster pod addresses that no other cluster has, or use one family: docs/link.md#one-family',
     fact: podRangesOf,
     detailsOf: (ranges, reading, others) =>
       others.flatMap((other) => {
         const theirs = podRangesOf(other);
         if (!theirs.known) return [];
-        const clash = ranges.find((range) => theirs.value.some((each) => overlaps(range, each)));
-        return clash === undefined || !isUsedBetween(clash, reading, other)
+        const clash = ranges.find(
+          (range) => isUsedBetween(range.family, reading, other) && theirs.value.some((each) => overlaps(range, each)),
+        );
+        return clash === undefined
           ? []
           : [`${reading.cluster} and ${other.cluster} share pod addresses of ${clash.text}`];
       }),
   }),
 ];
-
-/** Whether one of two clusters uses the family of a range in the other one, as its apps say; without apps, both do. */
-function isUsedBetween({ family }: Cidr, one: ClusterReport, other: ClusterReport): boolean {
-  const seen = [...remotesNamed(one, other), ...remotesNamed(other, one)];
-  return (
-    seen.length === 0 ||
-    seen.some(({ remote: { config } }) => isUsedFamily(family, { families: config.families ?? undefined }))
-  );
-}
-
-/** A cluster, as the apps of another one see it. */
-const remotesNamed = (by: ClusterReport, cluster: ClusterReport) =>
-  seenRemotes([by]).filter(({ remote }) => [...ownNames(cluster), cluster.cluster].includes(remote.name));
 
 /** An app may also lack all Pods, as one that is scaled to 0. */
 export const podsComplete: Check = checkOfFact('pods-complete', {

@@ -1,4 +1,5 @@
 import { type PodOnNode, podOnNodeKind } from '@kube-semaphore/kube-objects';
+import { type IpFamily, isUsedFamily } from '@kube-semaphore/net';
 import { printable } from '@kube-semaphore/text';
 import type { Terminal } from '../output/terminal.ts';
 import { type AppStatus, readAppStatus, type RemoteStatus } from './app-status.ts';
@@ -93,6 +94,16 @@ export const readPods = (reports: readonly ClusterReport[]): readonly ReadPod[] 
 /** All remotes, as each Pod sees them. */
 export const seenRemotes = (reports: readonly ClusterReport[]): readonly SeenRemote[] =>
   readPods(reports).flatMap((read) => read.status.remotes.map((remote) => ({ ...read, remote })));
+
+/** Whether one of two clusters uses addresses of a family of the other one, as its apps say; without apps, both do. */
+export function isUsedBetween(family: IpFamily, one: ClusterReport, other: ClusterReport): boolean {
+  const remotesIn = (by: ClusterReport, cluster: ClusterReport) =>
+    seenRemotes([by]).filter(({ remote }) => [...ownNames(cluster), cluster.cluster].includes(remote.name));
+  const seen = [...remotesIn(one, other), ...remotesIn(other, one)];
+  const uses = ({ remote: { config } }: SeenRemote): boolean =>
+    isUsedFamily(family, { families: config.families ?? undefined });
+  return seen.length === 0 || seen.some(uses);
+}
 
 /** Why a cluster that was read has nothing to show, as a sentence; undefined: it has Pods of our apps. */
 export const withoutApps = ({ cluster, failure, pods }: ClusterReport): string | undefined =>

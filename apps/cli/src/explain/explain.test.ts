@@ -32,6 +32,7 @@ import type { Facts, SideFacts } from './facts.ts';
 import { explain, hopNames } from './explain.ts';
 import { explainPage, explainText, isFine } from './page.ts';
 import { pairsOf } from './pairs.ts';
+import { pathOf } from './path.ts';
 import { probeUrls } from './probe.ts';
 import { viaOf } from './via.ts';
 
@@ -210,6 +211,26 @@ const unready = slices('10.4.0.9').map((slice) => ({
 const peer = tunnel('c2', '10.4.0.0/24').peers![0]!;
 const toPod = { ...facts.to, name: 'web-1', port: '8080' };
 const paint = (_: string, text: string) => text;
+
+describe('the addresses of a path', () => {
+  it.each([
+    { families: [6] as (4 | 6)[], want: ['fd00:2::7', 'fd00:4::9'] },
+    { families: null, want: ['10.2.0.7', '10.4.0.9'] },
+  ])('are of a family that the clusters use of each other: $families', ({ families, want }) => {
+    const dual = (name: string, ...ips: readonly string[]) => {
+      const one = pod(name, '');
+      return { ...one, status: { ...one.status, podIPs: ips.map((ip) => ({ ip })) } };
+    };
+    const used = { config: { families } };
+    const changes = { agent: used, mirrors: used };
+    const { callerIp, targetIp } = pathOf({
+      ...facts,
+      here: side('c1', dual('cart', '10.2.0.7', 'fd00:2::7'), changes),
+      there: side('c2', dual('web-1', '10.4.0.9', 'fd00:4::9'), changes),
+    });
+    expect([callerIp, targetIp]).toEqual(want.map(known));
+  });
+});
 
 describe('an explanation', () => {
   it('has each hop fine if nothing is wrong', () => {

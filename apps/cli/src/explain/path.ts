@@ -1,6 +1,7 @@
 import type { PodOnNode, Service } from '@kube-semaphore/kube-objects';
 import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/network-policies';
 import { mapRead, type Read } from '../clusters/objects.ts';
+import { isUsedBetween } from '../clusters/report.ts';
 import type { Facts, SideFacts } from './facts.ts';
 import { portOf } from './hops/ports.ts';
 import { addressesIn, copiesOf, readyIn } from './hops/services.ts';
@@ -26,7 +27,9 @@ export function pathOf(facts: Facts): Path {
   const via = viaOf(facts);
   const caller = podNamed(here, from);
   const target = isPod ? podNamed(there, to) : targetOf(facts, via);
-  const [callerIps, targetIps] = [ipsOf(caller, from), ipsOf(target, to)];
+  const isUsed = (ip: string): boolean => isUsedBetween(familyOf(ip), here.report, there.report);
+  const callerIps = usedFirst(ipsOf(caller, from), isUsed);
+  const targetIps = usedFirst(ipsOf(target, to), isUsed);
   return {
     isPod,
     via,
@@ -82,9 +85,13 @@ function ipsOf(pod: Read<PodOnNode | undefined>, { ip }: End): readonly string[]
   return ip === undefined ? all.map((each) => each.ip) : [ip];
 }
 
+const familyOf = (ip: string): 4 | 6 => (ip.includes(':') ? 6 : 4);
+
+const usedFirst = (ips: readonly string[], isUsed: (ip: string) => boolean): readonly string[] =>
+  ips.toSorted((a, b) => Number(isUsed(b)) - Number(isUsed(a)));
+
 /** An address of the family that both have. */
 function addressOf(own: readonly string[], theirs: readonly string[]): Read<string> {
-  const isIpv6 = (ip: string): boolean => ip.includes(':');
-  const value = own.find((ip) => theirs.some((each) => isIpv6(each) === isIpv6(ip))) ?? own[0];
+  const value = own.find((ip) => theirs.some((each) => familyOf(each) === familyOf(ip))) ?? own[0];
   return value === undefined ? { known: false, why: 'the address of the Pod is not known' } : { known: true, value };
 }

@@ -1,7 +1,7 @@
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelKey, isLabelValue } from '@kube-semaphore/naming';
 import { parseIp } from '@kube-semaphore/net';
-import { type AppPod } from '../clusters/report.ts';
+import { type AppPod, isUsedBetween } from '../clusters/report.ts';
 import { UsageError } from '../usage-error.ts';
 import { PORT, type Target } from './probe.ts';
 
@@ -16,11 +16,12 @@ export type Site = {
 /** The Service of the answering Pods, which has the same name everywhere. */
 type Named = { readonly name: string; readonly namespace: string };
 
-/** The ways from a cluster to the others: to Pod IPs, and if the cluster mirrors the other one, to its Service. */
+/** The ways from a cluster to the others: to Pod IPs of the families in use, and if the cluster mirrors the other one, to its Service. */
 export function targetsOf(from: Site, others: readonly Site[], { name, namespace }: Named): readonly Target[] {
   return others.flatMap((other): readonly Target[] => {
     const to = other.cluster;
-    const pods = other.ips.map((ip) => ({ to, by: 'pod' as const, url: urlOf(ip.includes(':') ? `[${ip}]` : ip) }));
+    const ips = other.ips.filter((ip) => isUsedBetween(ip.includes(':') ? 6 : 4, from, other));
+    const pods = ips.map((ip) => ({ to, by: 'pod' as const, url: urlOf(ip.includes(':') ? `[${ip}]` : ip) }));
     const mirror = mirrorOf(from, other);
     if (mirror === undefined) return pods;
     const service = `${mirror.prefix}-${namespace}-73736d-${name}.${mirror.namespace}.svc`;

@@ -16,7 +16,7 @@ export const portsOf = ({
 export type DeviceSettings = {
   /** Of the remote. */
   readonly name: string;
-  /** Where its pods are, in the families that are used of it: routed to the device, and the limit of what its Nodes can have. At least one. */
+  /** Where its pods are, of the families in use: routed to the device, and the limit of what its Nodes can have. At least one. */
   readonly podSubnets: readonly Cidr[];
   readonly device: string;
   readonly mtuBytes: number;
