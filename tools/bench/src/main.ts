@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
+import { benchManyRemotes } from './many-remotes/many-remotes.ts';
 import { commandLine, type SharedOptions } from './options.ts';
 import type { Setting } from './phases/run.ts';
 import { benchPolicy } from './policy/policy.ts';
@@ -18,6 +19,11 @@ const program = commandLine({
   policy: async (options) => tell(await benchPolicy(options, await setting('policy')), options),
   mirror: async (options) => tell(await benchServiceMirror(options, await setting('service-mirror')), options),
   wireGuard: async (options) => tell(await benchWireGuard(options, await setting('wireguard')), options),
+  manyRemotes: async (options) => {
+    const [mirror, policy] = [await setting('service-mirror'), await setting('policy')];
+    const launchers = { 'service-mirror': mirror.launcher, policy: policy.launcher };
+    await tell(await benchManyRemotes(options, launchers, mirror.say), options);
+  },
 });
 try {
   await program.parseAsync();
@@ -31,7 +37,7 @@ async function setting(app: Parameters<typeof bundle>[0]): Promise<Setting> {
   return { launcher: await bundle(app, { root }), say: (what) => console.error(`- ${what}`) };
 }
 
-async function tell(measured: Report, { embedded, encoding, json }: SharedOptions): Promise<void> {
+async function tell(measured: Report, { embedded, encoding, json }: Partial<SharedOptions>): Promise<void> {
   // Targets are for the real server and protobuf, the default.
   const report = embedded === true || encoding === 'json' ? { ...measured, targets: {} } : measured;
   console.log(renderMarkdown(report));

@@ -7,7 +7,7 @@ function read(...args: readonly string[]): object {
   const action = async (options: object): Promise<void> => {
     result = options;
   };
-  const program = commandLine({ policy: action, mirror: action, wireGuard: action });
+  const program = commandLine({ policy: action, mirror: action, wireGuard: action, manyRemotes: action });
   for (const command of [program, ...program.commands]) command.configureOutput({ writeOut() {}, writeErr() {} });
   program.parse(args, { from: 'user' });
   return result;
@@ -20,6 +20,7 @@ describe('commandLine', () => {
   it.each([
     { app: 'policy', want: { ...race, ...companions, pods: 10_000, sets: 500, remotes: 1, rollout: 1000 } },
     { app: 'service-mirror', want: { ...race, services: 1000, endpoints: 10, rollout: 100, peerReads: 'endpoints' } },
+    { app: 'many-remotes', want: { repeat: 3, settle: 10, remotes: 250, services: 10, changes: 900, rate: 90 } },
     { app: 'wireguard', want: { ...shared, nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(read(app)).toEqual(want);

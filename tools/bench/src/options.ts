@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { MOST_REMOTES } from './policy/fleet.ts';
+import { MOST_REMOTES as MANY_REMOTES } from './many-remotes/shop.ts';
 import { type SourceKind, sourceKinds } from './service-mirror/source-objects.ts';
 import { MOST_NODES } from './wireguard/remote-nodes.ts';
 
@@ -49,15 +50,25 @@ export type WireGuardOptions = SharedOptions & {
   readonly scrapes: number;
 };
 
+export type ManyRemotesOptions = Pick<SharedOptions, 'repeat' | 'settle' | 'json'> & {
+  /** Number of remote clusters; two are measured besides. */
+  readonly remotes: number;
+  readonly services: number;
+  readonly changes: number;
+  /** Changes a second. */
+  readonly rate: number;
+};
+
 /** What runs each bench. */
 type Actions = {
   readonly policy: (options: PolicyOptions) => Promise<void>;
   readonly mirror: (options: MirrorOptions) => Promise<void>;
   readonly wireGuard: (options: WireGuardOptions) => Promise<void>;
+  readonly manyRemotes: (options: ManyRemotesOptions) => Promise<void>;
 };
 
 /** The program: a command for each app. It throws a CommanderError for a wrong command line, and for help. */
-export function commandLine({ policy, mirror, wireGuard }: Actions): Command {
+export function commandLine({ policy, mirror, wireGuard, manyRemotes }: Actions): Command {
   const program = new Command('npm run bench --')
     .description('Measures the bundle of an app on its own API servers.')
     .showHelpAfterError()
@@ -99,6 +110,16 @@ export function commandLine({ policy, mirror, wireGuard }: Actions): Command {
     .option('--changes <n>', 'nodes whose endpoint changes, one after the other, or all', natural(1), 20)
     .option('--scrapes <n>', 'reads of /metrics, 15 s apart', natural(1), 5)
     .action(wireGuard);
+
+  repeated(program.command('many-remotes'))
+    .description(
+      'Measures both apps over clusters with remotes: a change with many, and with two. All API servers are embedded.',
+    )
+    .option('--remotes <n>', 'remote clusters', natural(3, MANY_REMOTES), MANY_REMOTES)
+    .option('--services <n>', 'services of each kind in each remote, and NetworkPolicies', natural(1, 100), 10)
+    .option('--changes <n>', 'changed endpoints of each kind', natural(1), 900)
+    .option('--rate <n>', 'changes a second', natural(1), 90)
+    .action(manyRemotes);
   return program;
 }
 
@@ -123,12 +144,16 @@ function raceOptions(command: Command, { subject, rollout }: { subject: string; 
 }
 
 function sharedOptions(command: Command): Command {
-  return command
+  return repeated(command)
     .option('--embedded', 'uses the embedded API server: quick, but its own time is in the figures')
     .addOption(new Option('--encoding <kind>', 'what ours reads').choices(['auto', 'json']).default('auto'))
+    .option('--idle <seconds>', 'also measures CPU and memory without changes', natural(0), 0);
+}
+
+function repeated(command: Command): Command {
+  return command
     .option('--repeat <n>', 'rounds of all phases; the table has medians', natural(1), 3)
     .option('--settle <seconds>', 'wait before memory counts as settled', natural(0), 10)
-    .option('--idle <seconds>', 'also measures CPU and memory without changes', natural(0), 0)
     .option('--json <file>', 'writes the results of all rounds as JSON');
 }
 

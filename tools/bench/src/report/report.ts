@@ -23,6 +23,8 @@ export type Report = {
   /** Ours first, then its peers. */
   readonly columns: readonly Column[];
   readonly targets: Targets;
+  /** Up to which ratio to another column a line is met. Default: 1. */
+  readonly mostRatio?: number;
 };
 
 /** A line of the table: medians of the rounds, in the order of the columns, and what follows from them. */
@@ -67,7 +69,7 @@ export function renderJson(report: Report): string {
   return `${JSON.stringify({ facts, columns, rows: rowsOf(report) }, undefined, 2)}\n`;
 }
 
-function rowsOf({ columns, targets }: Report): Row[] {
+function rowsOf({ columns, targets, mostRatio = 1 }: Report): Row[] {
   const labels = new Set(columns.flatMap(({ rounds }) => rounds.flatMap(({ figures }) => Object.keys(figures))));
   return Array.from(labels, (label) => {
     const measured = columns.map(({ rounds }) =>
@@ -77,7 +79,14 @@ function rowsOf({ columns, targets }: Report): Row[] {
     const [mine, ...theirs] = measured.map((figures) => median(figures.map(([value]) => value)));
     const ratios = theirs.map((value) => ratio(mine, value));
     const target = targets[label];
-    return { label, unit, target, medians: [mine, ...theirs], ratios, verdict: verdictOf(mine, ratios, target) };
+    return {
+      label,
+      unit,
+      target,
+      medians: [mine, ...theirs],
+      ratios,
+      verdict: verdictOf(mine, ratios, { target, mostRatio }),
+    };
   });
 }
 
@@ -92,11 +101,15 @@ function ratio(mine: Value | undefined, theirs: Value | undefined): number | und
   return size(mine) === size(theirs) ? 1 : Math.round((100 * size(mine)) / size(theirs)) / 100;
 }
 
-/** Met if ours isn't over its target, nor over any peer. */
-function verdictOf(mine: Value | undefined, ratios: Row['ratios'], target: number | undefined): Row['verdict'] {
+/** Met if ours isn't over its target, nor over any peer by more than this ratio. */
+function verdictOf(
+  mine: Value | undefined,
+  ratios: Row['ratios'],
+  { target, mostRatio }: { readonly target: number | undefined; readonly mostRatio: number },
+): Row['verdict'] {
   const known = ratios.filter((each) => each !== undefined);
   if (mine === undefined || (target === undefined && known.length === 0)) return undefined;
-  return size(mine) <= (target ?? Infinity) && known.every((each) => each <= 1) ? 'met' : 'missed';
+  return size(mine) <= (target ?? Infinity) && known.every((each) => each <= mostRatio) ? 'met' : 'missed';
 }
 
 const size = (value: Value): number => (typeof value === 'number' ? value : total(value));
