@@ -1,6 +1,5 @@
-import { Controller, type Outcome } from '@kube-semaphore/controller';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { everyPeriod } from '@kube-semaphore/multicluster';
 import { compareText, type Witnesses as WitnessesOfNodes } from '@kube-semaphore/naming';
 import { addressAt, parseCidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
@@ -39,7 +38,7 @@ type WatchedRemote = {
 
 export type WitnessesOptions = {
   readonly agents: Pick<LocalAgents, 'witnesses' | 'run'>;
-  readonly tools: Pick<WireGuardTools, 'device'>;
+  readonly tools: Pick<WireGuardTools, 'devices'>;
   readonly local: Pick<LocalNode, 'node' | 'annotate'>;
   readonly options: Pick<WireGuardOptions, 'nodeName'>;
   /** The remotes of the config. */
@@ -81,11 +80,10 @@ const newMemory = (): Memory => ({
 });
 
 /**
- * Says on our Node which Nodes of a remote don't answer, of those that this node is a witness for. A key of its queue is a remote.
+ * Says on our Node which Nodes of a remote don't answer, of those that this node is a witness for.
  */
 export class Witnesses {
   readonly #options: WitnessesOptions;
-  readonly #controller: Controller;
   readonly #failures: FailureLog;
   readonly #memory = new Map<string, Memory>();
   readonly #lookedMs = new Map<string, number>();
@@ -93,42 +91,28 @@ export class Witnesses {
   constructor(options: WitnessesOptions) {
     this.#options = options;
     this.#failures = new FailureLog(options.log);
-    this.#controller = new Controller({
-      reconcile: async (name, running) => {
-        const outcome = await this.reconcile(name, running);
-        this.#failures.succeeded(name);
-        return outcome;
-      },
-      workers: 1,
-      minWriteIntervalMs: 0, // `reconcile` has a stricter limit
-      onFailure: (failure) => this.#failures.failed(failure),
-    });
   }
 
   /** Watches until `signal` is aborted; once. */
   async run(running: RunOptions): Promise<void> {
-    if (running.signal.aborted) return;
-    const wanted = Promise.withResolvers<void>();
-    const tick = (): void => {
-      if (this.#options.remotes().some(({ settings }) => settings.reportSilentAfterMs > 0)) wanted.resolve();
-      this.#enqueueDue();
-    };
-    running.signal.addEventListener('abort', () => wanted.resolve(), { once: true });
-    tick();
-    await Promise.all([
-      everyPeriod(TICK_MS, tick, running),
-      this.#controller.run(running),
+    const { signal } = running;
+    let watching: Promise<void> | undefined;
+    while (!signal.aborted) {
       // Every agent would watch all Nodes of its cluster, so only where it is wanted.
-      wanted.promise.then(() => (running.signal.aborted ? undefined : this.#options.agents.run(running))),
-    ]);
+      if (watching === undefined && this.#options.remotes().some(({ settings }) => settings.reportSilentAfterMs > 0))
+        watching = this.#options.agents.run(running);
+      for (const name of this.#due()) await this.#try(name, running);
+      await delay(TICK_MS, undefined, { signal }).catch(() => undefined); // an abort, which the loop sees next
+    }
+    await watching;
   }
 
   /** Looks at the devices of a remote, asks its quiet Nodes for an answer, and reports those that are silent. */
-  async reconcile(name: string, running: RunOptions): Promise<Outcome> {
+  async reconcile(name: string, running: RunOptions): Promise<void> {
     const { local, remotes, metrics, nowMs = () => performance.now() } = this.#options;
     const remote = remotes().find(({ settings }) => settings.name === name);
     const { node } = local;
-    if (remote === undefined || node === undefined) return { wrote: false };
+    if (remote === undefined || node === undefined) return;
     const key = silentAnnotation(name);
     if (remote.settings.reportSilentAfterMs === 0) {
       this.#memory.delete(name);
@@ -139,7 +123,7 @@ export class Witnesses {
     this.#memory.set(name, memory);
     const report = await this.#look(remote, memory, running);
     const now = nowMs();
-    if (report === undefined || now - memory.writtenMs < REPORT_EVERY_MS) return { wrote: false };
+    if (report === undefined || now - memory.writtenMs < REPORT_EVERY_MS) return;
     const patch = reportPatch(name, node.annotations, report);
     if (patch !== undefined) memory.writtenMs = now;
     return this.#report(name, patch, running);
@@ -151,11 +135,11 @@ export class Witnesses {
     const { settings } = remote;
     const { name: cluster } = settings;
     const times = timesOf(settings.reportSilentAfterMs);
-    const found = await Promise.all(devicesOf(settings).map((device) => tools.device(device, { signal })));
-    const devices = found.filter((device) => device !== undefined);
+    const all = await tools.devices({ signal });
+    const devices = all.filter((device) => devicesOf(settings).includes(device.name));
     const now = nowMs();
     memory.heard.update(devices, now);
-    const peers = remote.peers(new Set(devices.flatMap(({ publicKey }) => publicKey ?? [])))?.peers;
+    const peers = remote.peers(new Set(all.flatMap(({ publicKey }) => publicKey ?? [])))?.peers;
     const witnesses = agents.witnesses(cluster);
     if (peers === undefined || witnesses === undefined) return undefined;
     const watched = peers.filter(({ node }) => this.#isOurs(node, memory, witnesses));
@@ -187,34 +171,41 @@ export class Witnesses {
     return isOurs;
   }
 
-  async #report(cluster: string, patch: AnnotationPatch | undefined, { signal }: RunOptions): Promise<Outcome> {
-    if (patch === undefined) return { wrote: false };
+  async #report(cluster: string, patch: AnnotationPatch | undefined, { signal }: RunOptions): Promise<void> {
+    if (patch === undefined) return;
     await this.#options.local.annotate(patch, { signal });
     this.#options.log.info({ cluster, annotations: patch }, 'silent nodes reported on our Node');
-    return { wrote: true };
   }
 
-  /** Often enough for a silence; where nothing is reported, for a report that has to go. */
-  #enqueueDue(): void {
+  async #try(name: string, running: RunOptions): Promise<void> {
+    try {
+      await this.reconcile(name, running);
+      this.#failures.succeeded(name);
+    } catch (error) {
+      if (!running.signal.aborted) this.#failures.failed({ key: name, error });
+    }
+  }
+
+  /** Remotes to look at, often enough for a silence; where nothing is reported, for a report that has to go. */
+  #due(): readonly string[] {
     const { remotes, nowMs = () => performance.now() } = this.#options;
     const now = nowMs();
-    const all = remotes();
+    const all = new Map(remotes().map(({ settings }) => [settings.name, settings.reportSilentAfterMs]));
     for (const name of this.#lookedMs.keys())
-      if (!all.some(({ settings }) => settings.name === name)) {
+      if (!all.has(name)) {
         this.#memory.delete(name);
         this.#lookedMs.delete(name);
       }
-    for (const { settings } of all) {
-      const { name, reportSilentAfterMs } = settings;
-      const periodMs = reportSilentAfterMs === 0 ? LONGEST_PERIOD_MS : periodOf(reportSilentAfterMs);
-      if (now - (this.#lookedMs.get(name) ?? -Infinity) < periodMs) continue;
-      this.#lookedMs.set(name, now);
-      this.#controller.enqueue(name);
-    }
+    const due = [...all].filter(
+      ([name, afterMs]) => now - (this.#lookedMs.get(name) ?? -Infinity) >= periodOf(afterMs),
+    );
+    for (const [name] of due) this.#lookedMs.set(name, now);
+    return due.map(([name]) => name);
   }
 }
 
-const periodOf = (afterMs: number): number => Math.min(LONGEST_PERIOD_MS, afterMs / 15);
+const periodOf = (afterMs: number): number =>
+  afterMs === 0 ? LONGEST_PERIOD_MS : Math.min(LONGEST_PERIOD_MS, afterMs / 15);
 
 /** The entries of each Node, on one device or two. A Node without one isn't known here. */
 function entriesByNode(devices: readonly Device[], peers: readonly DesiredPeer[]): ReadonlyMap<string, Entries> {

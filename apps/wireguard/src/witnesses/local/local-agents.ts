@@ -1,6 +1,6 @@
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { nodeKind } from '@kube-semaphore/kube-objects';
-import { Watched } from '@kube-semaphore/multicluster';
+import { asWhole, Watched } from '@kube-semaphore/multicluster';
 import { pubKeyAnnotation, Witnesses } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardOptions } from '../../config/options.ts';
@@ -26,9 +26,11 @@ export class LocalAgents {
       kind: nodeKind,
       project: ({ metadata: { uid, annotations } }) => ({ uid, remotes: announcedTo(annotations) }),
       equal: (a, b) => a.remotes === b.remotes,
-      onChange: () => this.#witnesses.clear(),
       idleTimeoutMs: options.watchIdleTimeoutMs,
-      hooks: { onRestart: ({ error }) => error !== undefined && log.debug({ error }, 'watch of local Nodes failed') },
+      ...asWhole({
+        update: () => this.#witnesses.clear(),
+        failed: (error) => error !== undefined && log.debug({ error }, 'watch of local Nodes failed'),
+      }),
     });
   }
 
