@@ -127,6 +127,19 @@ describe('the status', () => {
     );
   });
 
+  it('shows an MTU that is measured', () => {
+    const remote = {
+      settings: remoteSettings({ measuresMtu: true }),
+      peers: () => ({ peers: [], skipped: [] }),
+      skipped: [],
+      failure: undefined,
+    };
+    const node = { devices: [observedDevice([])], links: [observedLink({ mtuBytes: 1320 })], annotations: {} };
+    expect(text(remoteStatus(remote, node, { clock, rotation: undefined }))).toBe(
+      `c2: wireguard.c2, port 51820, public key ${key(200)}, MTU 1320, measured\n`,
+    );
+  });
+
   it('marks a device without our mark', () => {
     expect(text(status({ device: observedDevice([]), alias: '', peers: [] }))).toBe(
       `c2: wireguard.c2, port 51820, public key ${key(200)}, without our mark\n`,

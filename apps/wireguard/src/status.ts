@@ -30,7 +30,14 @@ export type RemoteStatus = {
   readonly remote: string;
   readonly deviceName: string;
   /** Null without a device. Without our mark, the device belongs to somebody else or isn't adopted yet. */
-  readonly device: { readonly publicKey: string | null; readonly listenPort: number; readonly marked: boolean } | null;
+  readonly device: {
+    readonly publicKey: string | null;
+    readonly listenPort: number;
+    readonly marked: boolean;
+    readonly mtuBytes: number | null;
+  } | null;
+  /** Whether its MTU follows the paths to its peers. */
+  readonly measuresMtu: boolean;
   /** The second device, while keys rotate. */
   readonly secondDevice?: {
     readonly name: string;
@@ -87,7 +94,15 @@ export function remoteStatus(
     remote: name,
     deviceName,
     device:
-      device === undefined ? null : { publicKey: device.publicKey ?? null, listenPort: device.listenPort, marked },
+      device === undefined
+        ? null
+        : {
+            publicKey: device.publicKey ?? null,
+            listenPort: device.listenPort,
+            marked,
+            mtuBytes: link?.mtuBytes ?? null,
+          },
+    measuresMtu: remote.settings.measuresMtu,
     ...(second?.publicKey !== undefined && {
       secondDevice: {
         name: second.name,
@@ -125,7 +140,7 @@ export function servedStatus(
   const { listenPort, mtuBytes, families, podSubnets, allowedEndpoints } = settings;
   const config = {
     listenPort,
-    mtuBytes,
+    mtuBytes: settings.measuresMtu ? null : mtuBytes,
     families: familyNames(families),
     podSubnets: podSubnets.map(({ text }) => text),
     allowedIPsFrom: settings.allowedIpsFrom,
@@ -163,12 +178,13 @@ export const statusText = ({ remotes }: Pick<Status, 'remotes'>): string =>
   pageOf(remotes.flatMap((remote, i) => [...(i === 0 ? [] : ['']), ...linesOf(remote)]));
 
 function linesOf(status: RemoteStatus): readonly string[] {
-  const { remote, deviceName, device, refusedPackets } = status;
+  const { remote, deviceName, device, measuresMtu, refusedPackets } = status;
   const facts = device && [
     deviceName,
     `port ${device.listenPort}`,
     `public key ${device.publicKey ?? '(none)'}`,
     ...(device.marked ? [] : ['without our mark']),
+    ...(measuresMtu && device.mtuBytes !== null ? [`MTU ${device.mtuBytes}, measured`] : []),
   ];
   return [
     `${remote}: ${facts?.join(', ') ?? `${deviceName} does not exist`}`,

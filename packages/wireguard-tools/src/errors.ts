@@ -12,6 +12,8 @@ export type WireGuardToolsCode =
   | 'WG_EXISTS'
   /** What should be deleted doesn't exist. */
   | 'WG_ABSENT'
+  /** No route leads to an address. */
+  | 'WG_NO_ROUTE'
   /** The UDP port is in use. */
   | 'WG_PORT_TAKEN'
   /** No answer in time. It is unknown whether the change was made. */
@@ -47,6 +49,7 @@ const meanings: readonly (readonly [RegExp, WireGuardToolsCode])[] = [
   [/Cannot find device|Device "[^"]*" does not exist|No such device/, 'WG_NO_DEVICE'],
   // From ip link add, in versions that don't print the kernel's explanation.
   [/RTNETLINK answers: Operation not supported/, 'WG_UNSUPPORTED'],
+  [/Network is unreachable|No route to host/, 'WG_NO_ROUTE'],
   [/Address already in use/, 'WG_PORT_TAKEN'],
   [/File exists|[Aa]ddress already assigned/, 'WG_EXISTS'],
   [/No such process|[Aa]ddress not found|Cannot assign requested address|FIB table does not exist/, 'WG_ABSENT'],

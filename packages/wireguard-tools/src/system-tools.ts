@@ -5,6 +5,7 @@ import { parsePrivateKey } from './keys.ts';
 import type { LinkAddress } from './link.ts';
 import { parseAllDump, parseDump } from './parse/parse-dump.ts';
 import { parseLinks } from './parse/parse-links.ts';
+import { parseMtu, parsePath } from './parse/parse-path.ts';
 import { parseRoutes } from './parse/parse-routes.ts';
 import type { DeviceRoute } from './route.ts';
 import { type CallOptions, type RunTool, runTool } from './run-tool.ts';
@@ -35,6 +36,13 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       return valueOf('ip address', parseLinks(await ip(args, options)));
     },
     routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
+    pathMtu: async (address, options) => {
+      const text = await unless(['WG_NO_ROUTE'], ip(['-json', 'route', 'get', address], options));
+      const path = text === undefined ? undefined : valueOf(`ip route get ${address}`, parsePath(text));
+      if (path === undefined || path.mtuBytes !== undefined) return path?.mtuBytes;
+      const link = await unless(['WG_NO_DEVICE'], ip(['-json', 'link', 'show', 'dev', path.device], options));
+      return link === undefined ? undefined : valueOf(`ip link show ${path.device}`, parseMtu(link));
+    },
     createDevice: async (name, { alias, mtuBytes }, options) => {
       const args = ['link', 'add', 'dev', name, 'alias', alias, 'mtu', String(mtuBytes), 'type', 'wireguard'];
       const made = await unless(['WG_UNSUPPORTED'], ip(args, options));

@@ -19,6 +19,12 @@ export interface WireGuardTools {
   links(options: CallOptions): Promise<readonly Link[]>;
   /** The routes of the main table, IPv4 before IPv6. */
   routes(options: CallOptions): Promise<readonly Route[]>;
+  /**
+   * The MTU of the path to an address, in bytes: what a router has answered in the last minutes, else that of the link.
+   *
+   * @returns undefined if no route leads there
+   */
+  pathMtu(ip: string, options: CallOptions): Promise<number | undefined>;
 
   /**
    * Creates a WireGuard device of the kernel. It is down, and has neither address nor key.

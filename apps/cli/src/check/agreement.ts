@@ -126,7 +126,8 @@ export const agreements: readonly Check[] = [
     detailOf: ({ here, ours, there }) => {
       const theirs = there.find(({ remote }) => remote.name === ours)?.remote.config.mtuBytes;
       const { name, config } = here.remote;
-      return theirs === undefined || theirs === config.mtuBytes
+      // Where it is measured, each node has its own.
+      return theirs == null || config.mtuBytes == null || theirs === config.mtuBytes
         ? undefined
         : `${placeOf(here)} has the MTU ${config.mtuBytes} for ${name}, which has ${theirs}`;
     },

@@ -26,6 +26,7 @@ describe('settingsOfFile', () => {
             podSubnets: [cidr('10.4.0.0/16')],
             device: 'wireguard.c2',
             mtuBytes: 1420,
+            measuresMtu: false,
             listenPort: 51_820,
             resyncPeriodMs: 0,
             endpointFamily: undefined,
@@ -97,6 +98,7 @@ describe('settingsOfFile', () => {
             podSubnets: [cidr('10.4.0.0/16'), cidr('fd00:4::/48')],
             device: 'wg-c2',
             mtuBytes: 1280,
+            measuresMtu: false,
             listenPort: 1,
             resyncPeriodMs: 3_600_000,
             endpointFamily: 6,
@@ -130,6 +132,13 @@ describe('settingsOfFile', () => {
     expect(problemsOf(file({ ...c2, families: ['ipv6'] }))).toEqual([
       'remotes[0].families: podSubnet has no range of ipv6',
     ]);
+  });
+
+  it('has an MTU that is measured begin at what each path carries', () => {
+    expect(settingsOfFile(file({ ...c2, wgDeviceMTU: 'auto' }))).toMatchObject({
+      ok: true,
+      value: { remotes: [{ mtuBytes: 1280, measuresMtu: true }] },
+    });
   });
 
   it('reads how keys rotate', () => {
@@ -282,6 +291,11 @@ describe('settingsOfFile', () => {
       name: 'a device address that a remote’s pod may have',
       entry: { ...c2, deviceAddress: '10.4.0.1' },
       want: /^remotes\[0\]\.deviceAddress: 10\.4\.0\.1 is in the pod subnet 10\.4\.0\.0\/16$/,
+    },
+    {
+      name: 'an MTU in words',
+      entry: { ...c2, wgDeviceMTU: 'large' },
+      want: /^remotes\[0\]\.wgDeviceMTU: "large" is neither a number nor auto$/,
     },
     {
       name: 'a rotation without a second port',

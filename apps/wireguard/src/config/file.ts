@@ -21,7 +21,7 @@ const remote = z.strictObject({
   ...addressFields,
   families: familiesField,
   podSubnet: z.optional(z.union([z.string(), z.array(z.string())])),
-  wgDeviceMTU: number,
+  wgDeviceMTU: z.optional(z.union([z.number(), z.string()])),
   wgListenPort: number,
   resyncPeriod: durationField,
   deviceName: text,

@@ -5,6 +5,7 @@ import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
 import { isReachable } from '../mesh/desired/endpoint.ts';
 import { clusterName, deviceNameType } from './option-types.ts';
+import { FIRST_MTU, minMtu } from '../path-mtu/desired/device-mtu.ts';
 import type { KeyRotation } from '../rotation/desired/schedule.ts';
 import type { RemoteSettings } from './settings.ts';
 import { SHORTEST_AFTER_MS } from '../witnesses/desired/silence.ts';
@@ -13,8 +14,6 @@ import { SHORTEST_AFTER_MS } from '../witnesses/desired/silence.ts';
 const DEFAULT_MTU = 1420;
 const DEFAULT_PORT = 51_820;
 
-/** The kernel's minimum for each family. */
-const MIN_MTU = { 4: 576, 6: 1280 };
 const MAX_MTU = 65_535;
 
 const PORTS = { min: 1, max: 65_535 };
@@ -46,11 +45,8 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
     families,
     podSubnets,
     device,
-    mtuBytes: check(
-      'wgDeviceMTU',
-      whole(entry.wgDeviceMTU || DEFAULT_MTU, { min: minMtu(podSubnets), max: MAX_MTU }),
-      DEFAULT_MTU,
-    ),
+    mtuBytes: check('wgDeviceMTU', mtuOf(entry.wgDeviceMTU || DEFAULT_MTU, podSubnets), DEFAULT_MTU),
+    measuresMtu: entry.wgDeviceMTU === 'auto',
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, PORTS), 0),
     resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod, 0), 0),
     endpointFamily: family && (family === 'ipv4' ? 4 : 6),
@@ -137,8 +133,11 @@ function parseAddress(raw: string): Parsed<RemoteSettings['deviceAddress']> {
   return isReachable(ip.value) ? good({ ip: ip.value }) : bad(`${ip.value} is not the address of a single node`);
 }
 
-const minMtu = (subnets: readonly Cidr[]): number =>
-  Math.max(...subnets.map(({ family }) => MIN_MTU[family]), MIN_MTU[4]);
+function mtuOf(value: number | string, podSubnets: readonly Cidr[]): Parsed<number> {
+  if (value === 'auto') return good(FIRST_MTU);
+  if (typeof value === 'string') return bad(`${JSON.stringify(value)} is neither a number nor auto`);
+  return whole(value, { min: minMtu(podSubnets), max: MAX_MTU });
+}
 
 function whole(value: number, { min, max }: { min: number; max: number }): Parsed<number> {
   return Number.isInteger(value) && value >= min && value <= max

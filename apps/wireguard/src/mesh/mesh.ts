@@ -9,6 +9,8 @@ import type { RemoteSettings } from '../config/settings.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { ownEndpoint } from '../own-node/desired/own-node.ts';
 import type { LocalNode } from '../own-node/local-node.ts';
+import { deviceMtu, minMtu } from '../path-mtu/desired/device-mtu.ts';
+import { PathMtu } from '../path-mtu/path-mtu.ts';
 import type { RotationStatus } from '../rotation/rotation.ts';
 import type { HandshakeClock } from './desired/handshake.ts';
 import { DeviceHealth, type DeviceOutcome } from './health/device-health.ts';
@@ -47,6 +49,9 @@ type SharedRules = {
   readonly dialed: readonly string[];
 };
 
+/** Between two looks for endpoints whose paths have to be measured. */
+const MEASURE_PERIOD_MS = 5_000;
+
 /** What `status` and `plan` read of a remote. */
 export type KnownRemote = Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'> & { status(): RemoteStatus };
 
@@ -60,6 +65,8 @@ export class Mesh {
   readonly #deviceWatch: DeviceWatch;
   /** The running reconciles, by remote. */
   readonly #reconciling = new Map<string, Promise<DeviceOutcome>>();
+  /** What measures right now, which may take longer than a period. */
+  readonly #measuring = new Set<PathMtu>();
   /** What the Nodes of all remotes were last read by; undefined before the first is followed. */
   #readBy: SharedRules | undefined;
 
@@ -118,6 +125,9 @@ export class Mesh {
     const onChange = (): void => this.#controller.enqueue(name, performance.now());
     const followed = new MeshRemote({ ...this.#options, remote, rules: () => this.#rules(remote.settings), onChange });
     if (device !== undefined) followed.seed(device);
+    const paths = remote.settings.measuresMtu ? new PathMtu(this.#options.devices) : undefined;
+    if (paths !== undefined && device !== undefined) await this.#keepMtu(followed, { signal });
+    if (signal.aborted) return;
     this.#followed.set(name, followed);
     this.#readBy ??= this.#sharedRules();
     this.observe(name);
@@ -125,6 +135,9 @@ export class Mesh {
     await Promise.all([
       followed.run({ signal, delayMs }),
       everyPeriod(resyncPeriodMs, () => this.observe(name), { signal }),
+      everyPeriod(paths === undefined ? 0 : MEASURE_PERIOD_MS, () => void this.#measure(followed, paths, { signal }), {
+        signal,
+      }),
     ]);
     this.#followed.delete(name);
     await this.#reconciling.get(name)?.catch(() => undefined); // the controller has its error
@@ -132,6 +145,39 @@ export class Mesh {
     this.#reconciler.forget(name);
     this.#health.forget(name);
     this.#options.local.forget(name);
+  }
+
+  /** Has a device keep its MTU until its paths are measured: an agent that starts again has measured it before. Never rejects. */
+  async #keepMtu(remote: MeshRemote, running: RunOptions): Promise<void> {
+    const { tools } = this.#options.devices;
+    const { device, podSubnets } = remote.settings;
+    const links = await tools.links(running).catch(() => []); // the reconcile says why
+    const mtuBytes = links.find(({ name }) => name === device)?.mtuBytes;
+    if (mtuBytes !== undefined) remote.setMtu(Math.max(mtuBytes, minMtu(podSubnets)));
+  }
+
+  /** Has the MTU of a device follow the narrowest path to its peers. Never rejects. */
+  async #measure(remote: MeshRemote, paths: PathMtu | undefined, { signal }: RunOptions): Promise<void> {
+    if (paths === undefined || this.#measuring.has(paths)) return;
+    const { devices, log } = this.#options;
+    const { name, device, podSubnets } = remote.settings;
+    this.#measuring.add(paths);
+    try {
+      const peers = (await devices.tools.device(device, { signal }))?.peers ?? [];
+      const found = await paths.measure(
+        peers.flatMap(({ endpoint }) => endpoint ?? []),
+        { signal },
+      );
+      const mtuBytes = deviceMtu([...found.values()], podSubnets);
+      if (mtuBytes === undefined || !remote.setMtu(mtuBytes)) return;
+      const [endpoint, pathBytes] = [...found].reduce((least, path) => (path[1] < least[1] ? path : least));
+      log.info({ cluster: name, device, mtuBytes, narrowest: { endpoint, pathBytes } }, 'path MTU measured');
+      this.observe(name);
+    } catch (error) {
+      if (!signal.aborted) log.warn({ cluster: name, error }, 'path MTU not measured');
+    } finally {
+      this.#measuring.delete(paths);
+    }
   }
 
   /** What rotates between us and a remote; undefined: nothing, or it is unknown. */

@@ -23,7 +23,7 @@ async function encryptAsFelix({ nodes }: { readonly nodes: readonly MeshNode[] }
   const keys = new Map(nodes.map((node) => [node, generatePrivateKey()]));
   for (const { machine, tools } of nodes) {
     machine.spawn(wireGuardGo(), ['-f', device], { stdio: 'ignore' });
-    await eventually(() => tools.device(device, { signal }), isDefined, { what: device });
+    await eventually(() => tools.device(device, { signal }), isDefined, { what: device, timeoutMs: 300_000 });
   }
   for (const [node, key] of keys) {
     const { machine, podCidrs } = node;
@@ -31,8 +31,12 @@ async function encryptAsFelix({ nodes }: { readonly nodes: readonly MeshNode[] }
       other === node
         ? []
         : [
-            ...['peer', publicKeyOf(keys.get(other)!), 'endpoint', `${other.machine.ipv4}:${PORT}`],
-            ...['allowed-ips', other.podCidrs[0]],
+            'peer',
+            publicKeyOf(keys.get(other)!),
+            'endpoint',
+            `${other.machine.ipv4}:${PORT}`,
+            'allowed-ips',
+            other.podCidrs[0],
           ],
     );
     const settings = ['private-key', '/dev/stdin', 'listen-port', String(PORT), 'fwmark', MARK];

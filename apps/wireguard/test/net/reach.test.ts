@@ -6,25 +6,29 @@ import type { Mesh, MeshNode } from '../support/mesh.ts';
 import { itWithMesh as it } from '../support/mesh-it.ts';
 import { annotate, endpointsOn } from '../support/mesh-nodes.ts';
 
+const { signal } = new AbortController();
 const PORT = 4500;
 
-/**
- * Moves a machine behind a router of its own, which replaces its address, as a NAT does.
- *
- * @param net of the three numbers of its private network
- * @param forwarded the port of the machine that the router's `PORT` leads to
- */
+/** `net`: the first three numbers of its private network. `forwarded`: the port of the machine that the router's `PORT` leads to. */
+type RouterOptions = {
+  readonly name: string;
+  readonly net: string;
+  readonly forwarded?: number;
+  readonly mtuBytes?: number;
+};
+
+/** Moves a machine behind a router of its own, which replaces its address, as a NAT does. */
 async function putBehindRouter(
   mesh: Mesh,
   { machine }: MeshNode,
-  { name, net, forwarded }: { readonly name: string; readonly net: string; readonly forwarded?: number },
+  { name, net, forwarded, mtuBytes = 1500 }: RouterOptions,
 ): Promise<NetworkNode> {
   const router = await mesh.network.addNode(name);
   const [, pid] = /^\/proc\/(\d+)\//.exec(machine.networkFile)!;
   await router.run('ip', ['link', 'add', 'lan', 'type', 'veth', 'peer', 'name', 'lan', 'netns', pid!]);
   for (const [place, host] of [[router, 1] as const, [machine, 2] as const]) {
     await place.run('ip', ['address', 'add', `${net}.${host}/24`, 'dev', 'lan']);
-    await place.run('ip', ['link', 'set', 'lan', 'up']);
+    await place.run('ip', ['link', 'set', 'lan', 'mtu', String(mtuBytes), 'up']);
   }
   await machine.run('ip', ['link', 'set', 'eth0', 'down']);
   await machine.run('ip', ['route', 'add', 'default', 'via', `${net}.1`]);
@@ -80,4 +84,37 @@ it('connects two nodes behind NATs, of which one dials out, and names the pair i
   // What was learned may still work.
   expect(await learned()).toEqual([endpoint]);
   for (const ping of pings) expect((await ping.stop()).lost).toBeLessThanOrEqual(1);
+});
+
+it('has a device follow the narrowest path, also after a restart', async ({ mesh }) => {
+  const [a, b] = [await mesh.addNode('c1'), await mesh.addNode('c2')];
+  const router = await putBehindRouter(mesh, b, {
+    name: 'router-c',
+    net: '192.168.3',
+    forwarded: 51_821,
+    mtuBytes: 1400,
+  });
+  await annotate(b.cluster, b.name, { [endpointAddressAnnotation]: `${router.ipv4}:${PORT}` });
+  const remotes = { c1: { wgDeviceMTU: 'auto' }, c2: { wgDeviceMTU: 'auto' } };
+  const [agent] = await Promise.all([a, b].map((node) => mesh.startAgent(node, { remotes })));
+  const mtuOf = async ({ tools, cluster }: MeshNode) => {
+    const device = cluster.name === 'c1' ? 'wireguard.c2' : 'wireguard.c1';
+    return (await tools.links({ signal })).find(({ name }) => name === device)?.mtuBytes;
+  };
+  // Of the link to the router, 1500 - 80 would fit.
+  for (const node of [a, b]) await eventually(() => mtuOf(node), 1320, { what: `the MTU on ${node.cluster.name}` });
+  await agent!.logged('path MTU measured', { cluster: 'c2', mtuBytes: 1320 });
+  const whole = ['-c', '3', '-M', 'do', '-s', String(1320 - 28), '-W', '30'];
+  expect(await a.pod.run('ping', [...whole, b.podIps.v4])).toMatch(/3 received/);
+  expect(await b.pod.run('ping', [...whole, a.podIps.v4])).toMatch(/3 received/);
+
+  await agent!.stop();
+  const again = await mesh.startAgent(a, { remotes });
+  await again.ready();
+  expect(await mtuOf(a)).toBe(1320);
+  expect(again.log().filter(({ msg }) => msg === 'device changed')).toEqual([]);
+  const { body } = await again.get('/status');
+  expect((JSON.parse(body) as { readonly remotes: readonly object[] }).remotes).toMatchObject([
+    { config: { mtuBytes: null }, device: { mtuBytes: 1320 } },
+  ]);
 });

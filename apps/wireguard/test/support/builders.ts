@@ -125,6 +125,7 @@ export const remoteSettings = (more: Partial<RemoteSettings> = {}): RemoteSettin
   podSubnets: [cidr('10.4.0.0/16')],
   device: 'wireguard.c2',
   mtuBytes: 1420,
+  measuresMtu: false,
   listenPort: 51_820,
   resyncPeriodMs: 0,
   endpointFamily: undefined,

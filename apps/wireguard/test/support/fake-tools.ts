@@ -50,6 +50,7 @@ export class FakeTools implements WireGuardTools {
   privateKey = (name: string): Promise<PrivateKey | undefined> => Promise.resolve(this.privateKeys.get(name));
   links = (): Promise<readonly Link[]> => Promise.resolve([...this.linksByName.values()]);
   routes = (): Promise<readonly Route[]> => Promise.resolve(this.table);
+  pathMtu = (): Promise<number> => Promise.resolve(1500);
 
   async createDevice(
     name: string,

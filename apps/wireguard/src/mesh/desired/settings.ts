@@ -20,6 +20,8 @@ export type DeviceSettings = {
   readonly podSubnets: readonly Cidr[];
   readonly device: string;
   readonly mtuBytes: number;
+  /** Its MTU follows the paths to its peers. */
+  readonly measuresMtu: boolean;
   readonly listenPort: number;
   /** The family of the address that we announce; undefined: that of our Node's first address. */
   readonly endpointFamily: 4 | 6 | undefined;

@@ -38,7 +38,7 @@ export type PeerUpdate = { readonly nodes: readonly string[]; readonly peers: re
 
 /** What a remote has that peers are made of, and what is skipped. */
 export class MeshRemote {
-  readonly settings: RemoteSettings;
+  #settings: RemoteSettings;
   readonly #options: MeshRemoteOptions;
   readonly #state: RemoteState;
   readonly #deviceDiagnostics: DiagnosticRegister;
@@ -56,7 +56,7 @@ export class MeshRemote {
     const { name: cluster } = settings;
     const { watchIdleTimeoutMs: idleTimeoutMs, deletionGuardHoldMs: holdMs } = options;
     this.#options = mesh;
-    this.settings = settings;
+    this.#settings = settings;
     this.#state = state;
     this.#deviceDiagnostics = new DiagnosticRegister({
       onCount: (labels, count) => metrics.skippedObjects.set({ remote: cluster, ...labels }, count),
@@ -86,6 +86,18 @@ export class MeshRemote {
 
   get cluster(): string {
     return this.settings.name;
+  }
+
+  /** As in the file, but for an MTU that was measured. */
+  get settings(): RemoteSettings {
+    return this.#settings;
+  }
+
+  /** Its device gets this MTU. @returns whether it is another one */
+  setMtu(mtuBytes: number): boolean {
+    if (this.#settings.mtuBytes === mtuBytes) return false;
+    this.#settings = { ...this.#settings, mtuBytes };
+    return true;
   }
 
   /** Whether everything that its peers are made of was listed. */

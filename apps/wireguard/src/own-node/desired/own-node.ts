@@ -10,6 +10,7 @@ import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parse
 import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable, parseEndpoint } from '../../mesh/desired/endpoint.ts';
 import type { DeviceSettings } from '../../mesh/desired/settings.ts';
+import { OVERHEAD_BYTES } from '../../path-mtu/desired/device-mtu.ts';
 
 /** What our own Node says about us. Invalid addresses are skipped. */
 export type OwnNode = {
@@ -82,9 +83,6 @@ function chosenEndpoint(raw: string, { listenPort, endpointFamily: family }: End
 }
 
 const familyOf = (ip: string): 4 | 6 => (ip.includes(':') ? 6 : 4);
-
-/** Of WireGuard over IPv6, which is longer than over IPv4: 40 bytes of IPv6, 8 of UDP, 32 of WireGuard. */
-const OVERHEAD_BYTES = 80;
 
 /**
  * Whether packets of a device are too long for the link that carries them.
