@@ -5,6 +5,8 @@ type Change<S> = { readonly key: string; readonly previous: S | undefined; reado
 export class SliceIndex<S> {
   readonly #serviceOf: (slice: S) => string;
   readonly #byService = new Map<string, Map<string, S>>();
+  /** What `slices` returned, until that changes. */
+  readonly #lists = new Map<string, readonly S[]>();
 
   constructor(serviceOf: (slice: S) => string) {
     this.#serviceOf = serviceOf;
@@ -15,9 +17,13 @@ export class SliceIndex<S> {
     return this.#byService.keys();
   }
 
-  /** The slices of a Service, in no order. */
+  /** The slices of a Service, in no order: the same list while they are the same. */
   slices(service: string): readonly S[] {
-    return [...(this.#byService.get(service)?.values() ?? [])];
+    const slices = this.#byService.get(service);
+    if (slices === undefined) return NO_SLICES;
+    const list = this.#lists.get(service) ?? [...slices.values()];
+    this.#lists.set(service, list);
+    return list;
   }
 
   /** Follows a change. @returns the Services that the slice belonged to and belongs to now */
@@ -35,6 +41,9 @@ export class SliceIndex<S> {
       this.#byService.set(service, (this.#byService.get(service) ?? new Map<string, S>()).set(key, current));
       moved.add(service);
     }
+    for (const service of moved) this.#lists.delete(service);
     return moved;
   }
 }
+
+const NO_SLICES: readonly never[] = [];
