@@ -13,7 +13,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { type Place, startNetwork } from '@kube-semaphore/testnet';
 import { test } from 'vitest';
-import { globalServiceName } from '../../../src/names.ts';
+import { globalServiceName } from '@kube-semaphore/service-mirror/names';
 import { type MirrorProcess, MIRRORS, spawnMirror } from '../mirror-process.ts';
 import { ZONE } from './it.ts';
 import { openConnection, openFlow, serve, whoAnswers } from './programs.ts';
@@ -48,7 +48,8 @@ type Way = { readonly name: string; readonly client: Place; readonly address: st
  * embedded. Each has one pod, of its name: no controller writes slices.
  */
 export const it = test
-  .extend('lab', { scope: 'file' }, async ({}, { onCleanup }) => {
+  .extend('modes', { scope: 'file' }, MODES)
+  .extend('lab', { scope: 'file' }, async ({ modes }, { onCleanup }) => {
     const started: { readonly stop: () => Promise<void> }[] = [];
     onCleanup(async () => {
       for (const each of started.toReversed()) await each.stop();
@@ -72,7 +73,7 @@ export const it = test
     const pods = await network.addNode('pods');
     for (const [i, name] of CLUSTERS.entries()) await serve(await pods.addPod([addressOf(name, i)]), name);
     const clients: Record<string, Place> = {};
-    for (const [i, mode] of MODES.entries()) {
+    for (const [i, mode] of modes.entries()) {
       const node = await network.addNode(mode);
       await node.forward(Number(new URL(local.url).port));
       await local.admin.create('/api/v1/nodes', nodeObject({ name: mode, zone: ZONE, internalIPs: [node.ipv4] }));
