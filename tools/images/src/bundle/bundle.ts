@@ -62,7 +62,7 @@ const page = (root: string, onMade: (metafile: Metafile) => void): Plugin => ({
 const manifests = (root: string): Plugin => ({
   name: 'manifests',
   setup: (bundler) => {
-    bundler.onLoad({ filter: /\/cli\/src\/link\/manifests\.ts$/ }, async ({ path }) => {
+    bundler.onLoad({ filter: /\/cli\/src\/link\/files\/manifests\.ts$/ }, async ({ path }) => {
       const { readManifests } = (await import(path)) as { readManifests: (deploy: string) => Promise<object> };
       const files = JSON.stringify(await readManifests(join(root, 'deploy')));
       return { contents: `export const manifests = async () => new Map(${files});` };

@@ -8,7 +8,7 @@ const FOLDERS = ['policy', 'service-mirror', 'wireguard', 'dns'] as const;
 
 /** The manifests of deploy/, by their paths there. `npm run bundle` replaces this module by one that has them. */
 export async function manifests(): Promise<Files> {
-  return new Map(await readManifests(fileURLToPath(new URL('../../../../deploy', import.meta.url))));
+  return new Map(await readManifests(fileURLToPath(new URL('../../../../../deploy', import.meta.url))));
 }
 
 /** The same, of the folder deploy/ of a checkout; sorted. */
