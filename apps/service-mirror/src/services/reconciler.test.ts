@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError } from '@kube-semaphore/kube-client';
 import { refusalOf, WaitingWrites } from '@kube-semaphore/multicluster';
@@ -307,6 +308,23 @@ describe('the slices of several clusters', () => {
     await eventually(() => sent.includes(`delete-slice ${c2.name}`), true);
     reject(busy);
     expect(await ended).toBe(busy);
+  });
+
+  it('of the second level and of standbys wait until those of the first level were tried', async () => {
+    const inZone = (cluster: string, zone: string) => slice(cluster, 'a', undefined, [{ ...endpoint, zones: [zone] }]);
+    const unready = slice('c1', 'a', undefined, [{ ...endpoint, conditions: { ...conditions, ready: false } }]);
+    const standby = { ...c3, annotations: { ...c3.annotations, 'mirror-svc-standby': 'true' } };
+    const { promise, reject } = Promise.withResolvers<never>();
+    const { sent, ended } = start({
+      there: [unready, inZone('c2', 'here'), inZone('c3', 'remote')],
+      wanted: [inZone('c2', 'remote'), standby, inZone('c1', 'here')],
+      answers: { [c1.name]: promise },
+    });
+    await setImmediate();
+    expect(sent).toEqual([`update-slice ${c1.name}`]);
+    reject(busy);
+    expect(await ended).toBe(busy);
+    expect(sent).toEqual([c1, c2, c3].map((each) => `update-slice ${each.name}`));
   });
 
   it('of one cluster wait until new slices of another were tried if nothing else is ready', async () => {

@@ -7,6 +7,7 @@ import { diffService, type ServiceChange } from '../endpoints/desired/diff/servi
 import { diffSlices, type Owner, ownerOf } from '../endpoints/desired/diff/slices.ts';
 import { fitSlices } from '../endpoints/desired/fit-slices.ts';
 import { memoize } from '@kube-semaphore/memoize';
+import { isFallback } from '../endpoints/desired/routing/in-role.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';
@@ -99,7 +100,7 @@ export class ServiceReconciler {
 
   /**
    * Writes the slices of a Service, each cluster by itself: first its writes, then the deletes of what a Go program made, then
-   * its deletes. What one cluster's writes come to decides nothing about another.
+   * its deletes. What one cluster's writes come to decides nothing about another, but fallbacks wait until the others were tried.
    *
    * @param limits `isEmptied`: the deletes would leave no ready endpoint, so they wait until all writes were tried
    */
@@ -109,7 +110,13 @@ export class ServiceReconciler {
     context: WriteContext,
   ): Promise<void> {
     const writeAll = (changes: readonly Change[]) => Promise.all(changes.map((change) => this.#write(change, context)));
-    const writing = parts.map(({ writes }) => writeAll(writes.filter((change) => mayWrite.has(change))));
+    const allowed = parts.map(({ writes }) => writes.filter((change) => mayWrite.has(change)));
+    const preferred = allowed.map((writes) => writeAll(writes.filter(({ to }) => !isFallback(to))));
+    const writing = allowed.map(async (writes, i) => {
+      const fallbacks = writes.filter(({ to }) => isFallback(to));
+      await (fallbacks.length > 0 ? Promise.all(preferred) : preferred[i]);
+      await writeAll(fallbacks);
+    });
     const deleting = parts.map(async ({ writes, adopted, deletes }, i) => {
       if (isEmptied) await Promise.all(writing);
       await writing[i];

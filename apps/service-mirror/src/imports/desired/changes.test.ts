@@ -6,6 +6,8 @@ import { importInput, importInputs, sliceOf } from '../../../test/mcs/inputs.ts'
 import { changed } from '../../../test/mcs/observed.ts';
 import { type ImportChange, importTaken, nextChanges, type ObservedObjects } from './changes.ts';
 import type { Marks } from '../../endpoints/desired/diff/marks.ts';
+import { parseClusterOrder } from '../../endpoints/desired/routing/order.ts';
+import { importClusterLabel } from '../../names.ts';
 import type { StringMap } from '../../endpoints/desired/objects.ts';
 import { desiredImport, type ImportInput } from './import.ts';
 import type { ImportObjects } from './objects.ts';
@@ -33,7 +35,7 @@ function carriedOut(
   const states = [from];
   for (;;) {
     const changes = nextChanges(states.at(-1)!, wanted, AT, waits);
-    if (changes.length === 0) return { kinds: steps.map((step) => step.map(({ kind }) => kind)), states };
+    if (changes.length === 0) return { steps, kinds: steps.map((step) => step.map(({ kind }) => kind)), states };
     if (steps.length === 20) throw new Error(`no end: ${changes.map(({ kind }) => kind).join()}`);
     steps.push(changes);
     for (const change of changes) states.push(changed(states.at(-1)!, change));
@@ -193,6 +195,25 @@ describe('nextChanges', () => {
       const { slices, service, serviceImport } = after(gone, to);
       expect(slices.map(({ owners }) => owners)).toEqual([[(service ?? serviceImport)!.uid]]);
     });
+  });
+
+  it('let the first level of an order answer before others step back', () => {
+    const wantedIn = (text: string) => {
+      const order = parseClusterOrder(text);
+      if (!order.ok) throw new Error(order.reason);
+      const routing = { ...importInput([]).routing, order: order.value };
+      const [endpoint] = sliceOf('web-1').endpoints;
+      const clusters = ['c1', 'c2', 'c3'].map((name) => {
+        const endpoints = [{ ...endpoint!, address: `${name}-0` }];
+        return { ...exported(name), slices: [sliceOf('web-1', { endpoints })] };
+      });
+      return wantedOf(importInput(clusters, { routing }));
+    };
+    const { steps } = carriedOut(after(NOTHING, wantedIn('c1; c2; c3')), wantedIn('c2; c1; c3'));
+    const written = steps.map((step) =>
+      step.map((change) => (change.kind === 'update-slice' ? change.to.labels[importClusterLabel] : change.kind)),
+    );
+    expect(written).toEqual([['c2'], ['c1'], ['update-import']]);
   });
 
   it('replace a derived Service that someone made headless', () => {

@@ -13,6 +13,7 @@ import {
   type SlicePhases,
 } from '../../endpoints/desired/diff/slices.ts';
 import { familySpec } from '../../endpoints/desired/families.ts';
+import { isFallback } from '../../endpoints/desired/routing/in-role.ts';
 import { hasReady } from '../../endpoints/desired/objects.ts';
 import type { Identity, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { conditionChange } from './conditions.ts';
@@ -147,7 +148,10 @@ function* phases(
   }
   const { writes, deletes } = diffSlices(slices, wanted.slices, owner === undefined ? NO_OWNER : ownerOf(owner));
   const allowed = ports === undefined ? writes : writesBeside(writes, ports);
-  if (owner !== undefined) yield allowed;
+  if (owner !== undefined) {
+    yield allowed.filter(({ to }) => !isFallback(to));
+    yield allowed;
+  }
   if (service !== undefined && wanted.service !== undefined) {
     const { ips, definition } = service;
     yield importChange(present, withAddresses(wanted.serviceImport, { ips, families: definition.families }));

@@ -1,5 +1,5 @@
 import { sharedConditions } from '../compact.ts';
-import type { RoutingHints } from './routing-hints.ts';
+import { REMOTE_ZONE, type RoutingHints } from './routing-hints.ts';
 import { type DesiredSlice, isReady } from '../objects.ts';
 import type { Endpoint } from '../source.ts';
 import { standbyAnnotation } from '../../../names.ts';
@@ -31,6 +31,14 @@ export function inRole(slice: DesiredSlice, role: Role, hints: RoutingHints | un
     annotations: isMarked ? { ...slice.annotations, [standbyAnnotation]: 'true' } : slice.annotations,
   };
 }
+
+/**
+ * Whether a slice has endpoints that are used only if those of others aren't: of the second level, or standbys. It is written after
+ * those of the first level. Before that, kube-proxy would find no endpoint for its zone for a moment, and use all that are ready.
+ */
+export const isFallback = ({ annotations, endpoints }: Pick<DesiredSlice, 'annotations' | 'endpoints'>): boolean =>
+  annotations[standbyAnnotation] !== undefined ||
+  endpoints.some((endpoint) => isReady(endpoint) && endpoint.zones?.includes(REMOTE_ZONE) === true);
 
 /**
  * A slice that `inRole` made, as it was: what is written here is all that is known of an unknown cluster. An endpoint that
