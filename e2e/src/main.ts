@@ -2,6 +2,7 @@
 /** Starts two clusters with kube-semaphore, and runs a command on them, or keeps them: see docs/system.md. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { podmanImage } from '@kube-semaphore/real-nodes';
 import { help, readCommandLine } from './command-line.ts';
 import { missing } from './missing.ts';
 import { System } from './system.ts';
@@ -27,7 +28,7 @@ process.exit(code);
 
 /** @returns the exit code */
 async function run({ nodes, images, command: [file, ...args] }: Extract<typeof commandLine, { kind: 'run' }>) {
-  system = await System.start({ nodes, images });
+  system = await System.start({ nodes, images: images.map((image) => podmanImage(image)) });
   await system.install();
   const KUBECONFIG = [system.c1, system.c2].map(({ cluster }) => cluster.adminKubeconfig).join(':');
   process.stdout.write(

@@ -105,11 +105,19 @@ export const webService = {
 /** The labels of its caller, by which the other cluster knows it. */
 export const callerLabels = { [nameLabel(labelDomains[0])]: 'checkout' };
 
+export type CallerOptions = {
+  readonly url: string;
+  /** From the begin of a call to that of the next one. */
+  readonly intervalMs: number;
+  /** Of a call. */
+  readonly timeoutMs: number;
+};
+
 /**
- * Its caller in the other cluster, twenty times a second. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports
+ * A caller, as of the app in the other cluster. It asks DNS by TCP: when a CoreDNS ends, UDP queries from ports
  * that were used before still go there, until kube-proxy notices. By default, Node.js looks up four names at a time.
  */
-export const callerPod = (nodeName: string, url: string, timeoutMs: number) => ({
+export const callerPod = (nodeName: string, { url, intervalMs, timeoutMs }: CallerOptions) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name: 'checkout-0', namespace: SHOP, labels: callerLabels },
@@ -120,7 +128,10 @@ export const callerPod = (nodeName: string, url: string, timeoutMs: number) => (
     dnsConfig: { options: [{ name: 'use-vc' }] },
     volumes,
     containers: [
-      { ...container('caller', [url, '50', `${timeoutMs}`]), env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }] },
+      {
+        ...container('caller', [url, `${intervalMs}`, `${timeoutMs}`]),
+        env: [{ name: 'UV_THREADPOOL_SIZE', value: '64' }],
+      },
     ],
   },
 });

@@ -6,13 +6,13 @@ import {
   builtImage,
   dnsImage,
   dnsManifests,
+  type ImageSource,
   NodeCluster,
-  podmanImage,
   type RealNode,
 } from '@kube-semaphore/real-nodes';
 import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
-import { Calls, outputIn } from './calls/calls.ts';
+import { Calls } from './calls/calls.ts';
 import { type App, workloads } from './manifests.ts';
 import { callerLabels, SHOP } from './shop-manifests.ts';
 
@@ -50,6 +50,15 @@ export type Pod = {
 export const isReady = ({ status: { conditions = [] } }: Pod): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
+export type SideOptions = {
+  /** Of all nodes, besides their own. */
+  readonly images: readonly ImageSource[];
+  /** Default `kubernetes`. */
+  readonly kubernetes: Kubernetes | undefined;
+  /** When a node counts as lost that doesn't report. */
+  readonly lossSeconds: number;
+};
+
 /** One of the clusters, with its nodes on a network. */
 export class Side {
   readonly name: ClusterName;
@@ -60,12 +69,11 @@ export class Side {
     this.#nodes = nodes;
   }
 
-  /** Starts a control plane. It notices a lost node after five seconds on a fast machine, instead of Kubernetes' 40 or 50. */
+  /** Starts a control plane. */
   static async start(
     name: ClusterName,
     network: Network,
-    images: readonly string[],
-    kubernetes?: Kubernetes,
+    { images, kubernetes, lossSeconds }: SideOptions,
   ): Promise<Side> {
     const nodes = await NodeCluster.start({
       name,
@@ -74,13 +82,9 @@ export class Side {
       clusterCidr: podRanges[name],
       serviceCidr: '10.96.0.0/16',
       calico: ipam[name],
-      images: [
-        dnsImage(),
-        ...images.map((image) => podmanImage(image)),
-        ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)])),
-      ],
+      images: [dnsImage(), ...images, ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)]))],
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
-      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': '20s' },
+      controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': `${lossSeconds}s` },
     });
     return new Side(name, nodes);
   }
@@ -264,7 +268,7 @@ export class Side {
   /** The calls of a Pod's container "caller". */
   callsOf({ metadata: { namespace, name, uid }, spec: { nodeName = '' } }: Pod): Calls {
     const [file = ''] = globSync(join(this.node(nodeName).dir, `log/pods/${namespace}_${name}_${uid}/caller/0.log`));
-    return new Calls(() => outputIn(readFileSync(file, 'utf8')));
+    return new Calls(() => readFileSync(file, 'utf8'));
   }
 
   /** Whether the Pods of an app reach the other cluster, by their metrics, which Calico lets their nodes read. */

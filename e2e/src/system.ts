@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
-import type { RealNode } from '@kube-semaphore/real-nodes';
+import type { ImageSource, RealNode } from '@kube-semaphore/real-nodes';
 import type { Kubernetes } from '@kube-semaphore/testkit';
 import { type Network, startNetwork } from '@kube-semaphore/testnet';
 import type { Calls } from './calls/calls.ts';
 import { semaphore } from './semaphore.ts';
-import { callerPod, SHOP } from './shop-manifests.ts';
+import { type CallerOptions, callerPod, SHOP } from './shop-manifests.ts';
 import { Shop } from './shop.ts';
 import { type ClusterName, type Pod, podRanges, Side } from './side.ts';
 
@@ -17,7 +17,7 @@ const MIRROR = `c2-${SHOP}-73736d-web`;
 
 const REPLICAS = 3;
 
-/** A Pod of c1 that calls the app of c2. */
+/** A Pod of c1 that calls an app. */
 export type Caller = { readonly node: RealNode; readonly ip: string; readonly calls: Calls };
 
 type SystemOptions = {
@@ -25,10 +25,12 @@ type SystemOptions = {
   readonly clusters?: readonly ClusterName[];
   /** How many each cluster has. Default 2. */
   readonly nodes?: number;
-  /** Names in podman's store, of images that all nodes get besides their own. */
-  readonly images?: readonly string[];
+  /** Images that all nodes get besides their own. */
+  readonly images?: readonly ImageSource[];
   /** The version of c2. Default `kubernetes`. */
   readonly c2Kubernetes?: Kubernetes | undefined;
+  /** When a node counts as lost that doesn't report. Default 20: enough for a busy machine. Kubernetes has 50. */
+  readonly lossSeconds?: number;
 };
 
 /** Clusters with kube-semaphore between them, on real nodes: see docs/system.md. */
@@ -42,10 +44,18 @@ export class System {
   }
 
   /** Starts clusters; installs nothing. Needs root. */
-  static async start({ clusters = ['c1', 'c2'], nodes = 2, images = [], c2Kubernetes }: SystemOptions = {}) {
+  static async start({
+    clusters = ['c1', 'c2'],
+    nodes = 2,
+    images = [],
+    c2Kubernetes,
+    lossSeconds = 20,
+  }: SystemOptions = {}) {
     const network = await startNetwork();
     const started = await Promise.allSettled(
-      clusters.map((name) => Side.start(name, network, images, name === 'c2' ? c2Kubernetes : undefined)),
+      clusters.map((name) =>
+        Side.start(name, network, { images, kubernetes: name === 'c2' ? c2Kubernetes : undefined, lossSeconds }),
+      ),
     );
     const system = new System(
       network,
@@ -133,7 +143,13 @@ export class System {
     const leading = await eventually(() => c1.mirrorLeader(), isDefined, { what: 'a leader' });
     const node = c1.nodes.find((each) => each !== leading);
     if (node === undefined) throw new Error('c1 has no other node');
-    await c1.apply([callerPod(node.name, WEB_URL, timeoutMs)]);
+    return this.startCallerOn(node, { url: WEB_URL, intervalMs: 50, timeoutMs });
+  }
+
+  /** Starts a Pod on a node of c1 that calls a URL. */
+  async startCallerOn(node: RealNode, options: CallerOptions): Promise<Caller> {
+    const { c1 } = this;
+    await c1.apply([callerPod(node.name, options)]);
     await c1.kubectl(`-n ${SHOP} wait --for=condition=Ready pod/checkout-0 --timeout=10m`);
     const pod = (await c1.cluster.admin.get(`/api/v1/namespaces/${SHOP}/pods/checkout-0`)) as unknown as Pod;
     return { node, ip: pod.status.podIP ?? '', calls: c1.callsOf(pod) };

@@ -61,3 +61,28 @@ it('reads complete lines, in the order in which the calls began', () => {
   const text = [call(1), lost(0)].map((each) => JSON.stringify(each)).join('\n');
   expect(new Calls(() => `noise\n${text}\n{"n":2`).all()).toEqual([lost(0), call(1)]);
 });
+
+it('reads a line that was incomplete, and none twice', () => {
+  let text = `${JSON.stringify(call(0))}\n{"n":1`;
+  const calls = new Calls(() => text);
+  expect(calls.all()).toEqual([call(0)]);
+  text = `${JSON.stringify(call(0))}\n${JSON.stringify(call(1))}\n`;
+  expect(calls.all()).toEqual([call(0), call(1)]);
+});
+
+it('waits until one Pod answers, and no other', async () => {
+  let n = 0;
+  const output: string[] = [];
+  const calls = new Calls(() => {
+    output.push(`${JSON.stringify(call(n, { at: Date.now(), by: n < 3 ? 'web-0' : 'web-1' }))}\n`);
+    n++;
+    return output.join('');
+  });
+  await calls.answered(2, 'web-1');
+  expect(
+    calls
+      .all()
+      .slice(-3)
+      .map(({ by }) => by),
+  ).toEqual(['web-1', 'web-1', 'web-1']);
+});

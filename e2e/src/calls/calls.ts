@@ -23,6 +23,9 @@ export type Tally = { readonly calls: readonly Call[]; readonly failed: readonly
 /** The minimum number of calls in a window: two seconds of them. */
 const ENOUGH = 40;
 
+/** Each look reads the whole file. */
+const POLL_MS = 100;
+
 const isAnswered = ({ by }: Call): boolean => by !== undefined;
 
 /** What a container wrote, from its log file: each line has a time, a stream and a tag before it. */
@@ -31,8 +34,11 @@ export const outputIn = (log: string): string => log.replaceAll(/^\S+ stdout F /
 /** A stream of calls, read from the caller's output. */
 export class Calls {
   readonly #read: () => string;
+  readonly #calls: Call[] = [];
+  /** How much of the output has been read: a caller of many minutes has tens of thousands of lines. */
+  #end = 0;
 
-  /** @param read returns the whole output so far */
+  /** @param read returns the whole output so far, also as a container's log */
   constructor(read: () => string) {
     this.#read = read;
   }
@@ -40,14 +46,17 @@ export class Calls {
   /** The complete calls, by number. */
   all(): readonly Call[] {
     const text = this.#read();
-    const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
-    const calls = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Call);
-    return calls.toSorted((a, b) => a.n - b.n);
+    const end = text.lastIndexOf('\n') + 1;
+    const lines = outputIn(text.slice(this.#end, end)).split('\n');
+    this.#end = end;
+    for (const line of lines) if (line.startsWith('{')) this.#calls.push(JSON.parse(line) as Call);
+    return this.#calls.toSorted((a, b) => a.n - b.n);
   }
 
-  /** Waits until so many new calls in a row are answered. */
-  answered(count: number): Promise<void> {
-    return this.#endWith(count, 'answers', isAnswered);
+  /** Waits until so many new calls in a row are answered. @param by who answers; default: any */
+  answered(count: number, by?: string): Promise<void> {
+    const matches = (call: Call) => (by === undefined ? isAnswered(call) : call.by === by);
+    return this.#endWith(count, by === undefined ? 'answers' : `answers of ${by}`, matches);
   }
 
   /** Waits until so many new calls in a row get no answer. */
@@ -60,6 +69,7 @@ export class Calls {
     const fresh = () => this.all().filter(({ at }) => at >= from);
     await eventually(() => endsWith(fresh(), count, matches), true, {
       what: `${count} ${what} in a row`,
+      intervalMs: POLL_MS,
     });
   }
 
@@ -75,7 +85,7 @@ export class Calls {
     await change();
     const endMs = Date.now();
     const window = () => windowOf(this.all(), { startMs, endMs, least: ENOUGH });
-    return eventually(window, isDefined, { what: 'the end of enough calls' });
+    return eventually(window, isDefined, { what: 'the end of enough calls', intervalMs: POLL_MS });
   }
 }
 
