@@ -8,7 +8,7 @@ import { semaphore } from '../../src/semaphore.ts';
 import { SHOP } from '../../src/shop-manifests.ts';
 import type { ClusterName } from '../../src/side.ts';
 import { System } from '../../src/system.ts';
-import { failedIn } from '../support/tally.ts';
+import { failedIn, mostlyAnswered } from '../support/tally.ts';
 
 const names = ['c1', 'c2', 'c3'] as const;
 
@@ -70,6 +70,13 @@ const setReady = (isReady: boolean, ...clusters: readonly ClusterName[]): Promis
   const change = isReady ? 'touch' : 'rm';
   return type([each, ...clusters.map((cluster) => `each ${cluster} ${change} /www/ready`)].join('\n'));
 };
+
+/** As kube-proxy of c1 would find it if the app had written it. */
+const writeUnready = (cluster: ClusterName): Promise<unknown> =>
+  system.c1.kubectl(
+    `${mirrors} get endpointslices -o json -l kubernetes.io/service-name=${GLOBAL},mirror-endpointslice-sync-name=${cluster} |
+    sed 's/"ready": true/"ready": false/' | kubectl replace -f -`,
+  );
 
 /** Resolves when c1 reports whether it reaches c2. */
 const reached = (wanted: boolean): Promise<unknown> =>
@@ -155,7 +162,7 @@ it('loses no call when a level has too few ready Pods, and waits 30 s until it h
   await annotate('-');
 });
 
-it('loses no call while semaphore-service-mirror is killed', async () => {
+it('loses no call while semaphore-service-mirror is killed, and kube-proxy alone changes to the next clusters', async () => {
   const { c1 } = system;
   const killed = await seen('c1', 'semaphore-service-mirror of c1 is killed, and kept away', async () => {
     await Promise.all(c1.nodes.map((node) => node.run('pkill', ['-KILL', '-f', '/semaphore-service-mirror'])));
@@ -163,4 +170,26 @@ it('loses no call while semaphore-service-mirror is killed', async () => {
     await eventually(() => c1.pods(workloads['service-mirror'].namespace, 'semaphore-service-mirror'), []);
   });
   expect(killed).toMatchObject({ by: ['c1'], failed: [] });
+  const unseen = await seen('c1', 'then c1 is not ready', async () => {
+    await setReady(false, 'c1');
+    await c1.kubectl(`-n ${SHOP} wait pod -l app=who --for=condition=Ready=false --timeout=10m`);
+  });
+  expect(unseen).toMatchObject({ by: ['c1'], failed: [] });
+  const second = await seen('c2', 'its EndpointSlice for c1 says so, written by hand', () => writeUnready('c1'));
+  expect(second).toMatchObject({ by: ['c1', 'c2'], failed: [] });
+  const standby = await seen('c3', 'that for c2, too', () => writeUnready('c2'));
+  expect(standby).toMatchObject({ by: ['c2', 'c3'], failed: [] });
+  const back = await seen('c2', 'semaphore-service-mirror is back', async () => {
+    await c1.kubectl(`${mirrors} scale ${workloads['service-mirror'].workload} --replicas=2`);
+    await c1.rolledOut('service-mirror');
+  });
+  expect(back).toMatchObject({ by: ['c2', 'c3'], failed: [] });
+  expect((await seen('c1', 'c1 is ready again', () => setReady(true, 'c1'))).failed).toEqual([]);
+});
+
+it('loses calls if Pods are killed, until their kubelet notices', async () => {
+  const killed = await seen('c1', 'the Pods of c1 are killed, and restarted by their kubelet', () =>
+    system.c1.nodes[0]!.run('pkill', ['-KILL', '-f', 'httpd -f -p 8080']),
+  );
+  expect(mostlyAnswered(killed.tally)).toBe(true);
 });
