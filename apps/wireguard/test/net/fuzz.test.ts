@@ -169,7 +169,10 @@ function reconcilerOn({ machine, tools, keyFolder, podCidrs }: MeshNode): Reconc
   });
 }
 
-const textOf = ({ publicKey, endpoint, allowedIps }: DesiredPeer): string =>
+/** As `wg` prints that there is no endpoint: such a Node speaks first. */
+const NO_ENDPOINT = '(none)';
+
+const textOf = ({ publicKey, endpoint = NO_ENDPOINT, allowedIps }: DesiredPeer): string =>
   [publicKey, endpoint, ...allowedIps.toSorted()].join(' ');
 
 /** The key, the endpoint and the blocks of each peer, as `wg` prints them. */
@@ -199,7 +202,7 @@ function harmOf(peer: string, { ourKey, nowhere }: HarmOptions): readonly string
   const isGoodHost = isIP(host) !== 0 && (nowhere === undefined ? isIn(host, NODES) : !isIn(host, nowhere));
   return [
     ...(publicKey === ourKey || publicKey === NO_KEY ? [`the key ${publicKey}`] : []),
-    ...(isGoodHost && port > 0 ? [] : [`the endpoint ${endpoint}`]),
+    ...(endpoint === NO_ENDPOINT || (isGoodHost && port > 0) ? [] : [`the endpoint ${endpoint}`]),
     ...(allowedIps.every(isOfPods) && allowedIps.length > 0 ? [] : [`the blocks ${allowedIps.join(' ')}`]),
   ];
 }
