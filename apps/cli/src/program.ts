@@ -1,4 +1,4 @@
-import type { IpFamily } from '@kube-semaphore/net';
+import { familyName, type IpFamily } from '@kube-semaphore/net';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { type CheckOptions, runCheck } from './check/check-command.ts';
@@ -288,7 +288,7 @@ function familiesOf(text: string): readonly IpFamily[] {
   const names = text.split(',');
   if (!names.every((name) => name === 'ipv4' || name === 'ipv6'))
     throw new InvalidArgumentError('use ipv4, ipv6 or ipv4,ipv6');
-  return ([4, 6] as const).filter((family) => names.includes(`ipv${family}`));
+  return ([4, 6] as const).filter((family) => names.includes(familyName(family)));
 }
 
 const UNITS = { s: 1_000, m: 60_000, h: 3_600_000 } as const;

@@ -1,9 +1,7 @@
 import { containsCidr } from './blocks.ts';
 import { type Cidr, contains } from './cidr.ts';
+import { familyOf, type IpFamily } from './family.ts';
 import { specialUse } from './special.ts';
-
-/** An address family. */
-export type IpFamily = Cidr['family'];
 
 /** Which addresses a remote may have. */
 export type AddressRules = {
@@ -40,7 +38,7 @@ export function addressRefusal(
   ip: string,
   { families, allowed, local, services = [] }: AddressRules,
 ): AddressRefusal | undefined {
-  const family = ip.includes(':') ? 6 : 4;
+  const family = familyOf(ip);
   if (!isUsedFamily(family, { families }))
     return { reason: 'other-family', detail: `${ip} is an IPv${family} address, and families of the remote lacks it` };
   const use = specialUse(ip);

@@ -1,11 +1,12 @@
 import { quoted } from '@kube-semaphore/text';
 import ipaddr from 'ipaddr.js';
+import { familyOf, type IpFamily } from './family.ts';
 import { newGroups, readGroups } from './groups.ts';
 import { parseIp } from './ip.ts';
 import { bad, good, type Parsed } from './parsed.ts';
 
 /** A block of addresses. `text` is canonical: `10.4.0.0/16`, `fd00::/64`; equal blocks have equal texts. */
-export type Cidr = { readonly text: string; readonly family: 4 | 6; readonly prefixLength: number };
+export type Cidr = { readonly text: string; readonly family: IpFamily; readonly prefixLength: number };
 
 // Reused by `contains`.
 const network = newGroups();
@@ -27,7 +28,7 @@ export function parseCidr(raw: string): Parsed<Cidr> {
   if (slash < 0) return bad(`${quoted(raw)} is not a valid CIDR: it has no prefix length`);
   const ip = parseIp(raw.slice(0, slash));
   if (!ip.ok) return bad(`${quoted(raw)} is not a valid CIDR: ${ip.reason}`);
-  const family = ip.value.includes(':') ? 6 : 4;
+  const family = familyOf(ip.value);
   const digits = raw.slice(slash + 1);
   const prefixLength = Number(digits);
   if (!/^(0|[1-9]\d{0,2})$/.test(digits) || prefixLength > (family === 4 ? 32 : 128)) {

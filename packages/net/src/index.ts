@@ -1,8 +1,9 @@
-export { addressRefusal, type AddressRules, type IpFamily, isUsedFamily } from './allowed.ts';
+export { addressRefusal, type AddressRules, isUsedFamily } from './allowed.ts';
 export { addressAt, containsCidr, halvesOf, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';
 export { CidrIndex } from './cidr-index.ts';
+export { familyName, type FamilyName, familyNamed, familyOf, type IpFamily } from './family.ts';
 export { ipv4Number } from './groups.ts';
 export { parseHostPort, type HostPort } from './host-port.ts';
 export { parseIp } from './ip.ts';

@@ -1,4 +1,4 @@
-import type { IpFamily } from '@kube-semaphore/net';
+import { familyNamed } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 
 const time = z.string();
@@ -9,7 +9,7 @@ const cidrs = z.nullish(z.array(z.string()));
 const families = z.nullish(
   z.pipe(
     z.array(z.enum(['ipv4', 'ipv6'])),
-    z.transform((names) => names.map((each): IpFamily => (each === 'ipv4' ? 4 : 6))),
+    z.transform((names) => names.map(familyNamed)),
   ),
 );
 

@@ -1,4 +1,5 @@
 import type { PodOnNode, Service } from '@kube-semaphore/kube-objects';
+import { familyOf } from '@kube-semaphore/net';
 import { addressedPod, addressIndexOf, type FlowPort } from '@kube-semaphore/network-policies';
 import { mapRead, type Read } from '../clusters/objects.ts';
 import { isUsedBetween } from '../clusters/report.ts';
@@ -84,8 +85,6 @@ function ipsOf(pod: Read<PodOnNode | undefined>, { ip }: End): readonly string[]
   const all = pod.known ? (pod.value?.status.podIPs ?? []) : [];
   return ip === undefined ? all.map((each) => each.ip) : [ip];
 }
-
-const familyOf = (ip: string): 4 | 6 => (ip.includes(':') ? 6 : 4);
 
 const usedFirst = (ips: readonly string[], isUsed: (ip: string) => boolean): readonly string[] =>
   ips.toSorted((a, b) => Number(isUsed(b)) - Number(isUsed(a)));

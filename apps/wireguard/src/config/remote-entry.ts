@@ -1,6 +1,6 @@
 import { durationOf, familiesOf, inFamilies, type Problems, remoteReference } from '@kube-semaphore/multicluster';
 import { deviceName, isDeviceName, MAX_DEVICE_NAME, secondDeviceOf } from '../names.ts';
-import { bad, type Cidr, good, type Parsed, parseIp, parseRange } from '@kube-semaphore/net';
+import { bad, type Cidr, good, type Parsed, familyNamed, parseIp, parseRange } from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import type { RemoteEntry } from './file.ts';
 import { isReachable } from '../mesh/desired/endpoint.ts';
@@ -49,7 +49,7 @@ export function remoteOf(entry: RemoteEntry, { at, found }: Context): RemoteSett
     measuresMtu: entry.wgDeviceMTU === 'auto',
     listenPort: check('wgListenPort', whole(entry.wgListenPort || DEFAULT_PORT, PORTS), 0),
     resyncPeriodMs: check('resyncPeriod', durationOf(entry.resyncPeriod, 0), 0),
-    endpointFamily: family && (family === 'ipv4' ? 4 : 6),
+    endpointFamily: family && familyNamed(family),
     endpointFrom:
       endpointFrom === '' ? 'internalIP' : check('endpointFrom', addressTypes.parse(endpointFrom), 'internalIP'),
     dialOut: entry.dialOut === true,

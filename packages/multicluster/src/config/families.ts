@@ -1,11 +1,21 @@
-import { bad, type Cidr, good, type IpFamily, isUsedFamily, type Parsed } from '@kube-semaphore/net';
+import {
+  bad,
+  type Cidr,
+  familyName,
+  familyNamed,
+  type FamilyName,
+  good,
+  type IpFamily,
+  isUsedFamily,
+  type Parsed,
+} from '@kube-semaphore/net';
 import { oneOf } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
 
 /** The address families that are used of a remote, such as `families: [ipv6]`. */
 export const familiesField = z.optional(z.array(z.string()));
 
-const familyName = oneOf(['ipv4', 'ipv6']);
+const name = oneOf(['ipv4', 'ipv6']);
 
 /**
  * Reads a `familiesField`.
@@ -21,12 +31,12 @@ export function familiesOf(
   if (names === undefined) return good(undefined);
   if (names.length === 0) return bad('it must have ipv4, ipv6 or both; without the field, both are used');
   const families = new Set<IpFamily>();
-  for (const name of names) {
-    const known = familyName.parse(name);
+  for (const raw of names) {
+    const known = name.parse(raw);
     if (!known.ok) return known;
-    const family = known.value === 'ipv4' ? 4 : 6;
+    const family = familyNamed(known.value);
     if (ranges.length > 0 && !ranges.some((range) => range.family === family))
-      return bad(`${field} has no range of ${name}`);
+      return bad(`${field} has no range of ${raw}`);
     families.add(family);
   }
   return good([...families].toSorted((a, b) => a - b));
@@ -39,5 +49,5 @@ export const inFamilies = <T extends readonly Cidr[] | undefined>(
 ): T => ranges?.filter(({ family }) => isUsedFamily(family, { families })) as T;
 
 /** As `/status` and config files have them; null: both. */
-export const familyNames = (families: readonly IpFamily[] | undefined): readonly string[] | null =>
-  families?.map((family) => `ipv${family}`) ?? null;
+export const familyNames = (families: readonly IpFamily[] | undefined): readonly FamilyName[] | null =>
+  families?.map(familyName) ?? null;

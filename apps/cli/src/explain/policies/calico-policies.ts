@@ -1,3 +1,4 @@
+import { familyOf } from '@kube-semaphore/net';
 import { parseCalicoSelector } from '@kube-semaphore/network-policies';
 import type { CalicoEntity, CalicoObjects, CalicoPolicy, CalicoRule } from '../../clusters/calico.ts';
 import { isIn } from '../facts.ts';
@@ -28,7 +29,7 @@ function matchesRule(rule: CalicoRule, { flow, own, peer }: Ends, namespace: str
   const isProtocol = (name: number | string): boolean => protocolNumber(name) === protocolNumber(port.protocol);
   const [from, to] = direction === 'ingress' ? [peer, own] : [own, peer];
   return every([
-    !ipVersion || ipVersion === (peerIp.includes(':') ? 6 : 4),
+    !ipVersion || ipVersion === familyOf(peerIp),
     !protocol || isProtocol(protocol),
     !notProtocol || !isProtocol(notProtocol),
     isEnd(source ?? {}, from, { namespace, port: undefined }),

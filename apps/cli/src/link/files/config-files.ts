@@ -1,4 +1,4 @@
-import { type Cidr, parseCidr } from '@kube-semaphore/net';
+import { type Cidr, familyNamed, parseCidr } from '@kube-semaphore/net';
 import * as z from 'zod/mini';
 import { writtenIn } from '../choices.ts';
 import type { Files } from './folder.ts';
@@ -47,7 +47,7 @@ export function knownRemotes(files: Files): readonly KnownRemote[] {
   return entriesIn(files, 'service-mirror').map((each) => ({
     ...podsOf(each),
     server: each.remoteAPIURL,
-    families: each.families?.map((family) => (family === 'ipv4' ? 4 : 6)),
+    families: each.families?.map(familyNamed),
     nodeCidrs: cidrsOf(endpointCIDRs[each.name]),
   }));
 }

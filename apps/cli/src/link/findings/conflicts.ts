@@ -1,5 +1,5 @@
-import { type Cidr, contains, overlaps, parseIp } from '@kube-semaphore/net';
-import { type FamiliesBetween, familyName, inFamilies } from './families.ts';
+import { type Cidr, contains, familyName, overlaps, parseIp } from '@kube-semaphore/net';
+import { type FamiliesBetween, inFamilies } from './families.ts';
 import type { Cluster } from './findings.ts';
 import type { KnownRemote } from '../files/kustomize.ts';
 

@@ -1,13 +1,8 @@
-import { type Cidr, type IpFamily, isUsedFamily } from '@kube-semaphore/net';
+import { type Cidr, familyName, type FamilyName, type IpFamily, isUsedFamily } from '@kube-semaphore/net';
 import type { Cluster } from './findings.ts';
 import type { KnownRemote } from '../files/kustomize.ts';
 
 const BOTH: readonly IpFamily[] = [4, 6];
-
-/** As the files of the apps name them. */
-export type FamilyName = 'ipv4' | 'ipv6';
-
-export const familyName = (family: IpFamily): FamilyName => `ipv${family}`;
 
 /** The families that a cluster uses of another one. */
 export type FamiliesBetween = (cluster: string, other: string) => readonly IpFamily[];

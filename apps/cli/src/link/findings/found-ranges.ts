@@ -3,6 +3,7 @@ import {
   compareCidrs,
   contains,
   containsCidr,
+  familyOf,
   isPublic,
   parseCidr,
   parseIp,
@@ -57,7 +58,7 @@ export function nodeCidrsOf({ observed, answers, given }: Clues): Sought<readonl
   const answer = answerOf(answers.nodeCidrs, given.nodeCidrs, '--node-cidr');
   const asked = { context, flag: '--node-cidr', answer };
   const around = canonical(nodes.flatMap(({ internalIps }) => internalIps)).map(
-    (ip) => `${ip}/${NETWORK_BITS[ip.includes(':') ? 6 : 4]}`,
+    (ip) => `${ip}/${NETWORK_BITS[familyOf(ip)]}`,
   );
   const ranges = firstOf(asked, 'the range of its nodes is not known, as no Node has an InternalIP', [
     { value: around, source: 'around InternalIPs of its Nodes' },
