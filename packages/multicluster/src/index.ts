@@ -15,7 +15,7 @@ export { invalidConfig, readConfigSource, warnOfConfig } from './config/config-s
 export { familiesField, familiesOf, familyNames, inFamilies } from './config/families.ts';
 export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
-export { listAll } from './list-all.ts';
+export { listAll, listUntilAnswered } from './list-all.ts';
 export { type Feature, type KeyContext, Leader, LeaderQueue } from './local/features.ts';
 export { leadershipOf } from './local/leadership.ts';
 export { LocalWrites } from './local/local-writes.ts';

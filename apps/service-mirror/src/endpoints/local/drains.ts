@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
-import { Codec, configMapKind, resourcePath } from '@kube-semaphore/kube-objects';
-import { asWhole, untilAnswered, Watched } from '@kube-semaphore/multicluster';
+import { Codec, configMapKind } from '@kube-semaphore/kube-objects';
+import { asWhole, listUntilAnswered, Watched } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -65,19 +65,15 @@ export class LocalDrains {
     if (!this.#isUsed) return;
     const { client, settings, log } = this.#options;
     // A list, as the watch needs that right, too.
-    const path = `${resourcePath(configMapKind, { namespace: settings.mirrorNamespace })}?fieldSelector=${SELECTOR}`;
-    const ask = async (): Promise<readonly Drain[]> => {
-      try {
-        const { items } = new Codec(configMapKind).pageFromJson(await client.getRaw(path, running));
-        return items.flatMap(({ metadata, data }) => (metadata.name === drainsName ? readDrains(data) : []));
-      } catch (error) {
-        if (!isStatus(error, 403)) throw error;
-        this.#failed(error);
-        return [];
-      }
-    };
-    const onFailure = (error: unknown): void => log.warn({ error }, 'drained clusters not read, retrying');
-    this.#set(await untilAnswered(ask, { ...running, onFailure }));
+    const { objects, forbidden } = await listUntilAnswered(client, new Codec(configMapKind), {
+      ...running,
+      namespace: settings.mirrorNamespace,
+      fieldSelector: SELECTOR,
+      log,
+      failure: 'drained clusters not read, retrying',
+    });
+    if (forbidden !== undefined) this.#failed(forbidden);
+    this.#set(objects.flatMap(({ metadata, data }) => (metadata.name === drainsName ? readDrains(data) : [])));
   }
 
   /** Watches the ConfigMap until `signal` is aborted. Returns at once if no Service has an order of clusters. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, type Node, nodeKind } from '@kube-semaphore/kube-objects';
-import { asWhole, type Diagnostic, listAll, type Remotes, untilAnswered, Watched } from '@kube-semaphore/multicluster';
+import { asWhole, type Diagnostic, listUntilAnswered, type Remotes, Watched } from '@kube-semaphore/multicluster';
 import { parseReport, pubKeyAnnotation, silentAnnotation, TUNNEL_DOMAIN } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
@@ -72,17 +72,12 @@ export class LocalTunnels {
   async read(running: RunOptions): Promise<void> {
     if (this.#remotes.length === 0) return;
     const { client, log } = this.#options;
-    const ask = async (): Promise<readonly Node[]> => {
-      try {
-        return await listAll(client, new Codec(nodeKind), running);
-      } catch (error) {
-        if (!isStatus(error, 403)) throw error;
-        this.#failed(error);
-        return [];
-      }
-    };
-    const onFailure = (error: unknown): void => log.warn({ error }, 'silent nodes not read, retrying');
-    const nodes = await untilAnswered(ask, { ...running, onFailure });
+    const { objects: nodes, forbidden } = await listUntilAnswered(client, new Codec(nodeKind), {
+      ...running,
+      log,
+      failure: 'silent nodes not read, retrying',
+    });
+    if (forbidden !== undefined) this.#failed(forbidden);
     this.#update(new Map(nodes.map((node) => [node.metadata.name, announcerOf(node)])));
   }
 
