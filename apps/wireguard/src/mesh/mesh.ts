@@ -7,7 +7,7 @@ import type { Device, WatchLinks } from '@kube-semaphore/wireguard-tools';
 import type { WireGuardOptions } from '../config/options.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
-import { ownEndpoint } from '../own-node/desired/own-node.ts';
+import { dialsOut } from '../own-node/desired/own-node.ts';
 import type { LocalNode } from '../own-node/local-node.ts';
 import { deviceMtu, minMtu } from '../path-mtu/desired/device-mtu.ts';
 import { PathMtu } from '../path-mtu/path-mtu.ts';
@@ -42,9 +42,10 @@ export type FollowOptions = RunOptions & {
 };
 
 /** The rules for the Nodes of every remote. */
-type SharedRules = {
-  readonly ownIps: readonly string[];
-  readonly podSubnets: readonly Cidr[];
+type SharedRules = { readonly ownIps: readonly string[]; readonly podSubnets: readonly Cidr[] };
+
+/** All that Nodes are read by. */
+type AllRules = SharedRules & {
   /** Remotes whose Nodes don't reach ours. */
   readonly dialed: readonly string[];
 };
@@ -68,7 +69,7 @@ export class Mesh {
   /** What measures right now, which may take longer than a period. */
   readonly #measuring = new Set<PathMtu>();
   /** What the Nodes of all remotes were last read by; undefined before the first is followed. */
-  #readBy: SharedRules | undefined;
+  #readBy: AllRules | undefined;
 
   constructor(options: MeshOptions) {
     const { writeConcurrency, minWriteIntervalMs, observePeriodMs } = options.options;
@@ -129,15 +130,13 @@ export class Mesh {
     if (paths !== undefined && device !== undefined) await this.#keepMtu(followed, { signal });
     if (signal.aborted) return;
     this.#followed.set(name, followed);
-    this.#readBy ??= this.#sharedRules();
+    this.#readBy ??= this.#allRules();
     this.observe(name);
     const delayMs = restartDelayMs(device, { isRestart });
     await Promise.all([
       followed.run({ signal, delayMs }),
       everyPeriod(resyncPeriodMs, () => this.observe(name), { signal }),
-      everyPeriod(paths === undefined ? 0 : MEASURE_PERIOD_MS, () => void this.#measure(followed, paths, { signal }), {
-        signal,
-      }),
+      paths && everyPeriod(MEASURE_PERIOD_MS, () => void this.#measure(followed, paths, { signal }), { signal }),
     ]);
     this.#followed.delete(name);
     await this.#reconciling.get(name)?.catch(() => undefined); // the controller has its error
@@ -157,8 +156,8 @@ export class Mesh {
   }
 
   /** Has the MTU of a device follow the narrowest path to its peers. Never rejects. */
-  async #measure(remote: MeshRemote, paths: PathMtu | undefined, { signal }: RunOptions): Promise<void> {
-    if (paths === undefined || this.#measuring.has(paths)) return;
+  async #measure(remote: MeshRemote, paths: PathMtu, { signal }: RunOptions): Promise<void> {
+    if (this.#measuring.has(paths)) return;
     const { devices, log } = this.#options;
     const { name, device, podSubnets } = remote.settings;
     this.#measuring.add(paths);
@@ -207,7 +206,7 @@ export class Mesh {
   rulesMayHaveChanged(): void {
     const before = this.#readBy;
     if (before === undefined) return;
-    this.#readBy = this.#sharedRules();
+    this.#readBy = this.#allRules();
     const { ownIps, podSubnets, dialed } = this.#readBy;
     const isNotIn = (others: readonly Cidr[]) => (cidr: Cidr) => !others.some(({ text }) => text === cidr.text);
     const changed = [
@@ -223,15 +222,18 @@ export class Mesh {
     return {
       ownIps: local.node?.internalIps ?? [],
       podSubnets: remotes.all.flatMap(({ settings }) => settings.podSubnets),
-      dialed: remotes.all.flatMap(({ settings }) => {
-        const endpoint = local.node && ownEndpoint(local.node, settings);
-        return endpoint?.ok === true && endpoint.value === 'dial-out' ? [settings.name] : [];
-      }),
     };
   }
 
-  #rules({ name, families, podSubnets, allowedIpsFrom, allowedEndpoints }: RemoteSettings): NodeRules {
-    const { ownIps, podSubnets: allSubnets, dialed } = this.#sharedRules();
+  #allRules(): AllRules {
+    const { remotes, local } = this.#options;
+    const dialed = remotes.all.filter(({ settings }) => dialsOut(local.node, settings));
+    return { ...this.#sharedRules(), dialed: dialed.map(({ settings }) => settings.name) };
+  }
+
+  #rules(settings: RemoteSettings): NodeRules {
+    const { families, podSubnets, allowedIpsFrom, allowedEndpoints } = settings;
+    const { ownIps, podSubnets: allSubnets } = this.#sharedRules();
     const endpoints = { podSubnets: allSubnets, allowedEndpoints, ownIps: new Set(ownIps) };
     return {
       local: this.#options.localName,
@@ -239,7 +241,7 @@ export class Mesh {
       podSubnets,
       allowedIpsFrom,
       endpoints,
-      dialsOut: dialed.includes(name),
+      dialsOut: dialsOut(this.#options.local.node, settings),
     };
   }
 }

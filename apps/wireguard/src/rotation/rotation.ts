@@ -15,7 +15,7 @@ import { applyDevice, type DeviceTools } from '../mesh/local/device.ts';
 import { observedOf } from '../mesh/local/observe.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 import { endpointAnnotation, pubKeyAnnotation, remoteOfAlias } from '../names.ts';
-import { ownEndpoint } from '../own-node/desired/own-node.ts';
+import { dialsOut } from '../own-node/desired/own-node.ts';
 import type { KnownNode, LocalNode } from '../own-node/local-node.ts';
 import { nextActions } from './desired/next-actions.ts';
 import { foreignRoutes, observedPlanes, rangesOf, remotePlanes } from './desired/observed-planes.ts';
@@ -156,10 +156,8 @@ export class Rotation {
       devices.startUserspace === undefined && seen.links.some((each) => each.name === device && each.kind === 'tun');
     const isFree =
       link === undefined || marked === name || (isSidecar && marked === undefined && seen.devices[1] === undefined);
-    const { node } = this.#options.local;
-    const endpoint = node && ownEndpoint(node, settings);
     const problems = [
-      ...(endpoint?.ok === true && endpoint.value === 'dial-out'
+      ...(dialsOut(this.#options.local.node, settings)
         ? ['this node dials out, so others would not know which device speaks']
         : []),
       ...(isFree ? [] : [`${secondDevice} is not ours`]),

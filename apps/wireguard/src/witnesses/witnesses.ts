@@ -50,6 +50,12 @@ export type WitnessesOptions = {
   readonly nowMs?: () => number;
 };
 
+/** The devices of this node, and when they were observed. */
+type Observed = { readonly devices: readonly Device[]; readonly atMs: number };
+
+/** `observe`: the same for all remotes that are looked at together, as `wg` shows all devices at once. */
+type LookOptions = RunOptions & { readonly observe?: () => Promise<Observed> };
+
 /** What is known of a remote: an agent that starts knows nothing, and unknown is not silent. */
 type Memory = {
   readonly heard: Heard;
@@ -101,15 +107,17 @@ export class Witnesses {
       // Every agent would watch all Nodes of its cluster, so only where it is wanted.
       if (watching === undefined && this.#options.remotes().some(({ settings }) => settings.reportSilentAfterMs > 0))
         watching = this.#options.agents.run(running);
-      for (const name of this.#due()) await this.#try(name, running);
+      let observed: Promise<Observed> | undefined;
+      const observe = () => (observed ??= this.#observe(running));
+      for (const name of this.#due()) await this.#try(name, { signal, observe });
       await delay(TICK_MS, undefined, { signal }).catch(() => undefined); // an abort, which the loop sees next
     }
     await watching;
   }
 
   /** Looks at the devices of a remote, asks its quiet Nodes for an answer, and reports those that are silent. */
-  async reconcile(name: string, running: RunOptions): Promise<void> {
-    const { local, remotes, metrics, nowMs = () => performance.now() } = this.#options;
+  async reconcile(name: string, running: LookOptions): Promise<void> {
+    const { local, remotes, metrics } = this.#options;
     const remote = remotes().find(({ settings }) => settings.name === name);
     const { node } = local;
     if (remote === undefined || node === undefined) return;
@@ -122,7 +130,7 @@ export class Witnesses {
     const memory = this.#memory.get(name) ?? newMemory();
     this.#memory.set(name, memory);
     const report = await this.#look(remote, memory, running);
-    const now = nowMs();
+    const now = this.#nowMs();
     if (report === undefined || now - memory.writtenMs < REPORT_EVERY_MS) return;
     const patch = reportPatch(name, node.annotations, report);
     if (patch !== undefined) memory.writtenMs = now;
@@ -130,14 +138,13 @@ export class Witnesses {
   }
 
   /** @returns what to report; undefined: that isn't known yet */
-  async #look(remote: WatchedRemote, memory: Memory, { signal }: RunOptions) {
-    const { agents, tools, metrics, log, nowMs = () => performance.now() } = this.#options;
+  async #look(remote: WatchedRemote, memory: Memory, running: LookOptions) {
+    const { agents, metrics, log } = this.#options;
     const { settings } = remote;
     const { name: cluster } = settings;
     const times = timesOf(settings.reportSilentAfterMs);
-    const all = await tools.devices({ signal });
+    const { devices: all, atMs: now } = await (running.observe?.() ?? this.#observe(running));
     const devices = all.filter((device) => devicesOf(settings).includes(device.name));
-    const now = nowMs();
     memory.heard.update(devices, now);
     const peers = remote.peers(new Set(all.flatMap(({ publicKey }) => publicKey ?? [])))?.peers;
     const witnesses = agents.witnesses(cluster);
@@ -162,6 +169,15 @@ export class Witnesses {
     return { silent: memory.silent, nodes: peers.length };
   }
 
+  async #observe(running: RunOptions): Promise<Observed> {
+    const devices = await this.#options.tools.devices(running);
+    return { devices, atMs: this.#nowMs() };
+  }
+
+  #nowMs(): number {
+    return (this.#options.nowMs ?? (() => performance.now()))();
+  }
+
   /** Whether this node is a witness for a Node. */
   #isOurs(node: string, memory: Memory, witnesses: WitnessesOfNodes): boolean {
     if (memory.witnesses !== witnesses) memory.watched.clear();
@@ -177,7 +193,7 @@ export class Witnesses {
     this.#options.log.info({ cluster, annotations: patch }, 'silent nodes reported on our Node');
   }
 
-  async #try(name: string, running: RunOptions): Promise<void> {
+  async #try(name: string, running: LookOptions): Promise<void> {
     try {
       await this.reconcile(name, running);
       this.#failures.succeeded(name);
@@ -188,8 +204,8 @@ export class Witnesses {
 
   /** Remotes to look at, often enough for a silence; where nothing is reported, for a report that has to go. */
   #due(): readonly string[] {
-    const { remotes, nowMs = () => performance.now() } = this.#options;
-    const now = nowMs();
+    const { remotes } = this.#options;
+    const now = this.#nowMs();
     const all = new Map(remotes().map(({ settings }) => [settings.name, settings.reportSilentAfterMs]));
     for (const name of this.#lookedMs.keys())
       if (!all.has(name)) {

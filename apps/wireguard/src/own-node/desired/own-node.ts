@@ -6,7 +6,17 @@ import {
   pubKeyAnnotation,
   silentAnnotation,
 } from '../../names.ts';
-import { bad, type Cidr, contains, good, overlaps, parseCidr, type Parsed, parseIp } from '@kube-semaphore/net';
+import {
+  bad,
+  type Cidr,
+  contains,
+  familyOf,
+  good,
+  overlaps,
+  parseCidr,
+  type Parsed,
+  parseIp,
+} from '@kube-semaphore/net';
 import type { Link } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, endpointOf, isReachable, parseEndpoint } from '../../mesh/desired/endpoint.ts';
 import type { DeviceSettings } from '../../mesh/desired/settings.ts';
@@ -50,7 +60,7 @@ export const podCidrsOf = ({ podCIDR, podCIDRs }: Node['spec']): readonly string
 /** How a remote's settings choose our endpoint. */
 type EndpointSettings = Pick<DeviceSettings, 'listenPort' | 'endpointFamily' | 'endpointFrom' | 'dialOut'>;
 
-/** In the annotation with our address: there is none that others reach. */
+/** In the annotation with our address: others don't reach us. */
 const DIAL_OUT = 'none';
 
 /** Where the Nodes of a remote reach us; 'dial-out': nowhere, so we speak first, and they learn where we are. */
@@ -69,6 +79,12 @@ export function ownEndpoint(node: OwnNode, settings: EndpointSettings): Parsed<E
     : good(endpointOf(ip, listenPort));
 }
 
+/** Whether the Nodes of a remote reach us nowhere. @param node undefined: unknown, so we don't say so */
+export function dialsOut(node: OwnNode | undefined, settings: EndpointSettings): boolean {
+  const endpoint = node && ownEndpoint(node, settings);
+  return endpoint?.ok === true && endpoint.value === 'dial-out';
+}
+
 /** What an administrator wrote is used, or nothing: another address could be one that others must not use. */
 function chosenEndpoint(raw: string, { listenPort, endpointFamily: family }: EndpointSettings): Parsed<Endpoint> {
   const alone = parseIp(raw);
@@ -81,8 +97,6 @@ function chosenEndpoint(raw: string, { listenPort, endpointFamily: family }: End
     ? endpoint
     : bad(`${at} has ${ip}, which is not of IPv${family}, the endpointFamily`);
 }
-
-const familyOf = (ip: string): 4 | 6 => (ip.includes(':') ? 6 : 4);
 
 /**
  * Whether packets of a device are too long for the link that carries them.
