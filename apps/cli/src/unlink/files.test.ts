@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mustParseCidr } from '@kube-semaphore/net';
+import { linkedCluster } from '../../test/support/linked-cluster.ts';
 import { choicesText } from '../link/choices.ts';
 import { usedOf } from '../link/findings/families.ts';
 import type { Cluster } from '../link/findings/findings.ts';
@@ -8,23 +9,8 @@ import { limitsOf } from '../link/findings/limits.ts';
 import { overlayOf } from '../link/files/overlay.ts';
 import { filesWithout } from './files.ts';
 
-const cluster = (name: string): Cluster => ({
-  context: name,
-  name,
-  uid: name,
-  server: `https://${name}`,
-  podCidrs: ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr),
-  serviceCidrs: [],
-  nodeCidrs: [],
-  ipam: 'podCIDRs',
-  calico: 'projectcalico.org/v3',
-  minor: 34,
-  hasMcs: false,
-  apiServerIps: [],
-  nodeIps: [],
-  takenPorts: [],
-  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
-});
+const cluster = (name: string): Cluster =>
+  linkedCluster(name, { podCidrs: ['10.4.0.0/16', 'fd00:4::/48'].map(mustParseCidr) });
 
 /** With values for Helm, too. */
 const linked = (...names: readonly string[]): Files => {

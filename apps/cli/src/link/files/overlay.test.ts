@@ -1,30 +1,12 @@
 import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { describe, expect, it } from 'vitest';
+import { linkedCluster as cluster } from '../../../test/support/linked-cluster.ts';
 import { type Choices, choicesText } from '../choices.ts';
 import { knownRemotes } from './config-files.ts';
 import { usedOf } from '../findings/families.ts';
 import type { Cluster } from '../findings/findings.ts';
 import type { Files } from './folder.ts';
 import { overlayOf } from './overlay.ts';
-
-const cluster = (name: string, change: Partial<Cluster> = {}): Cluster => ({
-  context: name,
-  name,
-  uid: name,
-  server: `https://${name}`,
-  podCidrs: [mustParseCidr('10.4.0.0/16')],
-  serviceCidrs: [],
-  nodeCidrs: [],
-  ipam: 'podCIDRs',
-  calico: 'projectcalico.org/v3',
-  minor: 34,
-  hasMcs: false,
-  apiServerIps: [],
-  nodeIps: [],
-  takenPorts: [],
-  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
-  ...change,
-});
 
 const overlay = (
   own: Cluster,

@@ -1,5 +1,6 @@
 import { type IpFamily, mustParseCidr } from '@kube-semaphore/net';
 import { expect, it } from 'vitest';
+import { linkedCluster } from '../../../test/support/linked-cluster.ts';
 import { conflictsOf } from './conflicts.ts';
 import { familiesBetween } from './families.ts';
 import type { Cluster } from './findings.ts';
@@ -10,24 +11,14 @@ const cluster = (
   pods: readonly string[],
   services: readonly string[],
   change: Partial<Cluster> = {},
-): Cluster => ({
-  context: name,
-  name,
-  uid: name,
-  server: '',
-  podCidrs: pods.map(mustParseCidr),
-  serviceCidrs: services.map(mustParseCidr),
-  nodeCidrs: [],
-  ipam: 'podCIDRs',
-  calico: undefined,
-  minor: 34,
-  hasMcs: false,
-  apiServerIps: [],
-  nodeIps: [],
-  takenPorts: [],
-  dns: { kind: 'CoreDNS', servers: [], domain: undefined },
-  ...change,
-});
+): Cluster =>
+  linkedCluster(name, {
+    server: '',
+    podCidrs: pods.map(mustParseCidr),
+    serviceCidrs: services.map(mustParseCidr),
+    calico: undefined,
+    ...change,
+  });
 
 const c1 = cluster('c1', ['10.2.0.0/16', 'fd00:2::/48'], ['10.3.0.0/16']);
 const c2 = cluster('c2', ['10.4.0.0/16', '10.4.8.0/24'], ['10.5.0.0/16']);
