@@ -139,7 +139,7 @@ function readEndpoint(
   };
 }
 
-/** Only to be compared: a name that no Node can have is none. */
+/** Only to be compared; '' for a name that no Node can have. */
 const nodeOf = ({ nodeName }: EndpointSlice['endpoints'][number]): string => (isDnsSubdomain(nodeName) ? nodeName : '');
 
 /** The API server would refuse the whole slice for an invalid hostname. */
