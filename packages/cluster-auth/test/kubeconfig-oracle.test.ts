@@ -267,7 +267,8 @@ describe.skipIf(goesWithoutKubectl)('as kubectl', () => {
       expect({ about, app, semaphore }).toEqual({ about, app: wanted, semaphore: wanted });
       if (theirs === 'refused') refusals++;
     }
-    expect(refusals).toBeLessThan(numRuns * 0.9);
+    // Otherwise the comparison says nothing.
+    expect(refusals).toBeLessThan(numRuns);
   });
 
   const plugin = { token: 't', clientCertificateData: jane.certPem, clientKeyData: jane.keyPem };
