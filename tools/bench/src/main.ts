@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '@kube-semaphore/images-tool/bundle';
+import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
 import { benchManyRemotes } from './many-remotes/many-remotes.ts';
 import { commandLine, type SharedOptions } from './options.ts';
@@ -33,8 +33,8 @@ try {
   process.exitCode = error.exitCode === 0 ? 0 : 2;
 }
 
-async function setting(app: Parameters<typeof bundle>[0]): Promise<Setting> {
-  return { launcher: await bundle(app, { root }), say: (what) => console.error(`- ${what}`) };
+async function setting(app: Parameters<typeof bundleForThisProcess>[0]): Promise<Setting> {
+  return { launcher: await bundleForThisProcess(app, { root }), say: (what) => console.error(`- ${what}`) };
 }
 
 async function tell(measured: Report, { embedded, encoding, json }: Partial<SharedOptions>): Promise<void> {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { bundle } from '@kube-semaphore/images-tool/bundle';
+import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
 import { chaos, type Outcome } from './chaos.ts';
@@ -27,7 +27,7 @@ try {
 async function run(app: App, options: Options): Promise<void> {
   const { seed, minutes, rounds, replicas, waitSeconds } = options;
   const subject = subjects[app];
-  const launcher = await bundle(app, { root });
+  const launcher = await bundleForThisProcess(app, { root });
   const say = (what: string) => console.error(`- ${new Date().toISOString().slice(11, 19)} ${app}: ${what}`);
   const perform = (script: Iterable<Round>, goesOn: (done: number) => boolean) =>
     chaos(subject, script, { launcher, replicas, timeoutMs: waitSeconds * 1_000, goesOn, say });

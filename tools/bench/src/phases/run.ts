@@ -131,7 +131,9 @@ export async function runOnce(
     const { name, message, cause } = error as Error;
     // Of a timeout, which ends what waits.
     const reason = name === 'AbortError' ? (cause as Error).message : message;
-    return { figures, failure: ended?.message ?? reason };
+    const failure = ended?.message ?? reason;
+    say(`failed: ${failure}`);
+    return { figures, failure };
   } finally {
     for (const program of programs) await program.stop();
     await cleanUp();

@@ -1,4 +1,6 @@
-import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 import { renderBom } from '../bom/bom.ts';
@@ -106,6 +108,18 @@ export async function bundle(app: App, { root, epoch }: BundleOptions): Promise<
   await mkdir(dirname(bom), { recursive: true });
   await writeFile(bom, await bomOf(name, metafile, { root, epoch }));
   return launcher;
+}
+
+/**
+ * Bundles the code of an app into a folder of its own, which goes when this process ends: programs of other processes start
+ * from theirs.
+ *
+ * @returns the launcher's path
+ */
+export async function bundleForThisProcess(app: App, { root }: { readonly root: string }): Promise<string> {
+  const outdir = await mkdtemp(join(tmpdir(), `semaphore-${app}-`));
+  process.once('exit', () => rmSync(outdir, { recursive: true }));
+  return (await bundleCode(app, { root, outdir })).launcher;
 }
 
 /** The path of an app's launcher in the sources. */
