@@ -1,4 +1,5 @@
 export { type BlockAffinity, blockAffinityKind, type IpamBlock, ipamBlockKind } from './kinds/calico-ipam.ts';
+export { type ClusterProfile, clusterProfileKind } from './kinds/cluster-profile.ts';
 export { type ClusterProperty, clusterPropertyKind } from './kinds/cluster-property.ts';
 export { type CustomResource, customResourceKind } from './kinds/custom-resource.ts';
 export { type CalicoPolicy, calicoPolicyKind } from './kinds/calico-policy.ts';

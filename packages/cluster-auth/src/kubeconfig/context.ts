@@ -5,11 +5,14 @@ import type { KubeconfigCluster, KubeconfigUser } from './schema.ts';
 const EXEC_V1 = 'client.authentication.k8s.io/v1';
 const EXEC_V1BETA1 = 'client.authentication.k8s.io/v1beta1';
 
+/** The name of a kubeconfig's entry, and the file that has it; `what` if that is no kubeconfig. */
+export type EntryPlace = { readonly name: string; readonly path: string; readonly what?: string };
+
 /** The cluster and the user of a context, each with its name and the file that has it. */
 export type KubeconfigContext = {
   readonly cluster: KubeconfigCluster & { readonly server: string };
   readonly user: KubeconfigUser;
-  readonly from: Readonly<Record<'cluster' | 'user', { readonly name: string; readonly path: string }>>;
+  readonly from: Readonly<Record<'cluster' | 'user', EntryPlace>>;
 };
 
 /**
@@ -34,15 +37,33 @@ export function contextOf(config: MergedKubeconfig, name = config.currentContext
   };
   const { value: cluster, from: clusterFrom } = entryOf('cluster', config.clusters);
   const { value: user, from: userFrom } = entryOf('user', config.users);
-  const { server } = cluster;
-  if (server === undefined) throw fail(`cluster "${clusterFrom.name}" has no server`, clusterFrom.path);
-
-  const problemOfIt = problemOfCluster(cluster);
-  if (problemOfIt !== undefined) throw fail(`cluster "${clusterFrom.name}" has ${problemOfIt}`, clusterFrom.path);
-  const problem = problemOfUser(user);
-  if (problem !== undefined) throw fail(`user "${userFrom.name}" has ${problem}`, userFrom.path);
-  return { cluster: { ...cluster, server }, user, from: { cluster: clusterFrom, user: userFrom } };
+  return checkedContext({ cluster, user, from: { cluster: clusterFrom, user: userFrom } });
 }
+
+/** @throws {ClusterAuthError} as `contextOf`, for what a cluster and a user say */
+export function checkedContext({
+  cluster,
+  user,
+  from,
+}: {
+  readonly cluster: KubeconfigCluster;
+  readonly user: KubeconfigUser;
+  readonly from: KubeconfigContext['from'];
+}): KubeconfigContext {
+  const fail = (kind: keyof typeof from, problem: string) =>
+    new ClusterAuthError('CLUSTER_KUBECONFIG', `${entryAt(kind, from[kind])} has ${problem}`);
+  const { server } = cluster;
+  if (server === undefined) throw fail('cluster', 'no server');
+  const problemOfIt = problemOfCluster(cluster);
+  if (problemOfIt !== undefined) throw fail('cluster', problemOfIt);
+  const problem = problemOfUser(user);
+  if (problem !== undefined) throw fail('user', problem);
+  return { cluster: { ...cluster, server }, user, from };
+}
+
+/** `kubeconfig /c2: cluster "c2"` */
+export const entryAt = (kind: 'cluster' | 'user', { name, path, what = 'kubeconfig' }: EntryPlace): string =>
+  `${what} ${path}: ${kind} "${name}"`;
 
 const problemOfCluster = (cluster: KubeconfigCluster): string | undefined =>
   bothOf(cluster, 'certificate-authority', 'certificate-authority-data') ??

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { PemSource } from '../trust/pem.ts';
+import { entryAt, type EntryPlace } from './context.ts';
 
 /** How errors name the fields of a kubeconfig's entry, and where its files are. */
 export type Place = {
@@ -9,13 +10,10 @@ export type Place = {
 };
 
 /** @param path of the kubeconfig that has the entry */
-export function placeOf(
-  kind: 'cluster' | 'user',
-  { name, path }: { readonly name: string; readonly path: string },
-): Place {
+export function placeOf(kind: 'cluster' | 'user', place: EntryPlace): Place {
   return {
-    where: (field) => `kubeconfig ${path}: ${kind} "${name}": ${field}`,
-    file: (file) => resolve(dirname(path), file),
+    where: (field) => `${entryAt(kind, place)}: ${field}`,
+    file: (file) => resolve(dirname(place.path), file),
   };
 }
 

@@ -34,7 +34,8 @@ function struct<T extends z.ZodMiniType>(of: T) {
   );
 }
 
-const cluster = z.object({
+/** The `cluster` of an entry of `clusters`. */
+export const cluster = z.object({
   server: text,
   'certificate-authority': text,
   'certificate-authority-data': text,
@@ -44,7 +45,8 @@ const cluster = z.object({
   extensions: list(struct(z.object({ name: item, extension: z.unknown() }))),
 });
 
-const exec = z.object({
+/** The `exec` of a user. */
+export const exec = z.object({
   apiVersion: item,
   command: item,
   args: list(item),
@@ -54,7 +56,7 @@ const exec = z.object({
   provideClusterInfo: flag,
 });
 
-const user = z.object({
+export const user = z.object({
   'client-certificate': text,
   'client-certificate-data': text,
   'client-key': text,
@@ -128,7 +130,7 @@ function wordsOf({ code, place }: YamlProblem): string {
 }
 
 /** `users[1].user.token` */
-function fieldOf(path: readonly PropertyKey[]): string {
+export function fieldOf(path: readonly PropertyKey[]): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
     .join('')
