@@ -4,6 +4,7 @@ export type { AuditEvent } from './real/audit.ts';
 export {
   calicoCrds,
   ciliumCrds,
+  clusterInventoryCrds,
   engines,
   findBinaries,
   goesWithoutEngines,
@@ -22,6 +23,7 @@ export { type Running, Supervision } from './real/supervision.ts';
 export { startCoreDns } from './real/coredns.ts';
 export { startKubeProxy } from './real/kube-proxy.ts';
 export { type RealCluster, type RealClusterOptions, startRealCluster } from './real/real-cluster.ts';
+export { TestInventory } from './inventory.ts';
 export { createPod, deletePod, pod, type PodOptions } from './builders.ts';
 export {
   endpointSlice,

@@ -41,6 +41,7 @@ export type Tool =
   | 'gator'
   | 'promtool'
   | 'prometheus-operator-crds.yaml'
+  | 'cluster-inventory-crds.yaml'
   | 'helm'
   | 'crane'
   | 'krew'
@@ -122,6 +123,10 @@ const sources: Readonly<Record<Tool, Source>> = {
     files: ['podmonitors', 'prometheusrules'].map(
       (kind) => `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
     ),
+  },
+  'cluster-inventory-crds.yaml': {
+    ...whole('cluster-inventory', 'sigs.k8s.io/cluster-inventory-api'),
+    files: ['config/crd/bases/multicluster.x-k8s.io_clusterprofiles.yaml'],
   },
   helm: { folder: 'helm', module: 'helm.sh/helm/v4', target: 'helm.sh/helm/v4/cmd/helm' },
   crane: {
@@ -242,6 +247,9 @@ export const ciliumCrds = (): readonly KubeObject[] => crdsIn('cilium-crds.yaml'
 
 /** The CustomResourceDefinitions PodMonitor and PrometheusRule. @throws if they are not built */
 export const prometheusOperatorCrds = (): readonly KubeObject[] => crdsIn('prometheus-operator-crds.yaml');
+
+/** The CustomResourceDefinition ClusterProfile. @throws if it is not built */
+export const clusterInventoryCrds = (): readonly KubeObject[] => crdsIn('cluster-inventory-crds.yaml');
 
 function crdsIn(tool: Tool): readonly KubeObject[] {
   const binaries = findBinaries([tool]);
