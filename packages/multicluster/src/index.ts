@@ -6,15 +6,21 @@ export {
   type NamedReference,
   overriddenAddresses,
   referenceOfFlags,
+  type RemoteAddress,
   remoteOfFlags,
   remoteReference,
   remotesOfFile,
+  type RemoteReference,
 } from './config/cluster-references.ts';
 export { durationField, durationOf, parseConfigFile, type ParsedFile } from './config/config-file.ts';
 export { invalidConfig, readConfigSource, warnOfConfig } from './config/config-source.ts';
 export { familiesField, familiesOf, familyNames, inFamilies } from './config/families.ts';
 export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-config.ts';
 export { Problems } from './config/problems.ts';
+export { admit } from './inventory/admit.ts';
+export { Inventory, openInventory } from './inventory/inventory.ts';
+export type { ProfileRemote } from './inventory/profile.ts';
+export { hasRemotes, remotesFrom } from './inventory/settings.ts';
 export { listAll, listUntilAnswered } from './list-all.ts';
 export { type Feature, type KeyContext, Leader, LeaderQueue } from './local/features.ts';
 export { leadershipOf } from './local/leadership.ts';

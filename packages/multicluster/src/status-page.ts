@@ -1,6 +1,7 @@
 import type { Command } from '@kube-semaphore/runtime';
 import { jsonPage } from '@kube-semaphore/text';
 import type { ConfigFileStatus } from './config/live-config.ts';
+import type { InventoryStatus } from './inventory/inventory.ts';
 import type { ConnectionStatus } from './remote/cluster-watches.ts';
 import type { RemoteStatus } from './remote/remote-state.ts';
 
@@ -18,6 +19,8 @@ export type AppStatus = {
   readonly config: object;
   /** Absent without a config file. */
   readonly configFile?: ConfigFileStatus;
+  /** Absent without one in the config file. */
+  readonly inventory?: InventoryStatus;
 };
 
 /** The page of `/status`: one JSON object with texts of at most 1,024 code units, without our credentials. */

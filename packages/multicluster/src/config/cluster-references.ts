@@ -1,4 +1,4 @@
-import type { ClusterReference } from '@kube-semaphore/cluster-auth';
+import type { ClusterReference, ContextReference } from '@kube-semaphore/cluster-auth';
 import { bad, good, type Parsed } from '@kube-semaphore/net';
 import { keyHashList, type RemoteClusterOptions } from '@kube-semaphore/options';
 import * as z from 'zod/mini';
@@ -26,7 +26,13 @@ export const addressFields = {
   remoteSATokenPath: text,
 };
 
-export type RemoteAddress = z.infer<z.ZodMiniObject<typeof addressFields>>;
+export type RemoteAddress = z.infer<z.ZodMiniObject<typeof addressFields>> & {
+  /** Of a remote that an inventory has; no file can name one. */
+  readonly context?: ContextReference | undefined;
+};
+
+/** How the config of an app refers to a remote. */
+export type RemoteReference = ClusterReference | ContextReference;
 
 /** The local cluster: a kubeconfig, or the cluster of our pod. */
 export const localReference = (path = ''): ClusterReference =>
@@ -42,20 +48,22 @@ export function referenceOfFlags(options: RemoteClusterOptions): ClusterReferenc
 
 /** A remote cluster: a kubeconfig, or the other three together. */
 export function remoteReference({
+  context,
   kubeConfigPath: path = '',
   remoteAPIURL: apiUrl = '',
   remoteCAURL: caUrl = '',
   remoteCACertHash: caHashes,
   remoteSATokenPath: tokenPath = '',
-}: RemoteAddress): Parsed<ClusterReference> {
+}: RemoteAddress): Parsed<RemoteReference> {
+  if (context !== undefined) return good(context);
   if (path !== '') return good({ kind: 'kubeconfig', path });
   if (apiUrl === '' || caUrl === '' || tokenPath === '')
     return bad('it is required, or remoteAPIURL, remoteCAURL and remoteSATokenPath together');
   return good({ kind: 'api-server', apiUrl, caUrl, caHashes, token: { path: tokenPath } });
 }
 
-/** A cluster to connect to, and the flag or the field of a file that names it, for errors. */
-export type NamedReference = { readonly at: string; readonly reference: ClusterReference };
+/** A cluster to connect to, and the flag, the field of a file or the object that names it, for errors. */
+export type NamedReference = { readonly at: string; readonly reference: RemoteReference };
 
 /**
  * Clusters that have the API server of an earlier one, such as a kubeconfig that was copied. Compares addresses, which
@@ -76,7 +84,7 @@ export function sharedServers(
   });
 }
 
-type Remote = { readonly name: string; readonly reference: ClusterReference };
+type Remote = { readonly name: string; readonly reference: RemoteReference };
 
 /** The one remote of a command line. @param flag of its kubeconfig */
 export const remoteOfFlags = ({ name, reference }: Remote, flag: string): NamedReference => ({
@@ -84,12 +92,18 @@ export const remoteOfFlags = ({ name, reference }: Remote, flag: string): NamedR
   reference,
 });
 
-/** The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`. @param at the file, and the name of the list */
+/**
+ * The remotes of a config file: `config.json: remotes[0].kubeConfigPath (c2)`; behind them those of an inventory.
+ *
+ * @param at the file, and the name of the list
+ */
 export const remotesOfFile = (remotes: readonly Remote[], at: string): readonly NamedReference[] =>
-  remotes.map(({ name, reference }, i) => ({
-    at: `${at}[${i}]${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`,
-    reference,
-  }));
+  remotes.map(({ name, reference }, i) => ({ at: placeOf(reference, `${at}[${i}]`, name), reference }));
+
+function placeOf(reference: RemoteReference, at: string, name: string): string {
+  if (reference.kind !== 'context') return `${at}${reference.kind === 'kubeconfig' ? '.kubeConfigPath' : ''} (${name})`;
+  return `ClusterProfile ${reference.context.from.cluster.path} (${name})`;
+}
 
 /** What a kubeconfig overrides. */
 const DIRECT = ['remoteAPIURL', 'remoteCAURL', 'remoteCACertHash', 'remoteSATokenPath'] as const;

@@ -113,6 +113,7 @@ function keysOf(schema: z.core.$ZodType): readonly string[] {
     case 'array':
       return keysOf(def.element);
     case 'optional':
+    case 'default':
       return keysOf(def.innerType);
     case 'union':
       return def.options.flatMap(keysOf);

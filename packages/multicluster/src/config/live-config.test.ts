@@ -103,6 +103,47 @@ describe('a config file', () => {
   });
 });
 
+describe('an inventory', () => {
+  it('is put in force once it answers, with the file as it was, and then when it changes', async () => {
+    const applied: string[] = [];
+    const lines: string[] = [];
+    let remotes = ['c2'];
+    let isNews = true;
+    const first = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const say = (_: object, message: string): void => void lines.push(message);
+    const live = new LiveConfig({
+      file: { path: '/does-not-exist', content: 'a' },
+      inventory: {
+        run: () => Promise.resolve(),
+        poll: () => Promise.resolve(isNews && !(isNews = false)),
+        answered: answered.promise,
+        tried: () => first.resolve(),
+      },
+      apply: ({ content }) => {
+        if (remotes.includes('bad')) throw new ConfigError('it is bad');
+        applied.push(`${content} ${remotes.join()}`);
+        return Promise.resolve({ changes: { added: remotes, removed: [], changed: [] }, needRestart: [] });
+      },
+      log: { trace: say, debug: say, info: say, warn: say, error: say },
+      intervalMs: 1,
+    });
+    const stop = new AbortController();
+    const running = live.run({ signal: stop.signal });
+    await delay(20);
+    expect(applied).toEqual([]);
+    answered.resolve();
+    await first.promise;
+    expect(applied).toEqual(['a c2']);
+    [remotes, isNews] = [['bad'], true];
+    await eventually(() => lines.at(-1), 'remotes of the inventory are not in force');
+    [remotes, isNews] = [['c3'], true];
+    await eventually(() => applied, ['a c2', 'a c3']);
+    stop.abort();
+    await running;
+  });
+});
+
 it.each([
   { name: 'nothing', after: { local: { name: 'c1', cidrs: ['10.0.0.0/8'] }, hints: 'always' }, want: [] },
   { name: 'a value', after: { local: { name: 'c9', cidrs: ['10.0.0.0/8'] }, hints: 'always' }, want: ['local.name'] },

@@ -1,19 +1,23 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { ConfigError, type ConfigSource, type Logger } from '@kube-semaphore/runtime';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { RemoteChanges } from '../remote/remotes.ts';
 
 export type LiveConfigOptions = {
   /** As it was read at the start. */
   readonly file: ConfigSource;
   /**
-   * Puts a changed file in force.
+   * Puts a changed file in force, or an unchanged one with the present remotes of the inventory.
    *
    * @throws {ConfigError} with every problem; then all stays as it was
    */
   readonly apply: (file: ConfigSource) => Promise<Applied>;
+  /** Its remotes are put in force as those of the file are. */
+  readonly inventory?: Pick<Inventory, 'run' | 'poll' | 'answered' | 'tried'> | undefined;
   readonly log: Logger;
   /** Default: 1 s. */
   readonly intervalMs?: number;
@@ -48,6 +52,8 @@ export class LiveConfig {
   #needRestart: readonly string[] = [];
   /** The present content, if it has problems, and when it was last tried. */
   #failed: { readonly content: string; readonly problems: readonly string[]; readonly atMs: number } | undefined;
+  /** When the remotes of the inventory were last refused as a whole, and why. */
+  #failedInventory: { readonly problems: readonly string[]; readonly atMs: number } | undefined;
 
   constructor(options: LiveConfigOptions) {
     this.#options = options;
@@ -65,14 +71,57 @@ export class LiveConfig {
     return { path, since: this.#since.toISOString(), problems, needRestart: this.#needRestart };
   }
 
-  /** Reads the file each second until `signal` is aborted. One that can't be read is no change: kubelet replaces a link. */
+  /**
+   * Reads the file each second until `signal` is aborted, and watches the inventory. A file that can't be read is no change:
+   * kubelet replaces a link.
+   */
   async run({ signal }: RunOptions): Promise<void> {
-    const { file, intervalMs = 1_000 } = this.#options;
+    const { inventory } = this.#options;
+    await Promise.all([inventory?.run({ signal }), this.#follow({ signal })]);
+  }
+
+  /** The same while `use` runs. @returns what `use` returns */
+  async during<T>(use: () => Promise<T>, { signal }: RunOptions): Promise<T> {
+    const ended = new AbortController();
+    const [result] = await Promise.all([
+      use().finally(() => ended.abort()),
+      this.run({ signal: AbortSignal.any([signal, ended.signal]) }),
+    ]);
+    return result;
+  }
+
+  async #follow({ signal }: RunOptions): Promise<void> {
+    const { file, inventory, intervalMs = 1_000 } = this.#options;
+    if (inventory !== undefined && !signal.aborted) {
+      await Promise.race([inventory.answered, once(signal, 'abort')]);
+      await inventory.poll();
+      if (!signal.aborted) await this.#applyInventory({ signal });
+      inventory.tried();
+    }
     for (;;) {
       await delay(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const content = await readFile(file.path, 'utf8').catch(() => undefined);
       if (content !== undefined && this.#isDue(content)) await this.#apply(content, { signal });
+      const { atMs } = this.#failedInventory ?? {};
+      const isRetry = atMs !== undefined && performance.now() - atMs >= RETRY_MS;
+      if ((await inventory?.poll()) === true || isRetry) await this.#applyInventory({ signal });
+    }
+  }
+
+  async #applyInventory({ signal }: RunOptions): Promise<void> {
+    const { file, apply, log } = this.#options;
+    try {
+      const { changes } = await apply({ path: file.path, content: this.#inForce });
+      this.#failedInventory = undefined;
+      if (hasChanges(changes)) log.info(changes, 'remotes of the inventory changed');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ConfigError)) throw error;
+      const { problems } = error;
+      if (!isDeepStrictEqual(problems, this.#failedInventory?.problems))
+        log.warn({ problems }, 'remotes of the inventory are not in force');
+      this.#failedInventory = { problems, atMs: performance.now() };
     }
   }
 
@@ -92,8 +141,7 @@ export class LiveConfig {
         this.#since = new Date();
         this.#needRestart = needRestart;
         const isWaiting = needRestart.length > 0;
-        const hasChanges = Object.values(changes).some(({ length }) => length > 0);
-        if (hasChanges || !isWaiting) log.info({ path, ...changes }, 'config file changed, and is in force');
+        if (hasChanges(changes) || !isWaiting) log.info({ path, ...changes }, 'config file changed, and is in force');
         if (isWaiting) log.warn({ path, fields: needRestart }, 'restart to apply these fields');
       }
       this.#failed = undefined;
@@ -107,6 +155,8 @@ export class LiveConfig {
     }
   }
 }
+
+const hasChanges = (changes: RemoteChanges): boolean => Object.values(changes).some(({ length }) => length > 0);
 
 /** The fields that differ between two documents, as `local.cidrs`; a list or a value is one field. */
 export function changedFields(before: unknown, after: unknown, at = ''): readonly string[] {

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
-import type { ClusterReference, Connection } from '@kube-semaphore/cluster-auth';
+import type { Connection } from '@kube-semaphore/cluster-auth';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Clusters } from '../clusters.ts';
-import type { NamedReference } from '../config/cluster-references.ts';
+import type { NamedReference, RemoteReference } from '../config/cluster-references.ts';
 import { RemoteState, type RemoteStateOptions } from './remote-state.ts';
 
 /** What the config of each app says of a remote. */
-export type RemoteConfig = { readonly name: string; readonly reference: ClusterReference };
+export type RemoteConfig = { readonly name: string; readonly reference: RemoteReference };
 
 /** A remote, for as long as the config has it with these settings. */
 export type Remote<S extends RemoteConfig> = {
