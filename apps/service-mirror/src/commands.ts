@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { type Command, ConfigError, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import {
+  admit,
   changedFields,
   cleanUp,
   cleanupConfirmation,
@@ -10,7 +11,9 @@ import {
   LiveConfig,
   localReference,
   type NamedReference,
+  type Inventory,
   invalidConfig,
+  openInventory,
   readConfigSource,
   remoteOfFlags,
   Remotes,
@@ -32,7 +35,7 @@ import { labelsOfRemotes } from './metrics/series.ts';
 import { type MirrorOptions, options as table } from './config/options.ts';
 import { exitCodeOf, planJson, planText } from './plan.ts';
 import { ServiceMirror, type ServiceMirrorInput } from './service-mirror.ts';
-import { type AllSettings, type RemoteSettings, settingsOfOptions } from './config/settings.ts';
+import { type AllSettings, type RemoteSettings, settingsOfOptions, UNNAMED } from './config/settings.ts';
 
 type MirrorCommand = Command<MirrorOptions>;
 
@@ -46,9 +49,14 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SSM', log, metrics });
     const mirror = new ServiceMirror({ ...input, leadership });
     const { isLive, isReady } = mirror;
-    const live = config.file && liveConfigOf(command, config.file, mirror);
+    const { inventory } = input;
+    const live = config.file && liveConfigOf(command, config.file, { mirror, inventory });
     const status = async (): Promise<string> =>
-      statusPage(command, { ...(await mirror.status()), ...(live && { configFile: live.status() }) });
+      statusPage(command, {
+        ...(await mirror.status()),
+        ...(live && { configFile: live.status() }),
+        ...(inventory && { inventory: inventory.status() }),
+      });
     const { listenAddress } = options;
     const isConfigStale = async () => live?.isStale === true || (await clusters.isKubeconfigStale());
     const health = { isLive, isReady, status, listenAddress, registry, metrics, isConfigStale, version, log };
@@ -57,25 +65,32 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
   });
 }
 
-/** Puts the remotes of a changed file in force, beside what the file said of all else at the start. */
+/** Puts the remotes of a changed file or inventory in force, beside what the file said of all else at the start. */
 function liveConfigOf(
   { options, log, warningLog }: MirrorCommand,
   { source, content }: MirrorFile,
-  mirror: Pick<ServiceMirror, 'replaceRemotes'>,
+  {
+    mirror,
+    inventory,
+  }: { readonly mirror: Pick<ServiceMirror, 'replaceRemotes'>; readonly inventory: Inventory | undefined },
 ): LiveConfig {
   const { remoteClusters: _, ...fixed } = content;
   return new LiveConfig({
     file: source,
+    inventory,
     apply: async (changed) => {
       const { warnings, file } = configOf(changed, options);
       const { remoteClusters, ...others } = file.content;
-      const settings = settingsOfFile({ ...fixed, remoteClusters }, besideFile(options));
+      const { settings, refused } = await admit(inventory?.remotes ?? [], (more) =>
+        settingsOfFile({ ...fixed, remoteClusters }, besideFile(options), more),
+      );
       if (!settings.ok)
         throw invalidConfig(
           changed,
           settings.problems.map((problem) => `${problem} until a restart`),
         );
       const changes = await mirror.replaceRemotes(settings.value.remotes);
+      inventory?.inForce(refused);
       warnOfConfig(changed, warnings, warningLog);
       return { changes, needRestart: changedFields(fixed, others) };
     },
@@ -86,9 +101,15 @@ function liveConfigOf(
 /** Prints what `runMirror` would write, and writes nothing. */
 export async function runPlan(command: MirrorCommand, run: RunOptions): Promise<number> {
   const { options, print } = command;
-  return withClients(command, { config: readConfig(command), run }, async (input) => {
+  const config = readConfig(command);
+  return withClients(command, { config, run }, async (input) => {
     const mirror = new ServiceMirror({ ...input, leadership: new SoleLeader() });
-    const plan = await mirror.plan({ ...run, timeoutMs: options.timeoutMs });
+    const { inventory } = input;
+    const planned = () => mirror.plan({ ...run, timeoutMs: options.timeoutMs });
+    const plan =
+      inventory === undefined
+        ? await planned()
+        : await liveConfigOf(command, config.file!, { mirror, inventory }).during(planned, run);
     print(options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
@@ -166,7 +187,7 @@ function withClients(
   const { remotes: settingsOfRemotes, ...settings } = config.settings;
   const local = localOf(settings.local.reference, options);
   const references = { local, remotes: referencesOf(settingsOfRemotes, options) };
-  return withClusters(references, command, run, ({ local: connection, remotes: connections, clusters }) => {
+  return withClusters(references, command, run, async ({ local: connection, remotes: connections, clusters }) => {
     const { metrics, registry, series } = createMetrics(
       metricTable,
       labelsOfRemotes(settingsOfRemotes.map(({ name }) => name)),
@@ -192,7 +213,21 @@ function withClients(
       log,
       holdMs: options.deletionGuardHoldMs,
     });
-    return use({ options, settings, log, metrics, registry, clusters, local: clientOf(connection), remotes });
+    const client = clientOf(connection);
+    const { remotesFrom } = config.file?.content ?? {};
+    const inventory =
+      remotesFrom &&
+      (await openInventory({
+        settings: remotesFrom.clusterProfiles,
+        client,
+        localName: settings.local.name === UNNAMED ? undefined : settings.local.name,
+        holdMs: options.deletionGuardHoldMs,
+        idleTimeoutMs: options.watchIdleTimeoutMs,
+        metrics,
+        log,
+        secrets: command.secrets,
+      }));
+    return use({ options, settings, log, metrics, registry, clusters, local: client, remotes, inventory });
   });
 }
 

@@ -2,6 +2,7 @@ import {
   type AppStatus,
   everyPeriod,
   foreseeRefusals,
+  type Inventory,
   Leader,
   LocalWrites,
   type Remote,
@@ -34,6 +35,8 @@ export type ServiceMirrorInput = {
   readonly settings: Settings;
   readonly local: KubeClient;
   readonly remotes: Remotes<RemoteSettings>;
+  /** Has remotes besides; undefined: the config names none. */
+  readonly inventory?: Inventory | undefined;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   /** Whether this replica may write. */
@@ -91,7 +94,12 @@ export class ServiceMirror {
     this.#runner = new Runner({
       local: mirrors.local,
       prepare: async (running) => {
-        await Promise.all([mirrors.clusters.readServiceRanges(running), drains.read(running), tunnels.read(running)]);
+        await Promise.all([
+          mirrors.clusters.readServiceRanges(running),
+          drains.read(running),
+          tunnels.read(running),
+          input.inventory?.applied,
+        ]);
       },
       watch: async (running) => [
         remotes.run((remote, run) => this.#follow(remote, run), running),

@@ -1,8 +1,8 @@
-import { localReference } from '@kube-semaphore/multicluster';
+import { localReference, type ProfileRemote } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { oneOf, spellingOf } from '@kube-semaphore/options';
 import { clusterOrdersOf, propertiesOf } from './cluster-order.ts';
-import type { ConfigFile, GlobalSection, LocalEntry } from './file.ts';
+import type { ConfigFile, GlobalSection, LocalEntry, RemoteEntry } from './file.ts';
 import { mcsOf } from './mcs.ts';
 import { Findings, type Place } from './problems.ts';
 import { clusterName, namespace, selector } from './option-types.ts';
@@ -39,11 +39,22 @@ type Input = {
 
 const hints = oneOf(['labelled', 'always']);
 
-/** Settings of a config file. A flag or variable overrides the file. */
+/**
+ * Settings of a config file. A flag or variable overrides the file.
+ *
+ * @param inventory what its inventory has; each name is also a prefix
+ */
 export function settingsOfFile(
-  { global: section = {}, localCluster = {}, mcs, remoteClusters }: ConfigFile,
+  { global: section = {}, localCluster = {}, mcs, remoteClusters: entries }: ConfigFile,
   beside: BesideFile,
+  inventory: readonly ProfileRemote[] = [],
 ): FileSettings {
+  const remoteClusters: readonly RemoteEntry[] = [
+    ...entries,
+    ...inventory.map(({ name, reference: context, allowedPodCIDRs }) => {
+      return { name, servicePrefix: name, context, allowedPodCIDRs: [...allowedPodCIDRs] };
+    }),
+  ];
   const findings = new Findings();
   const input = { section, options: beside.options, findings };
   const mirrorNamespace = findings.required([flag('mirrorNs', input), field('mirrorNamespace', input)], namespace);

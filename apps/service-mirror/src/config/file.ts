@@ -2,8 +2,11 @@ import {
   addressFields,
   durationField,
   familiesField,
+  hasRemotes,
   parseConfigFile,
   type ParsedFile,
+  type RemoteAddress,
+  remotesFrom,
 } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
@@ -63,19 +66,23 @@ const mcsSection = z.strictObject({
   clusterOrder,
 });
 
-const configFile = z.strictObject({
-  global: z.optional(globalSection),
-  localCluster: z.optional(localCluster),
-  mcs: z.optional(mcsSection),
-  remoteClusters: z.array(remoteCluster).check(z.minLength(1)),
-});
+const configFile = z
+  .strictObject({
+    global: z.optional(globalSection),
+    localCluster: z.optional(localCluster),
+    mcs: z.optional(mcsSection),
+    remoteClusters: z._default(z.array(remoteCluster), []),
+    remotesFrom,
+  })
+  .check(hasRemotes('remoteClusters'));
 
 /** The file of `-config`. */
 export type ConfigFile = z.infer<typeof configFile>;
 export type GlobalSection = NonNullable<ConfigFile['global']>;
 export type McsSection = NonNullable<ConfigFile['mcs']>;
 export type LocalEntry = NonNullable<ConfigFile['localCluster']>;
-export type RemoteEntry = ConfigFile['remoteClusters'][number];
+/** A remote of the file, or of an inventory. */
+export type RemoteEntry = ConfigFile['remoteClusters'][number] & Pick<RemoteAddress, 'context'>;
 
 /** Reads the file of `-config`: that of the Go program, with more fields. */
 export function parseMirrorFile(source: string): ParsedFile<ConfigFile> {

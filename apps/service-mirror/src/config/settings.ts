@@ -1,4 +1,4 @@
-import { localReference, type RemoteList } from '@kube-semaphore/multicluster';
+import { localReference, type RemoteList, type RemoteReference } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { Cidr, IpFamily } from '@kube-semaphore/net';
 import type { ClusterProperties, KnownClusters } from '../endpoints/desired/routing/levels.ts';
@@ -39,7 +39,7 @@ export type RemoteSettings = {
   readonly name: string;
   /** The start of its mirrors' names. */
   readonly prefix: string;
-  readonly reference: ClusterReference;
+  readonly reference: RemoteReference;
   /** Of the addresses that it may announce; undefined: both. */
   readonly families: readonly IpFamily[] | undefined;
   /** The addresses that it may announce, of these families; undefined for all. */
@@ -73,7 +73,7 @@ export type Settings = {
 
 /** What flags or a file say at one time. */
 export type AllSettings = Settings & {
-  /** At least one; names and prefixes are unique. */
+  /** At least one, unless there is an inventory; names and prefixes are unique. */
   readonly remotes: readonly RemoteSettings[];
 };
 
