@@ -1,6 +1,7 @@
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import { SoleLeader } from '@kube-semaphore/leader-election';
 import {
+  admit,
   changedFields,
   cleanUp,
   cleanupConfirmation,
@@ -11,7 +12,10 @@ import {
   localReference,
   overriddenAddresses,
   parseConfigFile,
+  type Inventory,
   invalidConfig,
+  openInventory,
+  type ProfileRemote,
   readConfigSource,
   type RemoteChanges,
   remoteOfFlags,
@@ -26,7 +30,7 @@ import { spellingOf } from '@kube-semaphore/options';
 import { pageOf } from '@kube-semaphore/text';
 import { type Command, type ConfigSource, createMetrics, serve } from '@kube-semaphore/runtime';
 import { removalsOf } from './cleanup.ts';
-import { configFileSchema } from './config/file.ts';
+import { type ConfigFile, configFileSchema } from './config/file.ts';
 import { options as table, type PolicyOptions } from './config/options.ts';
 import { type RemoteSettings, type Settings, settingsOfFile, settingsOfOptions } from './config/settings.ts';
 import { namespaceLabelWrites } from './label-namespaces.ts';
@@ -46,9 +50,14 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
     const leadership = leadershipOf(options, { client, leaseName, prefix: 'SP', log, metrics });
     const policy = new Policy({ ...input, leadership });
     const health = { isLive: () => policy.isLive(), isReady: () => policy.isReady() };
-    const live = config.file && liveConfigOf(command, { config, file: config.file, policy });
+    const { inventory } = input;
+    const live = config.file && liveConfigOf(command, { config, file: config.file, policy, inventory });
     const status = (): string =>
-      statusPage(command, { ...policy.status(), ...(live && { configFile: live.status() }) });
+      statusPage(command, {
+        ...policy.status(),
+        ...(live && { configFile: live.status() }),
+        ...(inventory && { inventory: inventory.status() }),
+      });
     const { listenAddress } = options;
     const server = {
       ...health,
@@ -65,27 +74,35 @@ export async function runPolicy(command: PolicyCommand, run: RunOptions): Promis
   });
 }
 
-/** The name of the Lease without `-lease-name`: of two processes with other remotes, each has its own. */
-const leaseNameOf = ({ settings }: Config): string =>
-  `semaphore-policy-${settings.remotes
-    .map(({ name }) => name)
-    .toSorted()
-    .join('-')}`;
+/** The name of the Lease without `-lease-name`: of two processes with other remotes in their files, each has its own. */
+const leaseNameOf = ({ settings, remotesFrom }: Config): string => {
+  const names = settings.remotes.map(({ name }) => name).toSorted();
+  return ['semaphore-policy', ...names, ...(remotesFrom === undefined ? [] : ['inventory'])].join('-');
+};
 
-type Started = { readonly config: Config; readonly file: ConfigSource; readonly policy: Policy };
+type Started = {
+  readonly config: Config;
+  readonly file: ConfigSource;
+  readonly policy: Policy;
+  readonly inventory: Inventory | undefined;
+};
 
-function liveConfigOf(command: PolicyCommand, { config, file, policy }: Started): LiveConfig {
+function liveConfigOf(command: PolicyCommand, { config, file, policy, inventory }: Started): LiveConfig {
   const { leaderElect, leaseName } = command.options;
   const ownsName = leaderElect && leaseName === undefined;
   return new LiveConfig({
     file,
+    inventory,
     apply: async (source) => {
       const next = configOf(command.options, source);
       const needRestart = changedFields(config.fixed, next.fixed);
       // With one Lease under the old name and one under the new, two replicas could lead.
       if (ownsName && leaseNameOf(next) !== leaseNameOf(config))
         return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE] };
-      const changes = await policy.replaceRemotes(next.settings.remotes);
+      const { settings, refused } = await admit(inventory?.remotes ?? [], next.settingsWith);
+      if (!settings.ok) throw invalidConfig(source, settings.problems);
+      const changes = await policy.replaceRemotes(settings.value.remotes);
+      inventory?.inForce(refused);
       warnOfConfig(source, next.warnings, command.warningLog);
       return { changes, needRestart };
     },
@@ -100,9 +117,15 @@ const NAMES_IN_LEASE = 'remotes (without -lease-name, their names are the name o
 /** Prints what `runPolicy` would write, and writes nothing. */
 export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, print } = command;
-  return withClients(command, readConfig(command), run, async (input) => {
+  const config = readConfig(command);
+  return withClients(command, config, run, async (input) => {
     const policy = new Policy({ ...input, leadership: new SoleLeader() });
-    const plan = await policy.plan({ ...run, timeoutMs: options.timeoutMs });
+    const { inventory } = input;
+    const planned = () => policy.plan({ ...run, timeoutMs: options.timeoutMs });
+    const plan =
+      inventory === undefined
+        ? await planned()
+        : await liveConfigOf(command, { config, file: config.file!, policy, inventory }).during(planned, run);
     print(options.output === 'json' ? planJson(plan) : planText(plan));
     return exitCodeOf(plan);
   });
@@ -157,24 +180,38 @@ const labelsOf = ({ name }: RemoteSettings) => ({ remote: [name], cluster: [name
 /** Calls `use` with a client of each cluster, whose connections it closes afterwards. */
 function withClients(
   command: PolicyCommand,
-  { settings }: Config,
+  { settings, remotesFrom }: Config,
   run: RunOptions,
   use: (input: Omit<PolicyInput, 'leadership'> & Served) => Promise<number>,
 ): Promise<number> {
   const { options, given, log, userAgent } = command;
   const references = clustersOf(settings, options);
-  return withClusters(references, command, run, ({ local, remotes, clusters }) => {
+  return withClusters(references, command, run, async ({ local, remotes, clusters }) => {
     const { metrics, registry, series } = createMetrics(metricTable);
     series.begin({ remote: ['local', ...settings.remotes.map(({ name }) => name)] });
     const onRequest = ({ verb, resource, code }: RequestReport): void => {
       if (resource !== 'globalnetworksets' || verb === 'get') return;
       metrics.calicoRequests.inc({ type: verb, success: code.startsWith('2') ? '1' : '0' });
     };
+    const client = new KubeClient({ connection: local, userAgent, onRequest });
+    const inventory =
+      remotesFrom &&
+      (await openInventory({
+        settings: remotesFrom.clusterProfiles,
+        client,
+        localName: options.localClusterName,
+        holdMs: options.deletionGuardHoldMs,
+        idleTimeoutMs: options.watchIdleTimeoutMs,
+        metrics,
+        log,
+        secrets: command.secrets,
+      }));
     return use({
       options,
       localCidrs: settings.localCidrs,
       hostNetworkPods: given.has('hostNetworkPods') ? options.hostNetworkPods : 'retain',
-      client: new KubeClient({ connection: local, userAgent, onRequest }),
+      client,
+      inventory,
       remotes: new Remotes({
         settings: settings.remotes,
         connections: remotes,
@@ -215,14 +252,19 @@ type Config = {
   readonly file: ConfigSource | undefined;
   /** Of the file: what takes effect at a start only. */
   readonly fixed: object;
+  readonly remotesFrom?: ConfigFile['remotesFrom'];
+  /** What the file says with remotes of its inventory. */
+  readonly settingsWith: (remotes: readonly ProfileRemote[]) => ReturnType<typeof settingsOfFile>;
   readonly warnings: readonly string[];
 };
 
 /** @throws {ConfigError} with every problem of the file */
 function readConfig(command: PolicyCommand): Config {
   const { options, warningLog } = command;
-  if (options.config === undefined)
-    return { settings: settingsOfOptions(options), file: undefined, fixed: {}, warnings: [] };
+  if (options.config === undefined) {
+    const settings = settingsOfOptions(options);
+    return { settings, file: undefined, fixed: {}, settingsWith: () => ({ ok: true, value: settings }), warnings: [] };
+  }
   const file = readConfigSource(options.config);
   const config = configOf(options, file);
   warnOfConfig(file, config.warnings, warningLog);
@@ -233,7 +275,8 @@ function readConfig(command: PolicyCommand): Config {
 function configOf(options: PolicyOptions, file: ConfigSource): Config {
   const parsed = parseConfigFile(file.content, configFileSchema, { unknownKeys: 'error' });
   if (!parsed.ok) throw invalidConfig(file, parsed.problems);
-  const settings = settingsOfFile(parsed.value, options);
+  const settingsWith = (more: readonly ProfileRemote[]) => settingsOfFile(parsed.value, options, more);
+  const settings = settingsWith([]);
   if (!settings.ok) throw invalidConfig(file, settings.problems);
   // A flag overrides what the file says of the local cluster.
   const local = {
@@ -241,5 +284,7 @@ function configOf(options: PolicyOptions, file: ConfigSource): Config {
     ...(options.localCidrs === undefined && { cidrs: parsed.value.local?.cidrs }),
   };
   const warnings = overriddenAddresses(parsed.value.remotes, 'remotes');
-  return { settings: settings.value, file, fixed: { local }, warnings };
+  const { remotesFrom } = parsed.value;
+  const fixed = { local, ...(remotesFrom && { remotesFrom }) };
+  return { settings: settings.value, file, fixed, remotesFrom, settingsWith, warnings };
 }

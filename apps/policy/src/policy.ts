@@ -4,6 +4,7 @@ import {
   type AppStatus,
   everyPeriod,
   foreseeRefusals,
+  type Inventory,
   Leader,
   localServiceRanges,
   type Remote,
@@ -31,6 +32,8 @@ export type PolicyInput = {
   /** Of the local cluster. */
   readonly client: KubeClient;
   readonly remotes: Remotes<RemoteSettings>;
+  /** Has remotes besides; undefined: the config names none. */
+  readonly inventory?: Inventory | undefined;
   /** Whether this replica may write. */
   readonly leadership: Leadership;
   readonly log: Logger;
@@ -75,7 +78,10 @@ export class Policy {
     this.#runner = new Runner({
       local: this.#local,
       prepare: async (running) => {
-        this.#serviceRanges = await localServiceRanges(client, { ...running, log });
+        [this.#serviceRanges] = await Promise.all([
+          localServiceRanges(client, { ...running, log }),
+          input.inventory?.applied,
+        ]);
       },
       watch: (running) => Promise.resolve([this.#watch(running)]),
       remotes: () => [...this.#sets.followed, ...(this.#networkPolicies?.remotes ?? [])],

@@ -1,4 +1,10 @@
-import { addressFields, durationField, familiesField } from '@kube-semaphore/multicluster';
+import {
+  addressFields,
+  durationField,
+  hasRemotes,
+  type RemoteAddress,
+  remotesFrom,
+} from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
 /** An empty text is the same as none, as in the files of the Go programs. */
@@ -13,12 +19,16 @@ const remote = z.strictObject({
 });
 
 /** The file of `-config`. */
-export const configFileSchema = z.strictObject({
-  local: z.optional(
-    z.strictObject({ kubeConfigPath: addressFields.kubeConfigPath, cidrs: z.optional(z.array(z.string())) }),
-  ),
-  remotes: z.array(remote).check(z.minLength(1)),
-});
+export const configFileSchema = z
+  .strictObject({
+    local: z.optional(
+      z.strictObject({ kubeConfigPath: addressFields.kubeConfigPath, cidrs: z.optional(z.array(z.string())) }),
+    ),
+    remotes: z._default(z.array(remote), []),
+    remotesFrom,
+  })
+  .check(hasRemotes('remotes'));
 
 export type ConfigFile = z.infer<typeof configFileSchema>;
-export type RemoteEntry = ConfigFile['remotes'][number];
+/** A remote of the file, or of an inventory. */
+export type RemoteEntry = ConfigFile['remotes'][number] & Pick<RemoteAddress, 'context'>;

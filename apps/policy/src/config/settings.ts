@@ -1,4 +1,12 @@
-import { durationOf, localReference, Problems, referenceOfFlags, remoteReference } from '@kube-semaphore/multicluster';
+import {
+  durationOf,
+  localReference,
+  Problems,
+  type ProfileRemote,
+  referenceOfFlags,
+  type RemoteReference,
+  remoteReference,
+} from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import { type Cidr, type IpFamily, overlaps, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
@@ -13,7 +21,7 @@ export type RemoteSettings = {
   readonly clusterSetId: string;
   /** Labels of all its namespaces, for NetworkPolicies. */
   readonly labels: Labels;
-  readonly reference: ClusterReference;
+  readonly reference: RemoteReference;
   /** Of the addresses that it can bring into local sets; undefined: both. */
   readonly families: readonly IpFamily[] | undefined;
   /** The addresses that it can bring into local sets, of these families; undefined: all. */
@@ -64,15 +72,23 @@ export function settingsOfOptions(options: PolicyOptions): Settings {
 /**
  * Settings of a config file. For the local cluster, a flag or variable overrides the file.
  *
+ * @param inventory what its inventory has
  * @returns every problem, each with its field
  */
 export function settingsOfFile(
-  { local, remotes }: ConfigFile,
+  { local, remotes: entries }: ConfigFile,
   options: Pick<
     PolicyOptions,
     'localKubeConfig' | 'localCidrs' | 'podResyncPeriodMs' | 'networkPolicies' | 'localClusterName'
   >,
+  inventory: readonly ProfileRemote[] = [],
 ): { readonly ok: true; readonly value: Settings } | { readonly ok: false; readonly problems: readonly string[] } {
+  const remotes: readonly RemoteEntry[] = [
+    ...entries,
+    ...inventory.map(({ name, reference: context, allowedPodCIDRs }) => {
+      return { name, context, allowedPodCIDRs: [...allowedPodCIDRs] };
+    }),
+  ];
   const found = new Problems();
   const { problems } = found;
   const localCidrs = found.cidrs('local.cidrs', local?.cidrs ?? []);

@@ -1,0 +1,44 @@
+// Both: the remotes are objects of a CustomResourceDefinition of others, which a real API server checks, and a plugin reads Secrets.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually } from '@kube-semaphore/eventually';
+import { deployComponent, TestInventory } from '@kube-semaphore/testkit';
+import { expect } from 'vitest';
+import { folders } from '../support/accounts.ts';
+import { it as itOnClusters } from '../support/it.ts';
+
+const it = itOnClusters.extend('inventory', { scope: 'file' }, async ({ local, accounts }) => {
+  await deployComponent(local, folders.local, 'policy/components/inventory');
+  const inventory = new TestInventory(local);
+  const file = { local: { kubeConfigPath: accounts.local.kubeconfig }, remotesFrom: await inventory.begin() };
+  const path = join(local.dir, 'inventory.json');
+  await writeFile(path, JSON.stringify(file));
+  return { inventory, path };
+});
+
+it('has remotes whose sets are written, which come and go while the program runs', async ({
+  inventory: { inventory, path },
+  remote,
+  accounts,
+  pods,
+  sets,
+  startWith,
+}) => {
+  await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+  const flags = ['-listen-address=127.0.0.1:0', '-local-cluster-name=c1', '-deletion-guard-hold=1s'];
+  const policy = await startWith([`-config=${path}`, ...flags]);
+  expect(await policy.status()).toMatchObject({ remotes: [], inventory: { synced: true, profiles: [] } });
+
+  const annotations = { 'semaphore.uw.io/allowed-pod-cidrs': '10.4.0.0/16' };
+  await inventory.add({ cluster: remote, token: accounts.remote.token, annotations });
+  await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+  await inventory.annotate('c2', { 'semaphore.uw.io/allowed-pod-cidrs': '10.9.0.0/16' });
+  await sets.become({});
+  await inventory.annotate('c2', annotations);
+  await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+
+  await inventory.remove('c2');
+  await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c2' }), 1);
+  expect(await policy.status()).toMatchObject({ remotes: [] });
+  await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+});
