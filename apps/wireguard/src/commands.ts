@@ -1,13 +1,17 @@
 import type { Connection } from '@kube-semaphore/cluster-auth';
 import { KubeClient, type RequestReport, type RunOptions } from '@kube-semaphore/kube-client';
 import {
+  admit,
   changedFields,
   cleanUp,
   cleanupConfirmation,
   type Clusters,
   LiveConfig,
   overriddenAddresses,
+  type Inventory,
   invalidConfig,
+  openInventory,
+  type ProfileRemote,
   readConfigSource,
   Remotes,
   remotesOfFile,
@@ -26,7 +30,7 @@ import {
 import { pageOf } from '@kube-semaphore/text';
 import { systemTools, watchLinks } from '@kube-semaphore/wireguard-tools';
 import { removalsOf } from './cleanup.ts';
-import { parseClustersFile } from './config/file.ts';
+import { type ClustersFile, parseClustersFile } from './config/file.ts';
 import { settingsOfFile } from './config/file-settings.ts';
 import type { WireGuardOptions } from './config/options.ts';
 import type { RemoteSettings, Settings } from './config/settings.ts';
@@ -45,19 +49,14 @@ export async function runAgent(command: WireGuardCommand, run: RunOptions): Prom
   return withInput(command, run, async (input, { config, registry, clusters }) => {
     const { log, version } = command;
     const wireguard = new WireGuard({ ...input, purpose: 'run' });
-    const live = new LiveConfig({
-      file: config.file,
-      apply: async (file) => {
-        const next = configOf(file);
-        const changes = await wireguard.replaceRemotes(next.settings.remotes, run);
-        warnOfConfig(file, next.warnings, command.warningLog);
-        return { changes, needRestart: changedFields(config.fixed, next.fixed) };
-      },
-      log,
-    });
+    const live = liveConfigOf(command, { config, wireguard, inventory: input.inventory }, run);
     beforeScrape(registry, () => observeMetrics(input));
     const status = async (): Promise<string> =>
-      statusPage(command, { ...(await wireguard.servedStatus()), configFile: live.status() });
+      statusPage(command, {
+        ...(await wireguard.servedStatus()),
+        configFile: live.status(),
+        ...(input.inventory && { inventory: input.inventory.status() }),
+      });
     await serve(
       (running) => Promise.all([wireguard.run(running), live.run(running)]),
       {
@@ -77,11 +76,64 @@ export async function runAgent(command: WireGuardCommand, run: RunOptions): Prom
   });
 }
 
+type Started = {
+  readonly config: Config;
+  readonly wireguard: WireGuard;
+  readonly inventory?: Inventory | undefined;
+};
+
+/** Puts the remotes of a changed file or inventory in force. */
+function liveConfigOf(
+  { warningLog, log }: WireGuardCommand,
+  { config, wireguard, inventory }: Started,
+  run: RunOptions,
+): LiveConfig {
+  return new LiveConfig({
+    file: config.file,
+    inventory,
+    apply: async (file) => {
+      const next = configOf(file);
+      const { settings, refused } = await admit(inventory?.remotes ?? [], onNode(next, wireguard, run));
+      if (!settings.ok) throw invalidConfig(file, settings.problems);
+      const changes = await wireguard.replaceRemotes(settings.value.remotes, run);
+      inventory?.inForce(refused);
+      warnOfConfig(file, next.warnings, warningLog);
+      return { changes, needRestart: changedFields(config.fixed, next.fixed) };
+    },
+    log,
+  });
+}
+
+/** What a file says with remotes of its inventory: these must also work on this node, as a problem of it would stop the agent. */
+function onNode(
+  { settings, settingsWith }: Config,
+  wireguard: WireGuard,
+  run: RunOptions,
+): (more: readonly ProfileRemote[]) => Promise<ReturnType<typeof settingsOfFile>> {
+  return async (more) => {
+    const found = settingsWith(more);
+    if (!found.ok || more.length === 0) return found;
+    const known = await wireguard.problemsOf(settings.remotes, run);
+    const problems = (await wireguard.problemsOf(found.value.remotes, run)).filter((each) => !known.includes(each));
+    return problems.length === 0 ? found : { ok: false, problems };
+  };
+}
+
+/** Calls `use`, with the remotes of an inventory if there is one. */
+const withInventory = <T>(
+  command: WireGuardCommand,
+  started: Started,
+  run: RunOptions,
+  use: () => Promise<T>,
+): Promise<T> => (started.inventory === undefined ? use() : liveConfigOf(command, started, run).during(use, run));
+
 /** Prints what `runAgent` would change on this node, and changes nothing. */
 export async function runPlan(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  return withInput(command, run, async (input) => {
+  return withInput(command, run, async (input, { config }) => {
     const { output, timeoutMs } = command.options;
-    const plan = await new WireGuard({ ...input, purpose: 'plan' }).plan({ ...run, timeoutMs });
+    const wireguard = new WireGuard({ ...input, purpose: 'plan' });
+    const planned = () => wireguard.plan({ ...run, timeoutMs });
+    const plan = await withInventory(command, { ...input, config, wireguard }, run, planned);
     command.print(output === 'json' ? plan : planText(plan));
     return exitCodeOf(plan);
   });
@@ -89,9 +141,11 @@ export async function runPlan(command: WireGuardCommand, run: RunOptions): Promi
 
 /** Prints the peers of this node. */
 export async function runStatus(command: WireGuardCommand, run: RunOptions): Promise<number> {
-  return withInput(command, run, async (input) => {
+  return withInput(command, run, async (input, { config }) => {
     const { output, timeoutMs } = command.options;
-    const status = await new WireGuard({ ...input, purpose: 'status' }).status({ ...run, timeoutMs });
+    const wireguard = new WireGuard({ ...input, purpose: 'status' });
+    const asked = () => wireguard.status({ ...run, timeoutMs });
+    const status = await withInventory(command, { ...input, config, wireguard }, run, asked);
     command.print(output === 'json' ? { remotes: status.remotes } : statusText(status));
     if (status.problem !== undefined) process.stderr.write(`semaphore-wireguard: ${status.problem}\n`);
     return statusExitCode(status);
@@ -160,10 +214,25 @@ async function withInput(
     new KubeClient({ connection, userAgent, encoding: options.encoding, onRequest });
   const staleSeconds = options.staleHandshakeMs / 1_000;
   const references = referencesOf(config);
-  return withClusters(references, { warningLog, secrets, userAgent }, run, ({ local, remotes, clusters }) => {
+  return withClusters(references, { warningLog, secrets, userAgent }, run, async ({ local, remotes, clusters }) => {
+    const localClient = clientOf(local);
+    const { remotesFrom } = config.fixed;
+    const inventory =
+      remotesFrom &&
+      (await openInventory({
+        settings: remotesFrom.clusterProfiles,
+        client: localClient,
+        localName: settings.local.name,
+        holdMs: options.deletionGuardHoldMs,
+        idleTimeoutMs: options.watchIdleTimeoutMs,
+        metrics,
+        log,
+        secrets,
+      }));
     const input = {
       options,
-      localClient: clientOf(local),
+      localClient,
+      inventory,
       localName: settings.local.name,
       remotes: new Remotes({
         settings: settings.remotes,
@@ -193,7 +262,9 @@ type Config = {
   readonly file: ConfigSource;
   readonly settings: Settings;
   /** What takes effect at a start only. */
-  readonly fixed: object;
+  readonly fixed: Omit<ClustersFile, 'remotes'>;
+  /** What the file says with remotes of its inventory. */
+  readonly settingsWith: (remotes: readonly ProfileRemote[]) => ReturnType<typeof settingsOfFile>;
   readonly warnings: readonly string[];
 };
 
@@ -208,11 +279,12 @@ function readConfig({ clustersConfig }: WireGuardOptions, warningLog: Logger): C
 function configOf(file: ConfigSource): Config {
   const parsed = parseClustersFile(file.content);
   if (!parsed.ok) throw invalidConfig(file, parsed.problems);
-  const settings = settingsOfFile(parsed.value);
+  const settingsWith = (more: readonly ProfileRemote[]) => settingsOfFile(parsed.value, more);
+  const settings = settingsWith([]);
   if (!settings.ok) throw invalidConfig(file, settings.problems);
   const { remotes, ...fixed } = parsed.value;
   const warnings = [...parsed.warnings, ...overriddenAddresses(remotes, 'remotes')];
-  return { file, settings: settings.value, fixed, warnings };
+  return { file, settings: settings.value, fixed, settingsWith, warnings };
 }
 
 /** The local cluster and the remotes, each with the field that names it. */

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
   everyPeriod,
   foreseeRefusals,
+  type Inventory,
   type Remote,
   type RemoteChanges,
   type Remotes,
@@ -15,7 +17,7 @@ import { observeNode } from './mesh/local/observe.ts';
 import { type KnownRemote, Mesh, type MeshOptions } from './mesh/mesh.ts';
 import { Orphans } from './orphans/orphans.ts';
 import { LocalNode, type LocalNodeOptions } from './own-node/local-node.ts';
-import { checkNode } from './own-node/check-node.ts';
+import { checkNode, nodeProblems } from './own-node/check-node.ts';
 import { orphanPlan, type Plan, plannedWrites, remotePlan } from './plan.ts';
 import type { RotationStatus } from './rotation/rotation.ts';
 import { remoteStatus, servedStatus, type Status } from './status.ts';
@@ -27,6 +29,8 @@ export type WireGuardInput = Omit<MeshOptions, 'remotes' | 'local'> &
     /** Only `run` changes the node. */
     readonly purpose: 'run' | 'plan' | 'status';
     readonly remotes: Remotes<RemoteSettings>;
+    /** Has remotes besides; undefined: the config names none. */
+    readonly inventory?: Inventory | undefined;
   };
 
 type OnceOptions = RunOptions & { readonly timeoutMs: number };
@@ -65,6 +69,7 @@ export class WireGuard {
     });
     this.#runner = new Runner({
       local: this.#local,
+      prepare: async () => input.inventory?.applied,
       watch: async (running) => {
         await this.#prepare(running);
         return [remotes.run((remote, run) => this.#follow(remote, run), running)];
@@ -123,6 +128,14 @@ export class WireGuard {
     } finally {
       resolve();
     }
+  }
+
+  /** Why valid remotes can't work on this node: a sentence for each problem. @throws the signal's reason */
+  async problemsOf(remotes: readonly RemoteSettings[], { signal }: RunOptions): Promise<readonly string[]> {
+    await Promise.race([this.#local.listed, once(signal, 'abort')]);
+    signal.throwIfAborted();
+    const observed = await observeNode(this.#input.devices.tools, { signal });
+    return nodeProblems({ ...this.#input, remotes }, this.#local.required(), observed);
   }
 
   /** What `run` would do now. @throws {ConfigError} as `run`; Error if our own Node can't be read in time */

@@ -1,6 +1,7 @@
 import {
   addressFields,
   durationField,
+  familiesField,
   hasRemotes,
   type RemoteAddress,
   remotesFrom,

@@ -1,6 +1,6 @@
-import { localReference, Problems } from '@kube-semaphore/multicluster';
+import { localReference, Problems, type ProfileRemote } from '@kube-semaphore/multicluster';
 import { contains, overlaps } from '@kube-semaphore/net';
-import type { ClustersFile } from './file.ts';
+import type { ClustersFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import { remoteOf } from './remote-entry.ts';
 import type { RemoteSettings, Settings } from './settings.ts';
@@ -10,8 +10,21 @@ export type FileSettings =
   | { readonly ok: true; readonly value: Settings }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Settings of a config file. Finds every problem that needs neither the node nor a cluster. */
-export function settingsOfFile({ local = {}, remotes: entries }: ClustersFile): FileSettings {
+/**
+ * Settings of a config file. Finds every problem that needs neither the node nor a cluster.
+ *
+ * @param inventory what its inventory has
+ */
+export function settingsOfFile(
+  { local = {}, remotes: ofFile }: ClustersFile,
+  inventory: readonly ProfileRemote[] = [],
+): FileSettings {
+  const entries: readonly RemoteEntry[] = [
+    ...ofFile,
+    ...inventory.map(({ name, reference: context, allowedPodCIDRs, wgListenPort }) => {
+      return { name, context, podSubnet: [...allowedPodCIDRs], wgListenPort };
+    }),
+  ];
   const found = new Problems();
   const { problems } = found;
   const name = clusterName.parse(local.name ?? '');

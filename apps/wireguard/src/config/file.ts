@@ -2,8 +2,11 @@ import {
   addressFields,
   durationField,
   familiesField,
+  hasRemotes,
   parseConfigFile,
   type ParsedFile,
+  type RemoteAddress,
+  remotesFrom,
 } from '@kube-semaphore/multicluster';
 import * as z from 'zod/mini';
 
@@ -35,14 +38,18 @@ const remote = z.strictObject({
   reportSilentAfter: durationField,
 });
 
-const clustersFile = z.strictObject({
-  local: z.optional(local),
-  remotes: z.array(remote).check(z.minLength(1)),
-});
+const clustersFile = z
+  .strictObject({
+    local: z.optional(local),
+    remotes: z._default(z.array(remote), []),
+    remotesFrom,
+  })
+  .check(hasRemotes('remotes'));
 
 /** The file of `-clusters-config`. */
 export type ClustersFile = z.infer<typeof clustersFile>;
-export type RemoteEntry = ClustersFile['remotes'][number];
+/** A remote of the file, or of an inventory. */
+export type RemoteEntry = ClustersFile['remotes'][number] & Pick<RemoteAddress, 'context'>;
 
 /** Reads the file of `-clusters-config`: that of the Go program, with more fields. */
 export function parseClustersFile(source: string): ParsedFile<ClustersFile> {

@@ -1,10 +1,11 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import type { Cidr, IpFamily } from '@kube-semaphore/net';
+import type { RemoteReference } from '@kube-semaphore/multicluster';
+import type { Cidr } from '@kube-semaphore/net';
 import type { DeviceSettings } from '../mesh/desired/settings.ts';
 
 /** One remote cluster, and the device that leads to its pods. */
 export type RemoteSettings = DeviceSettings & {
-  readonly reference: ClusterReference;
+  readonly reference: RemoteReference;
   /** Of the addresses of its Pods; undefined: both. */
   readonly families: readonly IpFamily[] | undefined;
   /** 0: never. */
@@ -20,6 +21,6 @@ export type RemoteSettings = DeviceSettings & {
 /** All clusters. */
 export type Settings = {
   readonly local: { readonly name: string; readonly reference: ClusterReference };
-  /** At least one. Names, devices and ports are unique, and pod subnets don't overlap. */
+  /** At least one, unless there is an inventory. Names, devices and ports are unique, and pod subnets don't overlap. */
   readonly remotes: readonly RemoteSettings[];
 };

@@ -25,7 +25,10 @@ beforeEach(() => ([tools, patches, refusal] = [new FakeTools(), [], undefined]))
 const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k' });
 
 /** Removes orphans once, with `c2` in the config, and these annotations on our Node. */
-async function remove(annotations: Readonly<Record<string, string>> = {}): Promise<boolean> {
+async function remove(
+  annotations: Readonly<Record<string, string>> = {},
+  inventory?: { readonly mayHaveLost: boolean },
+): Promise<boolean> {
   const node = {
     uid: 'u',
     resourceVersion: '1',
@@ -41,6 +44,7 @@ async function remove(annotations: Readonly<Record<string, string>> = {}): Promi
     tools,
     local: { node, annotate },
     remotes: remoteList(remoteSettings()),
+    inventory,
     log: silentLog,
     metrics,
   });
@@ -56,6 +60,16 @@ describe('a device of ours', () => {
       ['wireguard.c2'],
       [{ 'c3.wireguard.semaphore.uw.io/pubKey': null }],
     ]);
+  });
+
+  it('stays while its remote may be one that an inventory lost, unless another remote needs its port', async () => {
+    const { listenPort } = remoteSettings();
+    tools.put('wireguard.c3', { alias: 'semaphore-wireguard c3', listenPort: listenPort + 1 });
+    tools.put('wireguard.c4', { alias: 'semaphore-wireguard c4', listenPort });
+    await remove(said('c3'), { mayHaveLost: true });
+    expect([[...tools.byName.keys()], patches]).toEqual([['wireguard.c3'], []]);
+    await remove(said('c3'), { mayHaveLost: false });
+    expect([...tools.byName.keys()]).toEqual([]);
   });
 
   it('stays if it is the second one of its remote, whose keys rotate', () => {

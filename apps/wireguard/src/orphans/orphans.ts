@@ -1,5 +1,5 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import type { RemoteList } from '@kube-semaphore/multicluster';
+import type { Inventory, RemoteList } from '@kube-semaphore/multicluster';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from '../config/settings.ts';
@@ -53,10 +53,22 @@ export function displacedDevices(
   });
 }
 
+/** Whether a remote of the config needs the name of an orphan, or its port. */
+export const isInTheWay = (
+  { device }: Orphan,
+  { devices }: Pick<ObservedNode, 'devices'>,
+  remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort' | 'keyRotation'>[],
+): boolean => {
+  const port = devices.find(({ name }) => name === device)?.listenPort;
+  return remotes.some((remote) => devicesOf(remote).includes(device) || portsOf(remote).some((each) => each === port));
+};
+
 export type OrphansOptions = {
   readonly tools: WireGuardTools;
   readonly local: Pick<LocalNode, 'node' | 'annotate'>;
   readonly remotes: RemoteList<RemoteSettings>;
+  /** Has remotes besides; undefined: the config names none. */
+  readonly inventory?: Pick<Inventory, 'mayHaveLost'> | undefined;
   readonly log: Logger;
   readonly metrics: Pick<WireGuardMetrics, 'orphans'>;
 };
@@ -85,14 +97,16 @@ export class Orphans {
 
   /**
    * Removes our devices among them, and what our Node announces for them. Reports the others. Frees ports that the config gives
-   * to other remotes than before. A failure doesn't stop the rest.
+   * to other remotes than before. A failure doesn't stop the rest. What may be of a remote whose profile vanished while we were
+   * away stays for a while, unless another remote needs its name or port.
    *
    * @returns whether a device was removed or changed
    */
   async remove(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
     const { ours, unmarked } = orphansOf(observed, this.#remotes);
     let removed = await this.#freePorts(observed, { signal });
-    for (const orphan of ours) {
+    const isHeld = this.#options.inventory?.mayHaveLost === true;
+    for (const orphan of isHeld ? ours.filter((each) => isInTheWay(each, observed, this.#remotes)) : ours) {
       try {
         await this.#remove(orphan, { signal });
         this.#failures.succeeded(orphan.remote);
