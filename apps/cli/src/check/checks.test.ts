@@ -660,6 +660,7 @@ describe('the checks', () => {
       'dns-rules',
       'names-resolved',
       'not-stale',
+      'inventory-complete',
       'nothing-drained',
       'best-level-answers',
       'devices-set-up',

@@ -7,6 +7,7 @@ import { type Check, checkOfCauses, checkOfEach, placeOf } from './check.ts';
 import { type ClusterReport, podsOf, readPods, seenRemotes } from '../clusters/report.ts';
 import { ofAppNeeds, ofClusters, podsComplete } from './clusters.ts';
 import { rangesDistinct } from './ranges.ts';
+import { inventoryIn } from '../status/inventory.ts';
 import { type PairRotation, rotationsIn } from '../status/pairs.ts';
 import { drainedIn, movedIn } from '../status/routing.ts';
 import { rotationText } from '../status/words.ts';
@@ -113,6 +114,11 @@ const ofRemotes: readonly Check[] = [
       return why === '' ? undefined : { lead: `objects of ${name} are skipped: in`, why, isByWhy: true };
     },
   }),
+  {
+    name: 'inventory-complete',
+    hint: 'correct the ClusterProfile, or what reads it; a held remote leaves unless its ClusterProfile comes back',
+    find: (reports) => inventoryIn(reports)?.map((detail) => ({ severity: 'warning', detail })),
+  },
   {
     name: 'nothing-drained',
     hint: 'end it with semaphore undrain',

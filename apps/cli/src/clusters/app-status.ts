@@ -118,6 +118,22 @@ const orders = z.object({
   moved: z.array(z.object({ service: z.string(), levels: z.array(level) })),
 });
 
+const inventory = z.object({
+  /** Why it can't be read; null: it can. */
+  problem: z.nullable(z.string()),
+  profiles: z.array(
+    z.object({
+      /** `namespace/name`. */
+      profile: z.string(),
+      controlPlaneHealthy: z.nullable(z.string()),
+      /** Why it is no remote; null: it is one. */
+      problem: z.nullable(z.string()),
+      /** Null: it is not held. */
+      heldUntil: z.nullable(time),
+    }),
+  ),
+});
+
 /** What this program reads of the page `/status` of an app. */
 const appStatus = z.object({
   schemaVersion: z.literal('1'),
@@ -150,6 +166,8 @@ const appStatus = z.object({
   drains: z.nullish(z.array(drain)),
   /** Who answers for Services with an order of clusters. Undefined: another app, or an older one. */
   orders: z.optional(orders),
+  /** Undefined: the app has none, or is an older one. */
+  inventory: z.optional(inventory),
   /** The local cluster, as a source of global Services. */
   localServices: z.optional(z.object({ name: z.string(), skipped })),
 });

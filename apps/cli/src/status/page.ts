@@ -3,7 +3,8 @@ import { causesOf, notFresh, notListed, notReached, notReported, seenBy } from '
 import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type AppPair, type Pair, pairsOf, rotationsIn } from './pairs.ts';
+import { type AppPair, type Pair, pairsOf } from './pairs.ts';
+import { inventoryIn } from './inventory.ts';
 import { drainedIn, movedIn } from './routing.ts';
 import { age, rotationText, stateText } from './words.ts';
 
@@ -58,9 +59,13 @@ export function statusText(
   const problems = problemsIn(reports).map((problem) => `${paint('red', '✗')} ${printable(problem)}`);
   const leftOut = reports.flatMap((report) => report.leftOut ?? []);
   const rotations = rotationsIn(reports).map(rotationText);
-  const warnings = [...drainedIn(reports), ...movedIn(reports), ...rotations, ...leftOut].map(
-    (warning) => `${paint('yellow', '!')} ${printable(warning)}`,
-  );
+  const warnings = [
+    ...(inventoryIn(reports) ?? []),
+    ...drainedIn(reports),
+    ...movedIn(reports),
+    ...rotations,
+    ...leftOut,
+  ].map((warning) => `${paint('yellow', '!')} ${printable(warning)}`);
   const parts = [
     appLines(reports),
     pairs.length === 0 ? [] : pairLines(pairs, { paint, nowMs }),

@@ -32,6 +32,7 @@ type PodOptions = Pick<AppPod, 'app'> & {
   readonly names?: AppStatus['names'];
   readonly drains?: AppStatus['drains'];
   readonly orders?: AppStatus['orders'];
+  readonly inventory?: AppStatus['inventory'];
 };
 
 /** A Pod of an app, which is fine. */
@@ -48,6 +49,7 @@ export const appPod = ({
   names,
   drains,
   orders,
+  inventory,
 }: PodOptions): AppPod & { readonly status: object } => ({
   app,
   namespace: 'kube-system',
@@ -67,5 +69,6 @@ export const appPod = ({
     names,
     drains,
     orders,
+    inventory,
   },
 });

@@ -1,6 +1,6 @@
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
 import type { RemoteReference } from '@kube-semaphore/multicluster';
-import type { Cidr } from '@kube-semaphore/net';
+import type { Cidr, IpFamily } from '@kube-semaphore/net';
 import type { DeviceSettings } from '../mesh/desired/settings.ts';
 
 /** One remote cluster, and the device that leads to its pods. */
