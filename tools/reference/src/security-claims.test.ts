@@ -19,6 +19,26 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'belongs to the older one, $older, whichever is seen first, and to the other after its deletion',
     ],
   ],
+  'add any cluster as a remote': [
+    ['apps/service-mirror/test/both/inventory.test.ts', 'has remotes, which come and change while the program runs'],
+    ['apps/service-mirror/test/both/inventory.test.ts', 'keeps a remote whose profile vanishes, for a while'],
+  ],
+  'which server gets the credentials': [
+    ['packages/multicluster/src/inventory/profile.test.ts', 'is a remote, reached by a plugin of ours'],
+  ],
+  'choose a program that we run': [
+    ['packages/multicluster/src/inventory/profile.test.ts', 'names no program, whatever its access says'],
+    [
+      'packages/multicluster/src/inventory/profile.test.ts',
+      'gives a plugin arguments and variables only if the file lets it',
+    ],
+  ],
+  'name a file of our Pod': [['packages/multicluster/src/inventory/profile.test.ts', 'is no remote $name']],
+  'take the name, prefix, ranges': [
+    ['packages/multicluster/src/inventory/admit.test.ts', 'are added, but for those that the file refuses'],
+    ['apps/service-mirror/test/both/inventory.test.ts', 'is refused what it may not have, with a reason'],
+    ['apps/wireguard/test/inventory.test.ts', 'has remotes, which come and go while the agent runs'],
+  ],
   'choose names or labels': [
     [
       'apps/policy/test/several-remotes.test.ts',

@@ -3,7 +3,7 @@ import { causesOf, notFresh, notListed, notReached, notReported, seenBy } from '
 import { type AppPod, apps, type ClusterReport, withoutApps, podsOf, seenRemotes } from '../clusters/report.ts';
 import { type Cell, tableLines } from '../output/table.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type AppPair, type Pair, pairsOf } from './pairs.ts';
+import { type AppPair, type Pair, pairsOf, rotationsIn } from './pairs.ts';
 import { inventoryIn } from './inventory.ts';
 import { drainedIn, movedIn } from './routing.ts';
 import { age, rotationText, stateText } from './words.ts';
