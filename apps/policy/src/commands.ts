@@ -98,13 +98,12 @@ function liveConfigOf(command: PolicyCommand, { config, file, policy, inventory 
       const needRestart = changedFields(config.fixed, next.fixed);
       // With one Lease under the old name and one under the new, two replicas could lead.
       if (ownsName && leaseNameOf(next) !== leaseNameOf(config))
-        return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE] };
+        return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE], warnings: [] };
       const { settings, refused } = await admit(inventory?.remotes ?? [], next.settingsWith);
       if (!settings.ok) throw invalidConfig(source, settings.problems);
       const changes = await policy.replaceRemotes(settings.value.remotes);
       inventory?.inForce(refused);
-      warnOfConfig(source, next.warnings, command.warningLog);
-      return { changes, needRestart };
+      return { changes, needRestart, warnings: next.warnings };
     },
     log: command.log,
   });

@@ -67,7 +67,7 @@ export async function runMirror(command: MirrorCommand, run: RunOptions): Promis
 
 /** Puts the remotes of a changed file or inventory in force, beside what the file said of all else at the start. */
 function liveConfigOf(
-  { options, log, warningLog }: MirrorCommand,
+  { options, log }: MirrorCommand,
   { source, content }: MirrorFile,
   {
     mirror,
@@ -91,8 +91,7 @@ function liveConfigOf(
         );
       const changes = await mirror.replaceRemotes(settings.value.remotes);
       inventory?.inForce(refused);
-      warnOfConfig(changed, warnings, warningLog);
-      return { changes, needRestart: changedFields(fixed, others) };
+      return { changes, needRestart: changedFields(fixed, others), warnings };
     },
     log,
   });

@@ -84,7 +84,7 @@ type Started = {
 
 /** Puts the remotes of a changed file or inventory in force. */
 function liveConfigOf(
-  { warningLog, log }: WireGuardCommand,
+  { log }: WireGuardCommand,
   { config, wireguard, inventory }: Started,
   run: RunOptions,
 ): LiveConfig {
@@ -97,8 +97,7 @@ function liveConfigOf(
       if (!settings.ok) throw invalidConfig(file, settings.problems);
       const changes = await wireguard.replaceRemotes(settings.value.remotes, run);
       inventory?.inForce(refused);
-      warnOfConfig(file, next.warnings, warningLog);
-      return { changes, needRestart: changedFields(config.fixed, next.fixed) };
+      return { changes, needRestart: changedFields(config.fixed, next.fixed), warnings: next.warnings };
     },
     log,
   });

@@ -4,7 +4,6 @@ export type { AuditEvent } from './real/audit.ts';
 export {
   calicoCrds,
   ciliumCrds,
-  clusterInventoryCrds,
   engines,
   findBinaries,
   goesWithoutEngines,

@@ -170,6 +170,7 @@ function cluster(name: string, remote: string): Reading & { readonly pods: (AppP
       appPod({
         app: 'semaphore-service-mirror',
         drains: [],
+        inventory: { problem: null, profiles: [] },
         orders: { services: { best: 1, other: 0, none: 0 }, moved: [] },
         config: { name, mirrorNamespace: 'sys-semaphore', mcs: {} },
         remotes: [{ ...read, config: { ...config, servicePrefix: remote }, stale: false }],

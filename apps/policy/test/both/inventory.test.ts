@@ -25,6 +25,7 @@ it('has remotes whose sets are written, which come and go while the program runs
   startWith,
 }) => {
   await pods.add({ name: 'a', app: 'app', ips: ['10.4.0.1'] });
+  await pods.add({ name: 'b', app: 'app', ips: ['10.9.0.1'] });
   const flags = ['-listen-address=127.0.0.1:0', '-local-cluster-name=c1', '-deletion-guard-hold=1s'];
   const policy = await startWith([`-config=${path}`, ...flags]);
   expect(await policy.status()).toMatchObject({ remotes: [], inventory: { synced: true, profiles: [] } });
@@ -33,7 +34,7 @@ it('has remotes whose sets are written, which come and go while the program runs
   await inventory.add({ cluster: remote, token: accounts.remote.token, annotations });
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
   await inventory.annotate('c2', { 'semaphore.uw.io/allowed-pod-cidrs': '10.9.0.0/16' });
-  await sets.become({});
+  await sets.become({ 'c2-default-app': ['10.9.0.1/32'] });
   await inventory.annotate('c2', annotations);
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
 

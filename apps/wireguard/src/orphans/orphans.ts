@@ -54,7 +54,7 @@ export function displacedDevices(
 }
 
 /** Whether a remote of the config needs the name of an orphan, or its port. */
-export const isInTheWay = (
+const isInTheWay = (
   { device }: Orphan,
   { devices }: Pick<ObservedNode, 'devices'>,
   remotes: readonly Pick<RemoteSettings, 'device' | 'listenPort' | 'keyRotation'>[],

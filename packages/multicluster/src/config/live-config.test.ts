@@ -27,7 +27,7 @@ async function mounted(content: string) {
       applied.push(file.content);
       const needRestart = /fixed|only/.test(file.content) ? ['local.name'] : [];
       const added = file.content.includes('only') ? [] : ['c3'];
-      return Promise.resolve({ changes: { added, removed: [], changed: [] }, needRestart });
+      return Promise.resolve({ changes: { added, removed: [], changed: [] }, needRestart, warnings: [] });
     },
     log: { trace: say, debug: say, info: say, warn: say, error: say },
     intervalMs: 1,
@@ -123,7 +123,11 @@ describe('an inventory', () => {
       apply: ({ content }) => {
         if (remotes.includes('bad')) throw new ConfigError('it is bad');
         applied.push(`${content} ${remotes.join()}`);
-        return Promise.resolve({ changes: { added: remotes, removed: [], changed: [] }, needRestart: [] });
+        return Promise.resolve({
+          changes: { added: remotes, removed: [], changed: [] },
+          needRestart: [],
+          warnings: [],
+        });
       },
       log: { trace: say, debug: say, info: say, warn: say, error: say },
       intervalMs: 1,

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { ConfigError, type ConfigSource, type Logger } from '@kube-semaphore/runtime';
 import type { Inventory } from '../inventory/inventory.ts';
+import { warnOfConfig } from './config-source.ts';
 import type { RemoteChanges } from '../remote/remotes.ts';
 
 export type LiveConfigOptions = {
@@ -28,6 +29,8 @@ type Applied = {
   readonly changes: RemoteChanges;
   /** Fields whose values take effect at the next start only. */
   readonly needRestart: readonly string[];
+  /** About the file, for the log. */
+  readonly warnings: readonly string[];
 };
 
 /** What `/status` says of the config file. */
@@ -136,7 +139,8 @@ export class LiveConfig {
     try {
       if (content === this.#inForce) log.info({ path }, 'config file is as before');
       else {
-        const { changes, needRestart } = await apply({ path, content });
+        const { changes, needRestart, warnings } = await apply({ path, content });
+        warnOfConfig({ path }, warnings, log);
         this.#inForce = content;
         this.#since = new Date();
         this.#needRestart = needRestart;

@@ -10,7 +10,7 @@ import type { Provider, Providers } from './providers.ts';
 export const podCidrsAnnotation = 'semaphore.uw.io/allowed-pod-cidrs';
 
 /** Of a ClusterProfile: the port of our device for the cluster. */
-export const listenPortAnnotation = 'semaphore.uw.io/wg-listen-port';
+const listenPortAnnotation = 'semaphore.uw.io/wg-listen-port';
 
 /** The property with the cluster's id in its ClusterSet (KEP-2149). */
 const NAME = 'cluster.clusterset.k8s.io';
