@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject, TestCluster } from '@kube-semaphore/embedded-apiserver';
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { clusterInventoryCrds } from './real/binaries.ts';
 
 const NAMESPACE = 'fleet';

@@ -37,8 +37,9 @@ const skipped = (mirror: MirrorProcess, reason: string) =>
 
 /** Three clusters; c2 and c3 have a Service, and c1 an inventory, which is all that its config file says of remotes. */
 const it = test
-  .extend('world', { scope: 'file' }, async ({}, { onCleanup }) => {
-    const set = await startSet({ names: ['c1', 'c2', 'c3'] });
+  .extend('names', { scope: 'file' }, ['c1', 'c2', 'c3'])
+  .extend('world', { scope: 'file' }, async ({ names }, { onCleanup }) => {
+    const set = await startSet({ names });
     onCleanup(() => set.stop());
     const [c1, c2, c3] = set.members.map(({ cluster }) => cluster) as [Cluster, Cluster, Cluster];
     type Cluster = (typeof set.members)[0]['cluster'];
