@@ -8,6 +8,8 @@ const parts: Readonly<Record<string, string>> = {
   global: 'values of the Helm charts',
   remotes: 'config',
   remoteClusters: 'config',
+  remotesFrom: 'part of the config of any app',
+  providers: 'providers of an inventory',
   rules: 'rules of a role',
   metadata: 'part of a manifest',
   patches: 'part of a kustomization',
