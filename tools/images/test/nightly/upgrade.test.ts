@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
+import { type App, earlierPrograms, type Programs, programsOf } from '../support/programs.ts';
+import { UpgradeLab } from '../support/upgrade/lab.ts';
+import { changesBetween } from '../support/upgrade/state.ts';
+
+/** The release before this one. There is none yet: this is a commit of 2026-11-27, since when no name of an object changed. */
+const from = process.env['UPGRADE_FROM'] ?? '8d58d92b44fd07dd0a1c176ea30b242046a60560';
+
+/** What another version may write anew: docs/upgrade.md says so. */
+const mayBeWritten = /^c1 endpointslices .*: endpoints\.(hostname|targetRef)$/;
+
+const apps: readonly App[] = ['wireguard', 'service-mirror', 'policy'];
+
+/** Each test continues from the state of the one before it. */
+let folder: string;
+let earlier: Programs;
+let present: Programs;
+let lab: UpgradeLab;
+const rows: string[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
+  earlier = await earlierPrograms(join(folder, 'earlier'), from);
+  present = await programsOf(join(folder, 'present'));
+  lab = await UpgradeLab.start();
+  for (const app of apps) await lab.replace(app, earlier);
+  await lab.addService('web');
+  await lab.addService('pods', { headless: true });
+  await lab.addPod('web-1', 10);
+  await lab.knows(10);
+  await lab.call();
+});
+afterAll(async () => {
+  console.log(
+    ['| what happens | calls | seconds | failed | written fields |', '|---|---|---|---|---|', ...rows].join('\n'),
+  );
+  await lab.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => onTestFailed(() => console.error(lab.logs())));
+
+/** Replaces an app. @returns what that harmed: calls, objects, and writes without need */
+async function replace(app: App, programs: Programs, what: string) {
+  const before = await lab.state();
+  const { calls, seconds, failed } = await lab.during(() => lab.replace(app, programs));
+  const { gone, added, written } = changesBetween(before, await lab.state());
+  rows.push(`| ${[what, calls, seconds.toFixed(0), failed.length, written.length].join(' | ')} |`);
+  return { failed, gone, added, written: written.filter((field) => !mayBeWritten.test(field)) };
+}
+
+const unharmed = { failed: [], gone: [], added: [], written: [] };
+
+it.each(apps)('loses no call and no object when %s is upgraded', async (app) => {
+  expect(await replace(app, present, `upgrade of ${app}`)).toEqual(unharmed);
+});
+
+it('follows a new Pod in what the earlier programs wrote, and another Service', async () => {
+  const { failed } = await lab.during(async () => {
+    await lab.addPod('web-2', 11);
+    await lab.addService('later');
+    await lab.knows(10, 11);
+    await lab.answers('web-2');
+  });
+  expect(failed).toEqual([]);
+});
+
+it.each(apps)('loses no call and no object when %s is rolled back', async (app) => {
+  expect(await replace(app, earlier, `rollback of ${app}`)).toEqual(unharmed);
+});
+
+it('follows a Pod that is gone in what the later programs wrote', async () => {
+  const { failed } = await lab.during(async () => {
+    await lab.removePod('web-2');
+    await lab.knows(10);
+  });
+  expect(failed).toEqual([]);
+});
+
+it('says what to fetch if the checkout lacks the commit', async () => {
+  const commit = '0'.repeat(40);
+  await expect(earlierPrograms(folder, commit)).rejects.toThrow(`git fetch origin ${commit}`);
+});
