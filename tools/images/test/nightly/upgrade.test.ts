@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
-import { type App, earlierPrograms, type Programs, programsOf } from '../support/programs.ts';
+import { type App, checkOut, type Programs, programsOf, root } from '../support/programs.ts';
 import { UpgradeLab } from '../support/upgrade/lab.ts';
 import { changesBetween } from '../support/upgrade/state.ts';
 
@@ -15,17 +15,27 @@ const mayBeWritten = /^c1 endpointslices .*: endpoints\.(hostname|targetRef)$/;
 const apps: readonly App[] = ['wireguard', 'service-mirror', 'policy'];
 
 /** Each test continues from the state of the one before it. */
-let folder: string;
 let earlier: Programs;
 let present: Programs;
 let lab: UpgradeLab;
 const rows: string[] = [];
+const ends: (() => Promise<unknown>)[] = [];
+
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
+  ends.unshift(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'upgrade-'));
-  earlier = await earlierPrograms(join(folder, 'earlier'), from);
-  present = await programsOf(join(folder, 'present'));
+  const folder = await makeFolder();
+  const tree = join(folder, 'tree');
+  await checkOut(from, tree);
+  earlier = await programsOf(tree, join(folder, 'earlier'));
+  present = await programsOf(root, join(folder, 'present'));
   lab = await UpgradeLab.start();
+  ends.unshift(() => lab.stop());
+  await lab.applyRights(join(tree, 'deploy'));
   for (const app of apps) await lab.replace(app, earlier);
   await lab.addService('web');
   await lab.addService('pods', { headless: true });
@@ -37,8 +47,7 @@ afterAll(async () => {
   console.log(
     ['| what happens | calls | seconds | failed | written fields |', '|---|---|---|---|---|', ...rows].join('\n'),
   );
-  await lab.stop();
-  await rm(folder, { recursive: true });
+  for (const end of ends) await end();
 });
 beforeEach(() => onTestFailed(() => console.error(lab.logs())));
 
@@ -53,7 +62,7 @@ async function replace(app: App, programs: Programs, what: string) {
 
 const unharmed = { failed: [], gone: [], added: [], written: [] };
 
-it.each(apps)('loses no call and no object when %s is upgraded', async (app) => {
+it.each(apps)('loses no call and no object when the program %s is upgraded', async (app) => {
   expect(await replace(app, present, `upgrade of ${app}`)).toEqual(unharmed);
 });
 
@@ -65,6 +74,12 @@ it('follows a new Pod in what the earlier programs wrote, and another Service', 
     await lab.answers('web-2');
   });
   expect(failed).toEqual([]);
+});
+
+it('loses no call and no object when the roles and admission policies are upgraded', async () => {
+  const before = await lab.state();
+  const { failed } = await lab.during(() => lab.applyRights(join(root, 'deploy')));
+  expect({ failed, ...changesBetween(before, await lab.state()) }).toEqual(unharmed);
 });
 
 it.each(apps)('loses no call and no object when %s is rolled back', async (app) => {
@@ -81,5 +96,5 @@ it('follows a Pod that is gone in what the later programs wrote', async () => {
 
 it('says what to fetch if the checkout lacks the commit', async () => {
   const commit = '0'.repeat(40);
-  await expect(earlierPrograms(folder, commit)).rejects.toThrow(`git fetch origin ${commit}`);
+  await expect(checkOut(commit, join(await makeFolder(), 'tree'))).rejects.toThrow(`git fetch origin ${commit}`);
 });

@@ -1,20 +1,20 @@
 import { globSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleCode, controllers } from '../../src/bundle/bundle.ts';
 import { run, works } from '../../src/run.ts';
-
-const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 export type App = (typeof controllers)[number];
 
 /** The launcher of each program of a cluster. */
 export type Programs = Readonly<Record<App, string>>;
 
-/** Bundles the programs of this checkout. @param folder for the bundles */
-export async function programsOf(folder: string, tree = root): Promise<Programs> {
+/** This checkout. */
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** Bundles the programs of a tree, this checkout or one of `checkOut`, into a folder. */
+export async function programsOf(tree: string, folder: string): Promise<Programs> {
   const launchers: (readonly [App, string])[] = [];
   for (const app of controllers)
     launchers.push([app, (await bundleCode(app, { root: tree, outdir: join(folder, app) })).launcher]);
@@ -22,22 +22,16 @@ export async function programsOf(folder: string, tree = root): Promise<Programs>
 }
 
 /**
- * Bundles the programs of a commit, with the packages of npm that are installed here.
+ * Writes the files of a commit into a new folder, where its programs can be bundled with the packages of npm that are installed here.
  *
  * @throws {Error} that says what to fetch if this checkout lacks the commit, as a shallow one may
  */
-export async function earlierPrograms(folder: string, commit: string): Promise<Programs> {
+export async function checkOut(commit: string, tree: string): Promise<void> {
   if (!(await works(['git', '-C', root, 'rev-parse', '--verify', '--quiet', `${commit}^{commit}`])))
     throw new Error(`this checkout lacks ${commit}: run "git fetch origin ${commit}", or set UPGRADE_FROM`);
-  const tree = await mkdtemp(join(tmpdir(), 'earlier-'));
-  try {
-    const unpack = 'set -o pipefail; git -C "$0" archive "$1" | tar -x -C "$2"';
-    await run(['bash', '-c', unpack, root, commit, tree]);
-    await link(tree);
-    return await programsOf(folder, tree);
-  } finally {
-    await rm(tree, { recursive: true });
-  }
+  await mkdir(tree);
+  await run(['bash', '-c', 'set -o pipefail; git -C "$0" archive "$1" | tar -x -C "$2"', root, commit, tree]);
+  await link(tree);
 }
 
 /** Gives a tree its own packages of the workspace, and those of npm that are installed here. */

@@ -10,6 +10,29 @@ export type Place = `${App} ${ClusterName}`;
 /** The device of a node has the number of the remote in its port. */
 const devicePort = { c1: 51_821, c2: 51_822 } as const;
 
+/** The files of deploy/ with the rights of these apps, by the cluster that gives them. */
+export const rights: Readonly<Record<ClusterName, readonly string[]>> = {
+  c1: [
+    'policy/base/rbac.yaml',
+    'policy/base/own-objects-policy.yaml',
+    'policy/components/network-policies/rbac.yaml',
+    'service-mirror/base/rbac.yaml',
+    'service-mirror/base/own-objects-policy.yaml',
+    'service-mirror/components/global/rbac.yaml',
+    'service-mirror/components/mcs/rbac.yaml',
+    'wireguard/base/rbac.yaml',
+    'wireguard/remote/rbac.yaml',
+  ],
+  c2: [
+    'policy/remote/rbac.yaml',
+    'policy/components/remote-namespaces/rbac.yaml',
+    'service-mirror/remote/rbac.yaml',
+    'service-mirror/components/remote-mcs/rbac.yaml',
+    'wireguard/base/rbac.yaml',
+    'wireguard/remote/rbac.yaml',
+  ],
+};
+
 /** The arguments of the apps, whose accounts have the rights of deploy/. */
 export async function commandLines(
   clusters: Readonly<Record<ClusterName, RealCluster>>,

@@ -1,7 +1,8 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Calls, programs as callPrograms } from '@kube-semaphore/e2e';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import {
+  bash,
   createPod,
   deletePod,
   deployedCrds,
@@ -19,7 +20,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { ask, type NetworkNode, type Place as NetworkPlace, startNetwork } from '@kube-semaphore/testnet';
 import type { App, Programs } from '../programs.ts';
-import { commandLines, type Place } from './command-lines.ts';
+import { commandLines, type Place, rights } from './command-lines.ts';
 import {
   type ClusterName,
   clusterNames,
@@ -157,6 +158,14 @@ export class UpgradeLab {
     if (!place.startsWith('wireguard')) return spawnProgram(launcher, line);
     const env = { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}` };
     return spawnProgram(launcher, line, env, { place: this.#nodes[place.endsWith('c1') ? 'c1' : 'c2'] });
+  }
+
+  /** Applies the roles and admission policies of a version. @param deploy its folder */
+  async applyRights(deploy: string): Promise<void> {
+    for (const name of clusterNames) {
+      const files = rights[name].map((file) => `-f ${join(deploy, file)}`);
+      await bash(`kubectl apply --server-side --force-conflicts ${files.join(' ')}`, this.#clusters[name]);
+    }
   }
 
   /** Adds a Service of c2's app: a mirror, global and exported. */
