@@ -10,6 +10,7 @@ const deployed = [
     'policy/components/network-policies-cilium',
     'policy/components/network-policies-calico',
     'policy/components/network-policies-calico-api',
+    'policy/components/inventory',
   ],
   ['policy/remote', 'policy/components/remote-namespaces'],
   [
@@ -17,9 +18,10 @@ const deployed = [
     'service-mirror/components/global',
     'service-mirror/components/gate-by-tunnel',
     'service-mirror/components/mcs',
+    'service-mirror/components/inventory',
   ],
   ['service-mirror/remote', 'service-mirror/components/remote-mcs'],
-  ['wireguard/base'],
+  ['wireguard/base', 'wireguard/components/inventory'],
   ['wireguard/remote', 'wireguard/components/calico-blocks'],
 ].map((folders) => deployedRights(...folders));
 
