@@ -13,6 +13,7 @@ import {
 import { bash, docBlocks, imageName, type Kubernetes, type RealCluster } from '@kube-semaphore/testkit';
 import type { Network } from '@kube-semaphore/testnet';
 import { Calls } from './calls/calls.ts';
+import { callPrograms } from './calls/programs.ts';
 import { type App, workloads } from './manifests.ts';
 import { callerLabels, SHOP } from './shop-manifests.ts';
 
@@ -150,10 +151,9 @@ export class Side {
 
   /** Adds a namespace, with the programs of Pods in it. */
   async addPrograms(namespace: string): Promise<void> {
-    const text = (file: URL) => readFile(file, 'utf8');
     const data = {
-      'web.mts': await text(new URL('./calls/web.ts', import.meta.url)),
-      'caller.mts': await text(new URL('./calls/caller.ts', import.meta.url)),
+      'web.mts': await readFile(callPrograms.web, 'utf8'),
+      'caller.mts': await readFile(callPrograms.caller, 'utf8'),
     };
     await this.apply([
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Calls, programs as callPrograms } from '@kube-semaphore/e2e';
+import { callPrograms, Calls } from '@kube-semaphore/e2e';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import {
   bash,
