@@ -43,7 +43,7 @@ beforeEach(() => {
     GO_LOG: join(dir, 'go.log'),
     GO_MODULE: join(dir, 'module'),
   };
-  for (const path of [...filesOf('cilium-crds.yaml'), ...filesOf('prometheus-operator-crds.yaml')]) {
+  for (const path of tools.flatMap(filesOf)) {
     mkdirSync(dirname(join(dir, 'module', path)), { recursive: true });
     writeFileSync(join(dir, 'module', path), `# ${path}\n`);
   }

@@ -70,6 +70,7 @@ const table: readonly Choice[] = [
   policy({ calicoAPI: 'crd.projectcalico.org' }, 'crd-api'),
   policy({ admissionPolicies: false }, 'before-1.30'),
   policy({ metrics }, 'metrics-network-policy'),
+  policy({ inventory: true }, 'inventory'),
   policy({ global: { monitoring } }, 'prometheus-operator'),
   policy({ networkPolicies: { enabled: true } }, 'network-policies'),
   policy({ networkPolicies: { enabled: true, sink: 'cilium' } }, 'network-policies', 'network-policies-cilium'),
@@ -92,6 +93,7 @@ const table: readonly Choice[] = [
   mirror({ gateByTunnel: true }, 'gate-by-tunnel'),
   mirror({ admissionPolicies: false }, 'before-1.30'),
   mirror({ metrics }, 'metrics-network-policy'),
+  mirror({ inventory: true }, 'inventory'),
   mirror({ global: { monitoring } }, 'prometheus-operator'),
   { ...mirror({ mcs: { enabled: true } }, 'mcs'), resources: ['service-mirror/base', 'service-mirror/mcs'] },
   { ...mirror({ mirrorNameLength: true }), resources: ['service-mirror/base', 'service-mirror/admission'] },
@@ -109,6 +111,12 @@ const table: readonly Choice[] = [
     values: { admissionPolicies: false },
     resources: ['wireguard/base'],
     components: ['wireguard/components/before-1.30'],
+  },
+  {
+    chart: 'semaphore-wireguard',
+    values: { inventory: true },
+    resources: ['wireguard/base'],
+    components: ['wireguard/components/inventory'],
   },
   {
     chart: 'semaphore-wireguard',

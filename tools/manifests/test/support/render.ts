@@ -27,6 +27,7 @@ export const choices: readonly Choice[] = [
     folder: 'policy/base',
     components: ['policy/components/network-policies', 'policy/components/network-policies-cilium'],
   },
+  { folder: 'policy/base', components: ['policy/components/inventory'] },
   { folder: 'policy/base', components: ['policy/components/prometheus-operator'] },
   { folder: 'policy/remote' },
   {
@@ -49,6 +50,7 @@ export const choices: readonly Choice[] = [
   { folder: 'service-mirror/base', components: ['service-mirror/components/metrics-network-policy'] },
   { folder: 'service-mirror/base', components: ['service-mirror/components/mcs'] },
   { folder: 'service-mirror/mcs' },
+  { folder: 'service-mirror/base', components: ['service-mirror/components/inventory'] },
   { folder: 'service-mirror/base', components: ['service-mirror/components/prometheus-operator'] },
   { folder: 'service-mirror/remote' },
   { folder: 'service-mirror/remote', components: ['service-mirror/components/remote-mcs'] },
@@ -57,6 +59,7 @@ export const choices: readonly Choice[] = [
   { folder: 'wireguard/base', components: ['wireguard/components/before-1.30'] },
   { folder: 'wireguard/base', components: ['wireguard/components/userspace'] },
   { folder: 'wireguard/base', components: ['wireguard/components/before-1.30', 'wireguard/components/userspace'] },
+  { folder: 'wireguard/base', components: ['wireguard/components/inventory'] },
   { folder: 'wireguard/base', components: ['wireguard/components/prometheus-operator'] },
   { folder: 'wireguard/remote' },
   { folder: 'wireguard/remote', components: ['wireguard/components/calico-blocks'] },
