@@ -7,7 +7,9 @@ import {
   cleanupConfirmation,
   type Clusters,
   confirmation,
+  type InventorySettings,
   leadershipOf,
+  listProfiles,
   LiveConfig,
   localReference,
   overriddenAddresses,
@@ -134,10 +136,12 @@ export async function runPlan(command: PolicyCommand, run: RunOptions): Promise<
 export async function runCleanup(command: PolicyCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent, log } = command;
   const cluster = options.cleanupCluster!;
-  const confirm = cleanupConfirmation({ cluster, served: servedClusters(command), yes: options.yes });
+  const { served, inventory } = servedClusters(command);
   const local = { at: spellingOf(table.localKubeConfig), reference: localReference(options.localKubeConfig) };
   return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
     const client = new KubeClient({ connection, userAgent });
+    const profiles = await listProfiles(client, inventory, run);
+    const confirm = cleanupConfirmation({ cluster, served, profiles, yes: options.yes });
     const removals = await removalsOf({ cluster, options, client, log }, run);
     const consequence = 'Policies that select its sets, or name it, will match nothing of it.';
     return cleanUp(removals, { cluster, consequence, confirm, print }, run);
@@ -164,11 +168,15 @@ export async function runLabelNamespaces(command: PolicyCommand, run: RunOptions
   });
 }
 
-/** The remotes in the config; a cleanup works without any. */
-function servedClusters(command: PolicyCommand): readonly string[] {
+/** The remotes in the config, and its inventory; a cleanup works without any. */
+function servedClusters(command: PolicyCommand): {
+  readonly served: readonly string[];
+  readonly inventory?: InventorySettings | undefined;
+} {
   const { config, targetClusterName } = command.options;
-  if (config !== undefined) return readConfig(command).settings.remotes.map(({ name }) => name);
-  return targetClusterName === undefined ? [] : [targetClusterName];
+  if (config === undefined) return { served: targetClusterName === undefined ? [] : [targetClusterName] };
+  const { settings, remotesFrom } = readConfig(command);
+  return { served: settings.remotes.map(({ name }) => name), inventory: remotesFrom?.clusterProfiles };
 }
 
 /** What serving needs besides the app. */

@@ -7,7 +7,9 @@ import {
   cleanupConfirmation,
   type Clusters,
   confirmation,
+  type InventorySettings,
   leadershipOf,
+  listProfiles,
   LiveConfig,
   localReference,
   type NamedReference,
@@ -117,14 +119,16 @@ export async function runPlan(command: MirrorCommand, run: RunOptions): Promise<
 /** Removes the objects of a cluster that is no longer in the config, or those of Multi-Cluster Services. */
 export async function runCleanup(command: MirrorCommand, run: RunOptions): Promise<number> {
   const { options, print, userAgent } = command;
-  const { local, namespace, served, hasMcs } = cleanupPlace(command);
+  const { local, namespace, served, inventory, hasMcs } = cleanupPlace(command);
   if (options.cleanupMcs) return runMcsCleanup(command, { local, hasMcs }, run);
   const cluster = options.cleanupCluster!;
-  const confirm = cleanupConfirmation({ cluster, served, yes: options.yes });
   return withClusters({ local, remotes: [] }, command, run, async ({ local: connection }) => {
     const client = new KubeClient({ connection, userAgent });
+    const profiles = await listProfiles(client, inventory, run);
+    const confirm = cleanupConfirmation({ cluster, served, profiles, yes: options.yes });
+    const others = [...served, ...profiles.map((each) => each.cluster)];
     const removals = [
-      ...(await removalsOf({ client, namespace, cluster, served }, run)),
+      ...(await removalsOf({ client, namespace, cluster, served: others }, run)),
       ...(hasMcs ? await importRemovalsOf({ client, cluster }, run) : []),
     ];
     const consequence = 'Clients of these Services no longer reach its endpoints.';
@@ -157,6 +161,8 @@ type CleanupPlace = {
   readonly local: NamedReference;
   readonly namespace: string;
   readonly served: readonly string[];
+  /** Has more such clusters; undefined: the config names none. */
+  readonly inventory: InventorySettings | undefined;
   /** Whether a config file has Multi-Cluster Services. */
   readonly hasMcs: boolean;
 };
@@ -166,11 +172,13 @@ function cleanupPlace(command: MirrorCommand): CleanupPlace {
   if (options.config === undefined) {
     const local = localOf(localReference(options.kubeConfig), options);
     const served = options.svcPrefix === undefined ? [] : [options.svcPrefix];
-    return { local, namespace: options.mirrorNs!, served, hasMcs: false };
+    return { local, namespace: options.mirrorNs!, served, inventory: undefined, hasMcs: false };
   }
-  const { local, mirrorNamespace, remotes, mcs } = readConfig(command).settings;
+  const { settings, file } = readConfig(command);
+  const { local, mirrorNamespace: namespace, remotes, mcs } = settings;
   const served = [local.name, ...remotes.flatMap(({ name, prefix }) => [name, prefix])];
-  return { local: localOf(local.reference, options), namespace: mirrorNamespace, served, hasMcs: mcs !== undefined };
+  const inventory = file?.content.remotesFrom?.clusterProfiles;
+  return { local: localOf(local.reference, options), namespace, served, inventory, hasMcs: mcs !== undefined };
 }
 
 type Parts = Omit<ServiceMirrorInput, 'leadership'> &

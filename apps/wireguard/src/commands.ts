@@ -167,7 +167,7 @@ export async function runCleanup(command: WireGuardCommand, run: RunOptions): Pr
   const { cleanupCluster: cluster, nodeName, wgKeyPath: keyFolder, yes } = options;
   const name = cluster ?? 'all';
   // A remote that is in the config may be cleaned up: then it is the node that goes.
-  const confirm = cleanupConfirmation({ cluster: name, served: [], yes });
+  const confirm = cleanupConfirmation({ cluster: name, served: [], profiles: [], yes });
   const config = readConfig(options, warningLog);
   const { settings } = config;
   return withClusters({ ...referencesOf(config), remotes: [] }, command, run, async ({ local }) => {

@@ -57,11 +57,18 @@ describe('a cleanup', () => {
 });
 
 describe('cleanupConfirmation', () => {
-  it('refuses a cluster of the config, even without a question', () => {
-    expect(() => cleanupConfirmation({ cluster: 'c2', served: ['c1', 'c2'], yes: true })).toThrow(ConfigError);
+  const profiles = [{ profile: 'fleet/third', cluster: 'c3' }];
+
+  it.each([
+    { cluster: 'c2', want: 'c2 is in the config: remove it there first' },
+    { cluster: 'c3', want: 'c3 is in the inventory: remove its ClusterProfile fleet/third first' },
+  ])('refuses $cluster, which is served, even without a question', ({ cluster, want }) => {
+    expect(() => cleanupConfirmation({ cluster, served: ['c1', 'c2'], profiles, yes: true })).toThrow(
+      new ConfigError(want),
+    );
   });
 
   it('does not ask if that is not wanted', async () => {
-    expect(await cleanupConfirmation({ cluster: 'c9', served: ['c1', 'c2'], yes: true })('?')).toBe(true);
+    expect(await cleanupConfirmation({ cluster: 'c9', served: ['c1', 'c2'], profiles, yes: true })('?')).toBe(true);
   });
 });

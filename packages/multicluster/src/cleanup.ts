@@ -2,11 +2,14 @@ import { createInterface } from 'node:readline/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import { pageOf } from '@kube-semaphore/text';
 import { ConfigError } from '@kube-semaphore/runtime';
+import type { StoredProfile } from './inventory/profile.ts';
 
 export type CleanupRequest = {
   readonly cluster: string;
   /** The clusters of the config: a running program would restore their objects. */
   readonly served: readonly string[];
+  /** Those of its inventory, which are served, too. */
+  readonly profiles: readonly Pick<StoredProfile, 'profile' | 'cluster'>[];
   /** Without a question. */
   readonly yes: boolean;
 };
@@ -24,11 +27,13 @@ export type Removal = {
 /**
  * How a cleanup asks: on the terminal, where any answer but yes is no, or not at all.
  *
- * @throws {ConfigError} if the config names the cluster, or there is no terminal
+ * @throws {ConfigError} if the config or its inventory names the cluster, or there is no terminal
  */
-export function cleanupConfirmation({ cluster, served, yes }: CleanupRequest): Confirm {
-  if (served.includes(cluster))
-    throw new ConfigError(`${cluster} is in the config: remove it there, restart the program, then clean up`);
+export function cleanupConfirmation({ cluster, served, profiles, yes }: CleanupRequest): Confirm {
+  if (served.includes(cluster)) throw new ConfigError(`${cluster} is in the config: remove it there first`);
+  const described = profiles.find((each) => each.cluster === cluster);
+  if (described !== undefined)
+    throw new ConfigError(`${cluster} is in the inventory: remove its ClusterProfile ${described.profile} first`);
   return confirmation('cleanup', { yes });
 }
 

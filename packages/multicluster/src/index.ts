@@ -19,8 +19,9 @@ export { changedFields, type ConfigFileStatus, LiveConfig } from './config/live-
 export { Problems } from './config/problems.ts';
 export { admit } from './inventory/admit.ts';
 export { Inventory, openInventory } from './inventory/inventory.ts';
+export { listProfiles } from './inventory/list.ts';
 export type { ProfileRemote } from './inventory/profile.ts';
-export { hasRemotes, remotesFrom } from './inventory/settings.ts';
+export { hasRemotes, type InventorySettings, remotesFrom } from './inventory/settings.ts';
 export { listAll, listUntilAnswered } from './list-all.ts';
 export { type Feature, type KeyContext, Leader, LeaderQueue } from './local/features.ts';
 export { leadershipOf } from './local/leadership.ts';

@@ -38,8 +38,20 @@ it('has remotes whose sets are written, which come and go while the program runs
   await inventory.annotate('c2', annotations);
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
 
+  const cleanup = async () => {
+    const local = `-local-kube-config=${accounts.local.kubeconfig}`;
+    const program = await startWith(['cleanup', '-cluster=c2', '-yes', `-config=${path}`, local], { ready: false });
+    return { ...(await program.exited), said: program.stderr() };
+  };
+  expect(await cleanup()).toMatchObject({
+    code: 2,
+    said: 'semaphore-policy: c2 is in the inventory: remove its ClusterProfile fleet/c2 first\n',
+  });
+
   await inventory.remove('c2');
   await eventually(() => policy.metric('semaphore_policy_orphans', { cluster: 'c2' }), 1);
   expect(await policy.status()).toMatchObject({ remotes: [] });
   await sets.become({ 'c2-default-app': ['10.4.0.1/32'] });
+  expect(await cleanup()).toMatchObject({ code: 0 });
+  await sets.become({});
 });

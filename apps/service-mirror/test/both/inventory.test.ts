@@ -143,6 +143,12 @@ describe('an inventory', () => {
     await add('c3');
     const mirror = await start('1s');
     await mirrors.become(both);
+    const cleanup = async () => {
+      const program = spawnMirror(['cleanup', '-cluster=c3', '-yes', `-config=${world.path}`]);
+      return [(await program.exited).code, program.stderr()];
+    };
+    const refusal = 'c3 is in the inventory: remove its ClusterProfile fleet/c3 first';
+    expect(await cleanup()).toEqual([2, `semaphore-service-mirror: ${refusal}\n`]);
     await inventory.remove('c3');
     await eventually(() => namesIn(mirror), ['c2']);
     // Its mirror with a slice, and its slice in a global Service.
@@ -151,6 +157,10 @@ describe('an inventory', () => {
     await add('c3');
     await eventually(() => mirror.metric('semaphore_service_mirror_orphans', { cluster: 'c3' }), 0);
     expect(await mirrors.endpoints()).toEqual(both);
+    await inventory.remove('c3');
+    await eventually(() => mirror.metric('semaphore_service_mirror_orphans', { cluster: 'c3' }), 3);
+    expect(await cleanup()).toEqual([0, '']);
+    await mirrors.become({ [C2]: ['10.4.0.1'], [GLOBAL]: ['10.4.0.1'] });
   });
 
   it('is refused what it may not have, with a reason', async ({ world, start }) => {
