@@ -51,7 +51,7 @@ env: variables of the app that the values choose
 {{- $folders := .folders }}
 {{- if and $root.Values.app.enabled $operator.enabled }}{{ $folders = append $folders "manifests/components/prometheus-operator" }}{{ end }}
 {{- $config := "" }}
-{{- if .remotes }}
+{{- if or .remotes .config.remotesFrom }}
 {{- $entries := list }}
 {{- range .remotes }}{{ $entries = append $entries (omit . "secretName") }}{{ end }}
 {{- $config = printf "%s\n" (mergeOverwrite (deepCopy .config) (dict .remotesKey $entries) | toPrettyJson) }}
@@ -102,7 +102,7 @@ env: variables of the app that the values choose
 {{- end }}
 {{- end }}
 
-{{- /* Changes a workload as the values say: image, replicas, resources, variables, flags, and a volume for each remote. */ -}}
+{{- /* Changes a workload as the values say: image, replicas, resources, variables, flags, volumes, and one for each remote. */ -}}
 {{- define "kube-semaphore.workload" -}}
 {{- $values := .root.Values }}
 {{- $spec := .workload.spec }}
@@ -123,6 +123,8 @@ env: variables of the app that the values choose
 {{- /* Some fields take effect only at the start: a change rolls out new Pods. */ -}}
 {{- $_ := set $spec.template.metadata.annotations "checksum/config" (sha256sum .text) }}
 {{- end }}
+{{- with $values.extraVolumes }}{{ $_ := set $pod "volumes" (concat $pod.volumes .) }}{{ end }}
+{{- with $values.extraVolumeMounts }}{{ $_ := set $container "volumeMounts" (concat $container.volumeMounts .) }}{{ end }}
 {{- range .remotes }}
 {{- $volume := printf "remote-%s" .name }}
 {{- $mount := dict "name" $volume "mountPath" (printf "/etc/kube-semaphore/remotes/%s" .name) "readOnly" true }}
@@ -141,6 +143,8 @@ env: variables of the app that the values choose
 {{- range .remotes }}
   {{ .secretName | default (printf "%s-%s" $.app .name) }}
 {{- end }}
+{{- else if .root.Values.config.remotesFrom }}
+{{ .app }} reads the clusters that have a ClusterProfile.
 {{- else }}
 {{ .app }} reads no cluster yet: set `remotes`. Until then, its Pods wait for a ConfigMap.
 {{- end }}

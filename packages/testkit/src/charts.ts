@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,3 +117,35 @@ function comparable(object: KubeObject): object {
 
 const hasName = (value: unknown): value is { readonly name: string } =>
   typeof value === 'object' && value !== null && 'name' in value;
+
+type JsonSchema = {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+};
+
+/**
+ * The fields of a config file that the values of a chart can't set.
+ *
+ * @param file what `z.toJSONSchema` makes of the file
+ * @param list the field with the remotes, which are values of their own; all else is below `config`
+ */
+export function fieldsMissingIn(chart: Chart, file: object, list: string): readonly string[] {
+  const values = JSON.parse(readFileSync(join(chartFolder(chart), 'values.schema.json'), 'utf8')) as JsonSchema;
+  const known = new Set(pathsOf(values));
+  return [...new Set(pathsOf(file))].filter((path) => {
+    const [first, ...rest] = path.split('.');
+    return !known.has((first === list ? ['remotes', ...rest] : ['config', path]).join('.'));
+  });
+}
+
+function pathsOf({ properties = {}, items, anyOf = [] }: JsonSchema): readonly string[] {
+  return [
+    ...Object.entries(properties).flatMap(([name, schema]) => [
+      name,
+      ...pathsOf(schema).map((path) => `${name}.${path}`),
+    ]),
+    ...(items === undefined ? [] : pathsOf(items)),
+    ...anyOf.flatMap(pathsOf),
+  ];
+}

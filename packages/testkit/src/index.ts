@@ -53,7 +53,7 @@ export { deployAccount, deployComponent, deployPolicies } from './rights/deploye
 export { type Foreign, foreignWrites } from './rights/foreign.ts';
 export { deployedCrds, deployedRights, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';
-export { byName, type Chart, chartFolder, chartObjects, charts, helm, released } from './charts.ts';
+export { byName, type Chart, chartFolder, chartObjects, charts, fieldsMissingIn, helm, released } from './charts.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';
 export { expressionWarnings } from './real/expression-warnings.ts';

@@ -1,5 +1,7 @@
 import { parseConfigFile } from '@kube-semaphore/multicluster';
+import { fieldsMissingIn } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
 import { configFileSchema } from './file.ts';
 
 const parsed = (source: string) => parseConfigFile(source, configFileSchema, { unknownKeys: 'error' });
@@ -34,5 +36,10 @@ describe('the file of -config', () => {
     },
   ])('is refused with $name', ({ source, want }) => {
     expect(parsed(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
+  });
+
+  it('has a value of the chart for each field', () => {
+    const fields = z.toJSONSchema(configFileSchema, { io: 'input', unrepresentable: 'any' });
+    expect(fieldsMissingIn('semaphore-policy', fields, 'remotes')).toEqual([]);
   });
 });

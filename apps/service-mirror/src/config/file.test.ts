@@ -1,5 +1,7 @@
+import { fieldsMissingIn } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { parseMirrorFile } from './file.ts';
+import * as z from 'zod/mini';
+import { configFile, parseMirrorFile } from './file.ts';
 
 /** The example file in the Go program's repository, with other host names. */
 const ADOPTED = {
@@ -89,5 +91,15 @@ describe('the file of -config', () => {
     },
   ])('is refused with $name', ({ source, want }) => {
     expect(parseMirrorFile(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
+  });
+
+  it('has a value of the chart for each field, but for names that only files of the Go program have', () => {
+    const fields = z.toJSONSchema(configFile, { io: 'input', unrepresentable: 'any' });
+    expect(fieldsMissingIn('semaphore-service-mirror', fields, 'remoteClusters')).toEqual([
+      'global.globalSvcTopologyLabel',
+      'global.globalSvcRoutingStrategy',
+      'global.labelSelector',
+      'remoteClusters.remoteSATokenPiath',
+    ]);
   });
 });

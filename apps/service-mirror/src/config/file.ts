@@ -66,7 +66,8 @@ const mcsSection = z.strictObject({
   clusterOrder,
 });
 
-const configFile = z
+/** Exported for its test. */
+export const configFile = z
   .strictObject({
     global: z.optional(globalSection),
     localCluster: z.optional(localCluster),

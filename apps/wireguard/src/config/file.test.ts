@@ -1,5 +1,7 @@
+import { fieldsMissingIn } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
-import { parseClustersFile } from './file.ts';
+import * as z from 'zod/mini';
+import { clustersFile, parseClustersFile } from './file.ts';
 
 /** The example file of the Go program's repository, with other host names. */
 const ADOPTED = {
@@ -84,5 +86,10 @@ describe('the file of -clusters-config', () => {
     },
   ])('is refused with $name', ({ source, want }) => {
     expect(parseClustersFile(source)).toEqual({ ok: false, problems: [expect.stringMatching(want)] });
+  });
+
+  it('has a value of the chart for each field', () => {
+    const fields = z.toJSONSchema(clustersFile, { io: 'input', unrepresentable: 'any' });
+    expect(fieldsMissingIn('semaphore-wireguard', fields, 'remotes')).toEqual([]);
   });
 });

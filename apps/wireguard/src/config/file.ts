@@ -38,7 +38,8 @@ const remote = z.strictObject({
   reportSilentAfter: durationField,
 });
 
-const clustersFile = z
+/** Exported for its test. */
+export const clustersFile = z
   .strictObject({
     local: z.optional(local),
     remotes: z._default(z.array(remote), []),

@@ -70,7 +70,6 @@ const table: readonly Choice[] = [
   policy({ calicoAPI: 'crd.projectcalico.org' }, 'crd-api'),
   policy({ admissionPolicies: false }, 'before-1.30'),
   policy({ metrics }, 'metrics-network-policy'),
-  policy({ inventory: true }, 'inventory'),
   policy({ global: { monitoring } }, 'prometheus-operator'),
   policy({ networkPolicies: { enabled: true } }, 'network-policies'),
   policy({ networkPolicies: { enabled: true, sink: 'cilium' } }, 'network-policies', 'network-policies-cilium'),
@@ -93,7 +92,6 @@ const table: readonly Choice[] = [
   mirror({ gateByTunnel: true }, 'gate-by-tunnel'),
   mirror({ admissionPolicies: false }, 'before-1.30'),
   mirror({ metrics }, 'metrics-network-policy'),
-  mirror({ inventory: true }, 'inventory'),
   mirror({ global: { monitoring } }, 'prometheus-operator'),
   { ...mirror({ mcs: { enabled: true } }, 'mcs'), resources: ['service-mirror/base', 'service-mirror/mcs'] },
   { ...mirror({ mirrorNameLength: true }), resources: ['service-mirror/base', 'service-mirror/admission'] },
@@ -111,12 +109,6 @@ const table: readonly Choice[] = [
     values: { admissionPolicies: false },
     resources: ['wireguard/base'],
     components: ['wireguard/components/before-1.30'],
-  },
-  {
-    chart: 'semaphore-wireguard',
-    values: { inventory: true },
-    resources: ['wireguard/base'],
-    components: ['wireguard/components/inventory'],
   },
   {
     chart: 'semaphore-wireguard',
@@ -173,7 +165,41 @@ it('has a value for every folder of deploy/', () => {
   const others = folders.filter((folder) => !chosen.includes(folder));
   // They follow below.
   expect(new Set(others)).toEqual(
-    new Set(['overlays/example/c1', 'overlays/example/c2', 'wireguard/components/userspace']),
+    new Set([
+      'overlays/example/c1',
+      'overlays/example/c2',
+      'wireguard/components/userspace',
+      ...programs.map(({ name }) => `${name.replace('semaphore-', '')}/components/inventory`),
+    ]),
+  );
+});
+
+describe('an inventory', () => {
+  const clusterProfiles = { namespace: 'fleet', providersFile: '/inventory/providers.json' };
+  const values = {
+    config: { remotesFrom: { clusterProfiles } },
+    extraVolumes: [{ name: 'inventory', configMap: { name: 'plugins' } }],
+    extraVolumeMounts: [{ name: 'inventory', mountPath: '/inventory' }],
+  };
+
+  it.each(programs)(
+    'is read by $name with the rights of its component, also without other remotes',
+    async ({ name }) => {
+      const objects = await chartObjects(name as Chart, values);
+      const app = name.replace('semaphore-', '');
+      const rights = `${name}-inventory`;
+      const want = objectsIn(
+        await kustomize({ resources: [`${app}/base`], components: [`${app}/components/inventory`] }),
+      );
+      const named = (all: readonly KubeObject[]) => all.filter(({ metadata }) => metadata.name === rights);
+      expect(byName(named(objects))).toEqual(byName(await released(named(want), name as Chart)));
+      expect(named(objects)).toHaveLength(2);
+      const { 'config.json': config } = only(objects, 'ConfigMap')['data'] as { 'config.json': string };
+      expect(JSON.parse(config)).toMatchObject({ remotesFrom: { clusterProfiles } });
+      const { template } = specOf(only(objects, name === 'semaphore-wireguard' ? 'DaemonSet' : 'Deployment'));
+      expect(template.spec.volumes).toContainEqual(values.extraVolumes[0]);
+      expect(template.spec.containers[0]!.volumeMounts).toContainEqual(values.extraVolumeMounts[0]);
+    },
   );
 });
 
@@ -280,17 +306,15 @@ describe('values', () => {
 
   it.each(programs)('of the config have only fields that $name knows', async ({ name, configVariable }) => {
     const { config, remotes } = schemaOf(name).properties;
-    const sections = {
-      ...config.properties,
-      [name === 'semaphore-service-mirror' ? 'remoteClusters' : 'remotes']: remotes.items,
-    };
+    const list = name === 'semaphore-service-mirror' ? 'remoteClusters' : 'remotes';
+    const sections = { ...config.properties, [list]: remotes.items };
     const keys = Object.values(sections)
       .flatMap(({ properties }) => Object.keys(properties))
       .filter((key) => key !== 'secretName');
     // For a misspelt key, it names the one that it knows.
     const misspelt = Object.entries(sections).map(([key, { properties }]) => {
       const section = Object.fromEntries(Object.keys(properties).map((each) => [`${each}x`, '']));
-      return [key, key.startsWith('remote') ? [section] : section];
+      return [key, key === list ? [section] : section];
     });
     const file = join(folder, `${name}.json`);
     await writeFile(file, JSON.stringify(Object.fromEntries(misspelt)));
