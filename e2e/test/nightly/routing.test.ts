@@ -3,7 +3,7 @@ import { fileImage } from '@kube-semaphore/real-nodes';
 import { bash, docBlocks } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFailed } from 'vitest';
 import type { Calls, Tally } from '../../src/calls/calls.ts';
-import { workloads } from '../../src/manifests.ts';
+import { type App, workloads } from '../../src/manifests.ts';
 import { semaphore } from '../../src/semaphore.ts';
 import { SHOP } from '../../src/shop-manifests.ts';
 import type { ClusterName } from '../../src/side.ts';
@@ -11,6 +11,7 @@ import { System } from '../../src/system.ts';
 import { failedIn } from '../support/tally.ts';
 
 const names = ['c1', 'c2', 'c3'] as const;
+const appNames = Object.keys(workloads) as readonly App[];
 
 /** The app of docs/routing.md, whose Pods answer with the name of their cluster, and its function that changes them. */
 const [deploy = '', , each = ''] = docBlocks('routing.md', 'Try it');
@@ -85,6 +86,39 @@ const reached = (wanted: boolean): Promise<unknown> =>
     (all) => all.every((each) => each === wanted),
     { what: `remote_up ${Number(wanted)}`, intervalMs: 500 },
   );
+
+type Remote = { readonly name: string };
+
+/**
+ * Changes the remotes in the config file of an app in c1, in place, and waits until each of its Pods has them in force.
+ *
+ * @returns the remotes before
+ */
+async function setRemotes(
+  app: App,
+  change: (remotes: readonly Remote[]) => readonly Remote[],
+): Promise<readonly Remote[]> {
+  const { c1 } = system;
+  const { workload, namespace } = workloads[app];
+  const kubectl = (command: string) => c1.kubectl(`-n ${namespace} ${command}`);
+  const inForce = async () =>
+    (await kubectl(`logs -l app=semaphore-${app} -c semaphore-${app} --tail=-1`)).match(/changed, and is in force/g)
+      ?.length ?? 0;
+  const map = await kubectl(
+    `get ${workload} -o jsonpath='{.spec.template.spec.volumes[?(@.name=="config")].configMap.name}'`,
+  );
+  const file = JSON.parse(await kubectl(`get configmap ${map} -o jsonpath='{.data.config\\.json}'`)) as Record<
+    string,
+    readonly Remote[]
+  >;
+  const list = app === 'service-mirror' ? 'remoteClusters' : 'remotes';
+  const before = file[list]!;
+  const content = JSON.stringify({ ...file, [list]: change(before) });
+  const want = (await inForce()) + (await c1.pods(namespace, `semaphore-${app}`)).length;
+  await kubectl(`patch configmap ${map} --type=merge -p '${JSON.stringify({ data: { 'config.json': content } })}'`);
+  await eventually(inForce, want, { what: `${app} has changed remotes`, intervalMs: 500 });
+  return before;
+}
 
 /** Counts the calls from the start of a change until only one cluster answers, and prints those that fail. */
 async function seen(
@@ -185,6 +219,40 @@ it('loses no call while semaphore-service-mirror is killed, and kube-proxy alone
   });
   expect(back).toMatchObject({ by: ['c2', 'c3'], failed: [] });
   expect((await seen('c1', 'c1 is ready again', () => setReady(true, 'c1'))).failed).toEqual([]);
+});
+
+it('loses no call when a cluster leaves the config of all apps, and when it is back', async () => {
+  const { c1 } = system;
+  const [node] = c1.nodes;
+  const devices = async () => (await node!.run('ip', ['-o', 'link'])).match(/wireguard-\w+/g)?.toSorted();
+  const before = await devices();
+  let removed: readonly (readonly Remote[])[] = [];
+  const answer = `fetch('http://who.${SHOP}.svc.cluster.global/').then(async (response) => console.log(await response.text()))`;
+  const byName = async () => (await c1.kubectl(`-n ${SHOP} exec checkout-0 -- node -e "${answer}"`)).trim();
+  expect((await seen('c2', 'c1 is not ready', () => setReady(false, 'c1'))).failed).toEqual([]);
+
+  const gone = await seen('c2', 'c3 leaves the config of all apps in c1', async () => {
+    removed = await Promise.all(
+      appNames.map((app) => setRemotes(app, (all) => all.filter(({ name }) => name !== 'c3'))),
+    );
+    await eventually(devices, ['wireguard-c2']);
+  });
+  expect(gone).toMatchObject({ by: ['c2'], failed: [] });
+  expect(await byName()).toContain('"c2"');
+
+  const back = await seen('c2', 'c3 is back in it', async () => {
+    await Promise.all(appNames.map((app, i) => setRemotes(app, () => removed[i]!)));
+    await eventually(devices, before);
+    await eventually(() => c1.reaches('c3'), [true, true]);
+  });
+  expect(back).toMatchObject({ by: ['c2'], failed: [] });
+  // Through its new tunnel.
+  expect(await seen('c3', 'c2 is not ready', () => setReady(false, 'c2'))).toMatchObject({
+    by: ['c2', 'c3'],
+    failed: [],
+  });
+  expect(await byName()).toContain('"c3"');
+  expect((await seen('c1', 'c1 and c2 are ready again', () => setReady(true, 'c1', 'c2'))).failed).toEqual([]);
 });
 
 it('loses calls if Pods are killed, until their kubelet notices', async () => {
