@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
+import { CommanderError } from 'commander';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
 import { chaos, type Outcome } from './chaos.ts';
-import { type App, type Options, parseOptions, UsageError, usage } from './options.ts';
+import { type App, apps, commandLine, type Options } from './options.ts';
 import { type Round, script } from './script.ts';
 import { shrink } from './shrink.ts';
 
@@ -14,23 +15,25 @@ const subjects = { policy, 'service-mirror': serviceMirror } as const;
 // The clusters and the programs end with this process, also if it is killed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
+const program = commandLine(async (options) => {
+  const seed = options.seed ?? Math.floor(Math.random() * 2 ** 32);
+  for (const app of options.app === 'all' ? apps : [options.app]) await run(app, seed, options);
+});
 try {
-  const options = parseOptions(process.argv.slice(2), () => Math.floor(Math.random() * 2 ** 32));
-  if (options === 'help') process.stdout.write(usage);
-  else for (const app of options.apps) await run(app, options);
+  await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n\n${usage}`);
-  process.exitCode = 2;
+  // commander has written its message.
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? 0 : 2;
 }
 
-async function run(app: App, options: Options): Promise<void> {
-  const { seed, minutes, rounds, replicas, waitSeconds } = options;
+async function run(app: App, seed: number, options: Options): Promise<void> {
+  const { minutes, rounds, replicas, wait } = options;
   const subject = subjects[app];
   const launcher = await bundleForThisProcess(app, { root });
   const say = (what: string) => console.error(`- ${new Date().toISOString().slice(11, 19)} ${app}: ${what}`);
   const perform = (script: Iterable<Round>, goesOn: (done: number) => boolean) =>
-    chaos(subject, script, { launcher, replicas, timeoutMs: waitSeconds * 1_000, goesOn, say });
+    chaos(subject, script, { launcher, replicas, timeoutMs: wait * 1_000, goesOn, say });
   say(`--seed ${seed}`);
   const endMs = performance.now() + minutes * 60_000;
   const goesOn = (done: number) => (rounds === undefined ? performance.now() < endMs : done < rounds);

@@ -1,30 +1,33 @@
 import { expect, it } from 'vitest';
-import { parseOptions, UsageError } from './options.ts';
+import { commandLine } from './options.ts';
 
-const seed = () => 7;
+/** Reads a command line; the errors go to the result, and not to the terminal. */
+function read(...args: readonly string[]): object {
+  let result = {};
+  const program = commandLine(async (options) => void (result = options));
+  program.configureOutput({ writeOut() {}, writeErr() {} }).parse(args, { from: 'user' });
+  return result;
+}
+
+const usual = { minutes: 5, replicas: 2, shrink: 0, wait: 300 };
 
 it.each([
-  { args: ['--app', 'policy'], want: { apps: ['policy'], seed: 7, minutes: 5, rounds: undefined, replicas: 2 } },
+  { args: '--app policy', want: { ...usual, app: 'policy' } },
   {
-    args: ['--app', 'all', '--seed', '3', '--minutes', '60'],
-    want: { apps: ['service-mirror', 'policy'], seed: 3, minutes: 60 },
+    args: '--app all --seed 4294967295 --minutes 60',
+    want: { ...usual, app: 'all', seed: 4_294_967_295, minutes: 60 },
   },
-  { args: ['--app', 'policy', '--rounds', '2', '--replicas', '1'], want: { rounds: 2, replicas: 1 } },
+  { args: '--app policy --rounds 2 --replicas 1', want: { ...usual, app: 'policy', rounds: 2, replicas: 1 } },
 ])('reads $args', ({ args, want }) => {
-  expect(parseOptions(args, seed)).toMatchObject(want);
+  expect(read(...args.split(' '))).toEqual(want);
 });
 
 it.each([
-  { args: [], message: '--app must be one of service-mirror, policy, all' },
-  { args: ['--app', 'cli'], message: '--app must be one of' },
-  { args: ['--app', 'policy', '--seed', 'x'], message: '--seed must be a whole number' },
-  { args: ['--app', 'policy', '--replicas', '3'], message: '--replicas must be 1 or 2' },
-  { args: ['--pods'], message: "Unknown option '--pods'" },
+  { args: '--seed 1', message: "required option '--app <name>' not specified" },
+  { args: '--app cli', message: 'Allowed choices are service-mirror, policy, all.' },
+  { args: '--app policy --seed x', message: 'It must be a whole number.' },
+  { args: '--app policy --replicas 3', message: 'It must be 1 or 2.' },
+  { args: '--app policy --pods', message: "unknown option '--pods'" },
 ])('refuses $args', ({ args, message }) => {
-  expect(() => parseOptions(args, seed)).toThrow(UsageError);
-  expect(() => parseOptions(args, seed)).toThrow(message);
-});
-
-it('asks for help', () => {
-  expect(parseOptions(['--help'], seed)).toBe('help');
+  expect(() => read(...args.split(' '))).toThrow(message);
 });
