@@ -24,7 +24,9 @@ export type Usage = { readonly residentMb: number; readonly files: number };
 
 /** The versions of what must never be touched: foreign objects. */
 export async function foreignVersions(world: World): Promise<readonly string[]> {
-  return (await targetsOf(world)).filter((object) => !world.subject.isOurs(object)).map(versionOf);
+  const { subject } = world;
+  const isForeign = (object: KubeObject): boolean => !subject.isOurs(object) && !subject.isSource(object);
+  return (await targetsOf(world)).filter(isForeign).map(versionOf);
 }
 
 export type Expectations = {
@@ -121,7 +123,7 @@ function changesIn(world: World): () => Promise<readonly string[]> {
 }
 
 /** Gauges that are 0 when all is well, whatever their labels. */
-const ZEROS = /^\w+_(failing_objects|held_deletions|queue_depth|remote_over_budget)(\{.*\})? [^0]/;
+const ZEROS = /^\w+_(companions_behind|failing_objects|held_deletions|queue_depth|remote_over_budget)(\{.*\})? [^0]/;
 
 /** What the metrics of the replicas say that isn't so. */
 async function untrueMetrics({ world, programs, remotes }: Stage): Promise<readonly string[]> {

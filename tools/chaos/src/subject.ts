@@ -28,7 +28,7 @@ export type Subject = {
   /** What its metrics begin with. */
   readonly prefix: string;
   /** Folders of deploy/ with its rights. */
-  readonly rights: { readonly local: readonly string[]; readonly remote: string };
+  readonly rights: { readonly local: readonly string[]; readonly remote: readonly string[] };
   /** The kinds that it needs in the local cluster. */
   readonly crds: readonly KubeObject[];
   readonly namespaces: readonly string[];
@@ -50,6 +50,8 @@ export type Subject = {
   observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remotes: readonly string[]): View;
   /** Whether it wrote the object. */
   isOurs(object: KubeObject): boolean;
+  /** Whether it is a source beside what the app writes, which changes. */
+  isSource(object: KubeObject): boolean;
   /** An edit by a user of an object that it wrote. */
   edited(object: KubeObject): object;
   /** Texts of what the sources that stay must always have in the local cluster, of the objects of one target. */

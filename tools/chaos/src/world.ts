@@ -74,7 +74,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
   const dir = await mkdtemp(join(c1.dir, 'config-'));
   const readers: Record<string, string> = {};
   for (const name of remotes)
-    readers[name] = await proxies[name].kubeconfig(await deployAccount(clusters[name], subject.rights.remote));
+    readers[name] = await proxies[name].kubeconfig(await deployAccount(clusters[name], ...subject.rights.remote));
   const config = (local: string, inFile: readonly string[]): string =>
     JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
 
@@ -129,8 +129,10 @@ export async function make(
   // A Service that has an address keeps it, and one that has none gets none: that needs another Service.
   const isHeadless = (each: unknown): boolean => (each as { clusterIP?: string } | undefined)?.clusterIP === 'None';
   const fits = present.status === 200 && isHeadless(present.body['spec']) === isHeadless(rest['spec']);
-  const patched = fits && (await admin.request('PATCH', path, rest)).status === 200;
-  if (!patched) {
+  const patched = fits ? (await admin.request('PATCH', path, rest)).status : undefined;
+  if (patched !== undefined && patched !== 200 && patched !== 422) throw new Error(`${path}: PATCH is ${patched}`);
+  // 422: a field can't change, as hostNetwork.
+  if (patched !== 200) {
     await admin.delete(`${path}?gracePeriodSeconds=0`);
     await admin.create(collection, withoutNulls(rest));
   }

@@ -1,6 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, pod, service } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
+import { NAMESPACES, POLICIES } from './companions.ts';
 import { policy } from './policy.ts';
 import { serviceMirror } from './service-mirror.ts';
 
@@ -9,8 +10,12 @@ const NAME = 'semaphore.uw.systems/name';
 const podOf = (namespace: string, app: string, ips: string[], more: object = {}): KubeObject =>
   pod({ name: 'p', namespace, labels: { [NAME]: app }, ips, ...more });
 
-const setsOf = (...pods: readonly KubeObject[]): object =>
-  policy.wanted({ c1: { '/api/v1/pods': [] }, c2: { '/api/v1/pods': pods }, c3: { '/api/v1/pods': pods } }, ['c2']);
+const PODS = '/api/v1/pods';
+
+const setsOf = (...pods: readonly KubeObject[]): object => {
+  const remote = { [PODS]: pods, [NAMESPACES]: [], [POLICIES]: [] };
+  return policy.wanted({ c1: { ...remote, [PODS]: [] }, c2: remote, c3: remote }, ['c2']);
+};
 
 describe('the sets of policy', () => {
   it.each([
@@ -55,6 +60,74 @@ describe('the sets of policy', () => {
       'c2-shop-my-app-…',
       'c2-shop-taken-…',
     ]);
+  });
+});
+
+describe('the companions of policy', () => {
+  const CLUSTER = 'cluster.clusterset.k8s.io';
+  const K8S_NAME = 'kubernetes.io/metadata.name';
+  const db = { matchLabels: { app: 'db' } };
+  const object = (name: string, more: object): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Any',
+    metadata: { name, uid: name, resourceVersion: '1', ...more },
+  });
+  const policyOf = (...from: readonly object[]): KubeObject => ({
+    ...object('db', { namespace: 'shop' }),
+    spec: { podSelector: db, policyTypes: ['Ingress'], ingress: [{ from, ports: [{ protocol: 'TCP', port: 80 }] }] },
+  });
+  const namespaceOf = (name: string, labels: object = {}): KubeObject =>
+    object(name, { labels: { [K8S_NAME]: name, ...labels } });
+  const remoteOf = (digit: number) => ({
+    [PODS]: [podOf('shop', 'web', [`10.${digit}.0.1`]), podOf('a', 'api', [`10.${digit}.0.2`])],
+    [NAMESPACES]: [namespaceOf('shop', { team: 'one' }), namespaceOf('a', { [CLUSTER]: 'c1' })],
+    [POLICIES]: [],
+  });
+  const opened = (...from: readonly object[]): object => {
+    const state = {
+      c1: { [PODS]: [], [NAMESPACES]: [], [POLICIES]: [policyOf(...from)] },
+      c2: remoteOf(4),
+      c3: remoteOf(5),
+    };
+    const companions = Object.entries(policy.wanted(state, ['c2', 'c3'])).filter(([key]) => key.startsWith('db '));
+    return Object.fromEntries(companions.map(([key, view]) => [key, (view as { opens: string[] }).opens]));
+  };
+  const one = (digit: number) => `80/TCP 10.${digit}.0.1/32`;
+  const both = (digit: number) => [one(digit), `80/TCP 10.${digit}.0.2/32`];
+
+  it.each([
+    { name: 'a peer that names no cluster', from: [{ namespaceSelector: {} }, { podSelector: {} }], want: {} },
+    {
+      name: 'one cluster',
+      from: [{ namespaceSelector: { matchLabels: { [CLUSTER]: 'c2' } } }],
+      want: { 'db c2 Ingress': both(4) },
+    },
+    {
+      name: 'every cluster, by the labels of its namespaces',
+      from: [
+        {
+          namespaceSelector: { matchLabels: { team: 'one' }, matchExpressions: [{ key: CLUSTER, operator: 'Exists' }] },
+        },
+      ],
+      want: { 'db c2 Ingress': [one(4)], 'db c3 Ingress': [one(5)] },
+    },
+    {
+      name: 'other clusters, by the labels of their Pods',
+      from: [
+        {
+          namespaceSelector: { matchExpressions: [{ key: CLUSTER, operator: 'NotIn', values: ['c2'] }] },
+          podSelector: { matchLabels: { [NAME]: 'web' } },
+        },
+      ],
+      want: { 'db c3 Ingress': [one(5)] },
+    },
+    {
+      name: 'a cluster that a namespace of another one names',
+      from: [{ namespaceSelector: { matchLabels: { [CLUSTER]: 'c1' } } }],
+      want: {},
+    },
+  ])('have what is selected by $name', ({ from, want }) => {
+    expect(opened(...from)).toEqual(want);
   });
 });
 

@@ -2,6 +2,20 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import type { Change, State, Subject, View } from '../subject.ts';
+import {
+  changedNamespace,
+  changedPolicy,
+  isChangingPolicy,
+  isCompanion,
+  MAX_ADDRESSES,
+  NAMESPACES as ALL_NAMESPACES,
+  observedCompanions,
+  POLICIES,
+  stayingPolicies,
+  stayingTexts,
+  textsOf,
+  wantedCompanions,
+} from './companions.ts';
 
 const SETS = '/apis/crd.projectcalico.org/v1/globalnetworksets';
 const PODS = '/api/v1/pods';
@@ -74,24 +88,31 @@ function ownerOf({ metadata: { labels = {} } }: KubeObject): Member {
   return { cluster, namespace, app };
 }
 
-/** Which Pods are members, and with which addresses: docs/policy.md#what-is-in-a-set and #what-is-skipped. */
+/** The addresses that count: docs/policy.md#what-is-skipped. */
+function netsOfPod(cluster: string, { spec, status }: KubeObject): readonly string[] {
+  const { phase, podIPs } = status as PodStatus;
+  if (phase === 'Succeeded' || phase === 'Failed' || (spec as { hostNetwork?: boolean }).hostNetwork === true)
+    return [];
+  return (podIPs ?? [])
+    .map(({ ip }) => ip)
+    .filter((ip) => ranges[cluster]!.some((range) => ip.startsWith(range)))
+    .map(netOf);
+}
+
+/** Which Pods are members, and with which addresses: docs/policy.md#what-is-in-a-set. */
 function membersOf(
   cluster: string,
   pods: readonly KubeObject[],
 ): ReadonlyMap<string, Member & { readonly nets: ReadonlySet<string> }> {
   const members = new Map<string, Member & { readonly nets: Set<string> }>();
-  for (const { metadata, spec, status } of pods) {
+  for (const pod of pods) {
+    const { metadata } = pod;
     const app = metadata.labels?.[`${DOMAIN}/name`];
-    const { phase, podIPs } = status as PodStatus;
-    if (app === undefined || phase === 'Succeeded' || phase === 'Failed') continue;
-    if ((spec as { hostNetwork?: boolean }).hostNetwork === true) continue;
-    const allowed = (podIPs ?? [])
-      .map(({ ip }) => ip)
-      .filter((ip) => ranges[cluster]!.some((range) => ip.startsWith(range)));
-    if (allowed.length === 0) continue;
+    const allowed = netsOfPod(cluster, pod);
+    if (app === undefined || allowed.length === 0) continue;
     const member = { cluster, namespace: metadata.namespace ?? '', app };
     const { nets } = members.get(memberKey(member)) ?? { nets: new Set<string>() };
-    for (const ip of allowed) nets.add(netOf(ip));
+    for (const net of allowed) nets.add(net);
     members.set(memberKey(member), { ...member, nets });
   }
   return members;
@@ -118,38 +139,45 @@ function namesOf(members: readonly Member[]): ReadonlyMap<string, string> {
 function wanted(state: State, remotes: readonly string[]): View {
   const members = remotes.flatMap((cluster) => [...membersOf(cluster, state[cluster]![PODS]!).values()]);
   const named = namesOf(members);
-  return Object.fromEntries(
-    members.map((member) => [
-      memberKey(member),
-      { name: named.get(memberKey(member)), nets: [...member.nets].toSorted(), tooLarge: [] },
-    ]),
-  );
+  const sets = members.map((member) => [
+    memberKey(member),
+    { name: named.get(memberKey(member)), nets: [...member.nets].toSorted(), tooLarge: [] },
+  ]);
+  return { ...Object.fromEntries(sets), ...wantedCompanions(state, remotes, PODS, netsOfPod) };
 }
 
 /** The sets of each workload as one, since nothing says which shard has which address. */
 function observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remotes: readonly string[]): View {
-  const ours = objects[SETS]!.filter(isOurs).filter((set) => remotes.includes(ownerOf(set).cluster));
-  return Object.fromEntries(
-    Array.from(
-      Map.groupBy(ours, (set) => memberKey(ownerOf(set))),
-      ([key, sets]) => {
-        const named = sets.map(({ metadata }) => metadata.name).toSorted((a, b) => a.length - b.length);
-        const tooLarge = sets.filter((set) => netsOf(set).length > MAX_NETS).map(({ metadata }) => metadata.name);
-        return [key, { name: named[0], nets: sets.flatMap(netsOf).toSorted(), tooLarge }];
-      },
-    ),
+  const ours = objects[SETS]!.filter(isSet).filter((set) => remotes.includes(ownerOf(set).cluster));
+  const views = Array.from(
+    Map.groupBy(ours, (set) => memberKey(ownerOf(set))),
+    ([key, sets]) => {
+      const named = sets.map(({ metadata }) => metadata.name).toSorted((a, b) => a.length - b.length);
+      const tooLarge = sets.filter((set) => netsOf(set).length > MAX_NETS).map(({ metadata }) => metadata.name);
+      return [key, { name: named[0], nets: sets.flatMap(netsOf).toSorted(), tooLarge }];
+    },
   );
+  return { ...Object.fromEntries(views), ...observedCompanions(objects[POLICIES]!, remotes) };
 }
 
-const isOurs = ({ metadata: { labels = {} } }: KubeObject): boolean => labels['managed-by'] === MANAGER;
+const isSet = ({ metadata: { labels = {} } }: KubeObject): boolean => labels['managed-by'] === MANAGER;
 
 export const policy: Subject = {
   app: 'policy',
   prefix: 'semaphore_policy',
-  rights: { local: ['policy/base'], remote: 'policy/remote' },
+  rights: {
+    local: ['policy/base', 'policy/components/network-policies'],
+    remote: ['policy/remote', 'policy/components/remote-namespaces'],
+  },
   crds: [globalNetworkSetCrd('crd.projectcalico.org')],
   namespaces: NAMESPACES,
-  flags: [`-label-domain=${DOMAIN}`, `-managed-by=${MANAGER}`, `-max-nets-per-set=${MAX_NETS}`],
+  flags: [
+    `-label-domain=${DOMAIN}`,
+    `-managed-by=${MANAGER}`,
+    `-max-nets-per-set=${MAX_NETS}`,
+    '-network-policies',
+    `-max-addresses-per-policy=${MAX_ADDRESSES}`,
+  ],
   config: (local, remotes) => ({
     local: { kubeConfigPath: local },
     remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
@@ -158,11 +186,14 @@ export const policy: Subject = {
       allowedPodCIDRs: [`${ranges[name]![0]}.0.0/16`, `${ranges[name]![1]}::/32`],
     })),
   }),
-  staying: [...staying.map(podChange), foreign('foreign'), foreign('c2-shop-taken')],
-  sources: [PODS],
-  targets: [SETS],
-  resources: ['globalnetworksets'],
+  staying: [...staying.map(podChange), foreign('foreign'), foreign('c2-shop-taken'), ...stayingPolicies],
+  sources: [PODS, ALL_NAMESPACES, POLICIES],
+  targets: [SETS, POLICIES],
+  resources: ['globalnetworksets', 'networkpolicies'],
   change(dice) {
+    const kind = dice.integer(1, 8);
+    if (kind === 1) return changedPolicy(dice, `${DOMAIN}/name`);
+    if (kind === 2) return changedNamespace(dice, NAMESPACES);
     const cluster = dice.pick(['c2', 'c3']);
     const [four, six] = ranges[cluster]!;
     // Few addresses, so that two Pods sometimes have the same; and one that isn't allowed.
@@ -180,12 +211,19 @@ export const policy: Subject = {
   },
   wanted,
   observed,
-  isOurs,
-  edited: () => ({ spec: { nets: ['192.0.2.99/32'] } }),
+  isOurs: (object) => isSet(object) || isCompanion(object),
+  isSource: isChangingPolicy,
+  edited: (object) => ({
+    spec: isCompanion(object) ? { podSelector: { matchLabels: { edited: 'yes' } } } : { nets: ['192.0.2.99/32'] },
+  }),
   always: {
     [SETS]: {
       expected: staying.flatMap((each) => each.ips.map((ip) => `${memberKey(each)} ${netOf(ip)}`)),
       of: (set) => netsOf(set).map((net) => `${memberKey(ownerOf(set))} ${net}`),
+    },
+    [POLICIES]: {
+      expected: stayingTexts(staying.flatMap((each) => (each.namespace === 'shop' ? each.ips.map(netOf) : []))),
+      of: textsOf,
     },
   },
   metrics: [],

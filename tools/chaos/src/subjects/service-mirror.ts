@@ -286,7 +286,7 @@ const isOurs = ({ metadata: { annotations = {} } }: KubeObject): boolean => SOUR
 export const serviceMirror: Subject = {
   app: 'service-mirror',
   prefix: 'semaphore_service_mirror',
-  rights: { local: ['service-mirror/base', 'service-mirror/components/global'], remote: 'service-mirror/remote' },
+  rights: { local: ['service-mirror/base', 'service-mirror/components/global'], remote: ['service-mirror/remote'] },
   crds: [],
   namespaces: [MIRRORS, ...NAMESPACES],
   flags: [],
@@ -321,6 +321,7 @@ export const serviceMirror: Subject = {
   wanted,
   observed,
   isOurs,
+  isSource: () => false,
   edited: ({ kind, endpoints }) =>
     kind === 'EndpointSlice' || endpoints !== undefined
       ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
