@@ -23,7 +23,7 @@ export type ScheduleOptions = {
 const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
   refuse: () => ({ kind: 'refuse' }),
   reset: (dice) => ({ kind: 'reset', connections: dice.pick(['open', 'new', 'all']) }),
-  stall: () => ({ kind: 'stall' }),
+  stall: (dice) => ({ kind: 'stall', ...dice.pick([{}, { direction: 'answers' }]) }),
   truncate: (dice) => ({
     kind: 'truncate',
     after: dice.pick(['mid-event', dice.integer(0, 4_000)]),

@@ -56,7 +56,7 @@ export class Stage {
 
   /** @returns false if it can't be made now */
   async #begin(step: Step): Promise<boolean> {
-    const { clusters, proxies, setRemotes } = this.world;
+    const { clusters, proxies, tokens, setRemotes } = this.world;
     switch (step.do) {
       case 'change':
         return succeeds(() => make(clusters, step.change));
@@ -93,6 +93,13 @@ export class Stage {
           const snapshot = await clusters[step.cluster].snapshotEtcd();
           await pause(step.ms, signal);
           await clusters[step.cluster].restoreEtcd(snapshot);
+        });
+      case 'token':
+        // As of the cluster: it must be up to issue the new one.
+        return this.#last(`cluster ${step.cluster}`, async (signal) => {
+          await tokens[step.cluster].revoke();
+          await pause(step.ms, signal);
+          await tokens[step.cluster].renew();
         });
     }
   }

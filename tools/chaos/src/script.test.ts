@@ -30,6 +30,8 @@ describe.each([policy, serviceMirror])('the script of $app', (subject) => {
       'etcd restored',
       'replica killed',
       'replica stopped',
+      'fault: stall of answers',
+      'token revoked, and replaced',
       'remotes of the file',
     ])
       expect(kinds).toContain(kind);

@@ -16,6 +16,8 @@ export type Event =
   | { readonly do: 'down'; readonly cluster: Name; readonly ms: number }
   /** etcd of a remote is lost so much later, and restored as it is now. */
   | { readonly do: 'restore'; readonly cluster: Remote; readonly ms: number }
+  /** The token of a remote is replaced by one that doesn't work, and so much later by a new one. */
+  | { readonly do: 'token'; readonly cluster: Remote; readonly ms: number }
   /** The config file has these remotes. */
   | { readonly do: 'remotes'; readonly remotes: readonly Remote[] };
 
@@ -33,7 +35,7 @@ const kinds = faultKinds.filter((kind) => kind !== 'empty');
 /** Each as often as it is here; half of all steps are changes. */
 const EVENTS = [
   ...(['tamper', 'tamper', 'fault', 'fault', 'fault', 'fault', 'fault', 'fault'] as const),
-  ...(['kill', 'kill', 'freeze', 'freeze', 'down', 'down', 'restore', 'remotes', 'remotes'] as const),
+  ...(['kill', 'kill', 'freeze', 'freeze', 'down', 'down', 'restore', 'token', 'remotes', 'remotes'] as const),
 ];
 
 /** Endless rounds, the same for the same seed. */
@@ -56,6 +58,8 @@ export function* script(subject: Pick<Subject, 'change'>, seed: number): Generat
         return { do: 'down', cluster: dice.pick(names), ms: dice.integer(0, 5_000) };
       case 'restore':
         return { do: 'restore', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
+      case 'token':
+        return { do: 'token', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
       case 'remotes':
         return { do: 'remotes', remotes: dice.pick([['c2'], ['c3'], remotes, remotes]) };
     }
@@ -70,8 +74,11 @@ export function* script(subject: Pick<Subject, 'change'>, seed: number): Generat
 /** What a record counts a step as. */
 export function kindOf(step: Event): string {
   switch (step.do) {
-    case 'fault':
-      return `fault: ${step.step.fault.kind}${'status' in step.step.fault ? ` ${step.step.fault.status}` : ''}`;
+    case 'fault': {
+      const { fault } = step.step;
+      if ('status' in fault) return `fault: answer ${fault.status}`;
+      return `fault: ${fault.kind}${'direction' in fault ? ` of ${fault.direction}` : ''}`;
+    }
     case 'down':
       return 'API server killed';
     case 'restore':
@@ -80,6 +87,8 @@ export function kindOf(step: Event): string {
       return 'replica killed';
     case 'freeze':
       return 'replica stopped';
+    case 'token':
+      return 'token revoked, and replaced';
     case 'remotes':
       return 'remotes of the file';
     case 'tamper':

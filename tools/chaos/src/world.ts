@@ -1,6 +1,6 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { issueAccount, type KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import {
@@ -14,10 +14,18 @@ import {
   spawnProgram,
   startRealCluster,
 } from '@kube-semaphore/testkit';
-import { type Change, type Name, names, remotes, type State, type Subject } from './subject.ts';
+import { type Change, type Name, names, type Remote, remotes, type State, type Subject } from './subject.ts';
 
 /** Three clusters with a proxy before each, and replicas of an app that write to the first one. */
 export type World = Readonly<Awaited<ReturnType<typeof startWorld>>>;
+
+/** What can happen to the token by which a remote is read. */
+type Token = {
+  /** The file has one that the API server refuses, from now on. */
+  revoke(): Promise<void>;
+  /** The file has a new one that works. */
+  renew(): Promise<void>;
+};
 
 type History = ObjectHistory<readonly string[]>;
 
@@ -72,9 +80,15 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
 
   // It goes with the cluster, also if this process is killed.
   const dir = await mkdtemp(join(c1.dir, 'config-'));
-  const readers: Record<string, string> = {};
-  for (const name of remotes)
-    readers[name] = await proxies[name].kubeconfig(await deployAccount(clusters[name], ...subject.rights.remote));
+  const deployed = await Promise.all(
+    remotes.map(async (name) => {
+      const { tokenFile } = await deployAccount(clusters[name], ...subject.rights.remote);
+      const kubeconfig = await proxies[name].kubeconfig({ tokenFile });
+      return [name, { kubeconfig, token: await tokenOf(clusters[name], tokenFile, subject) }] as const;
+    }),
+  );
+  const readers = Object.fromEntries(deployed.map(([name, { kubeconfig }]) => [name, kubeconfig]));
+  const tokens = Object.fromEntries(deployed.map(([name, { token }]) => [name, token])) as Record<Remote, Token>;
   const config = (local: string, inFile: readonly string[]): string =>
     JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
 
@@ -95,6 +109,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     clusters,
     proxies,
     histories,
+    tokens,
     setRemotes,
     accounts,
     spawn: (replica: number): Program => {
@@ -109,6 +124,17 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
       return spawnProgram(launcher, [`-config=${file}`, ...flags]);
     },
     stop: () => stack.disposeAsync(),
+  };
+}
+
+async function tokenOf(cluster: RealCluster, tokenFile: string, { rights }: Subject): Promise<Token> {
+  const { name: clusterName, url, dir, admin, caFile } = cluster;
+  const caPem = await readFile(caFile, 'utf8');
+  return {
+    revoke: () => writeFile(tokenFile, 'revoked'),
+    // To the same file.
+    renew: async () =>
+      void (await issueAccount({ clusterName, url, dir, admin, caPem }, deployedRights(...rights.remote).account)),
   };
 }
 
