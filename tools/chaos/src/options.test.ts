@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { commandLine } from './options.ts';
 
-/** Reads a command line; the errors go to the result, and not to the terminal. */
+/** Reads a command line. Its errors are thrown, and not written to the terminal. */
 function read(...args: readonly string[]): object {
   let result = {};
   const program = commandLine(async (options) => void (result = options));

@@ -129,6 +129,39 @@ describe('the companions of policy', () => {
   ])('have what is selected by $name', ({ from, want }) => {
     expect(opened(...from)).toEqual(want);
   });
+
+  const companionOf = (
+    name: string,
+    from: readonly string[],
+    { podSelector = db, cluster = 'c2' } = {},
+  ): KubeObject => ({
+    ...object(name, {
+      labels: { 'policy.semaphore.uw.io/managed-by': 'semaphore-policy', 'policy.semaphore.uw.io/cluster': cluster },
+      annotations: { 'policy.semaphore.uw.io/source': 'db' },
+    }),
+    spec: { podSelector, policyTypes: ['Ingress'], ingress: [{ from: from.map((cidr) => ({ ipBlock: { cidr } })) }] },
+  });
+  const cidrs = ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32', '10.4.0.4/32'] as const;
+  const seen = (...objects: readonly KubeObject[]): object =>
+    policy.observed({ ...Object.fromEntries(policy.targets.map((path) => [path, []])), [POLICIES]: objects }, ['c2']);
+
+  it('are seen together, without those of other remotes and of users', () => {
+    const elsewhere = companionOf('elsewhere', ['10.5.0.1/32'], { cluster: 'c3' });
+    expect(seen(companionOf('b', cidrs.slice(3)), companionOf('a', cidrs.slice(0, 3)), elsewhere, policyOf())).toEqual({
+      'db c2 Ingress': { podSelector: db, opens: cidrs.map((cidr) => `all ${cidr}`), odd: [] },
+    });
+  });
+
+  it('are odd with too many addresses, or other Pods than the first', () => {
+    const other = { podSelector: { matchLabels: { app: 'other' } } };
+    expect(seen(companionOf('a', []), companionOf('large', cidrs), companionOf('other', [], other))).toEqual({
+      'db c2 Ingress': {
+        podSelector: db,
+        opens: [...cidrs.map((cidr) => `all ${cidr}`), 'all everything'],
+        odd: ['large', 'other'],
+      },
+    });
+  });
 });
 
 describe('the Services of service-mirror', () => {
