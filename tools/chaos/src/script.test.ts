@@ -1,3 +1,4 @@
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { policy } from './subjects/policy.ts';
@@ -41,4 +42,16 @@ describe.each([policy, serviceMirror])('the script of $app', (subject) => {
     );
     expect(changed.filter((each) => stays.has(each))).toEqual([]);
   });
+});
+
+it("has no slice of Kubernetes' own controller for a Service without a selector", () => {
+  const bare = first(60, 1, serviceMirror)
+    .flat()
+    .flatMap((step) =>
+      step.do === 'change' && step.change.name.startsWith('bare-') ? (step.change.object ?? []) : [],
+    );
+  const managers = bare.map(
+    (slice) => (slice as unknown as KubeObject).metadata.labels?.['endpointslice.kubernetes.io/managed-by'],
+  );
+  expect(new Set(managers)).toEqual(new Set(['someone']));
 });

@@ -117,7 +117,7 @@ function sliceChange(
     ]),
   });
   const sliceName = `${name}-${dice.pick(['a', 'b', 'c'])}-${addressType.toLowerCase()}`;
-  const labels = kinds[name]!.bare === true ? {} : labelsOf(name);
+  const labels = kinds[name]!.bare === true ? { 'endpointslice.kubernetes.io/managed-by': 'someone' } : labelsOf(name);
   const endpoints = Array.from({ length: dice.integer(0, 4) }, endpoint);
   const object = endpointSlice({ name: sliceName, namespace, service: name, addressType, endpoints });
   const collection = inNamespace(SLICES, namespace);
