@@ -201,18 +201,14 @@ function withClients(
       metrics.calicoRequests.inc({ type: verb, success: code.startsWith('2') ? '1' : '0' });
     };
     const client = new KubeClient({ connection: local, userAgent, onRequest });
-    const inventory =
-      remotesFrom &&
-      (await openInventory({
-        settings: remotesFrom.clusterProfiles,
-        client,
-        localName: options.localClusterName,
-        holdMs: options.deletionGuardHoldMs,
-        idleTimeoutMs: options.watchIdleTimeoutMs,
-        metrics,
-        log,
-        secrets: command.secrets,
-      }));
+    const inventory = await openInventory(remotesFrom, {
+      options,
+      client,
+      localName: options.localClusterName,
+      metrics,
+      log,
+      secrets: command.secrets,
+    });
     return use({
       options,
       localCidrs: settings.localCidrs,

@@ -222,18 +222,14 @@ function withClients(
     });
     const client = clientOf(connection);
     const { remotesFrom } = config.file?.content ?? {};
-    const inventory =
-      remotesFrom &&
-      (await openInventory({
-        settings: remotesFrom.clusterProfiles,
-        client,
-        localName: settings.local.name === UNNAMED ? undefined : settings.local.name,
-        holdMs: options.deletionGuardHoldMs,
-        idleTimeoutMs: options.watchIdleTimeoutMs,
-        metrics,
-        log,
-        secrets: command.secrets,
-      }));
+    const inventory = await openInventory(remotesFrom, {
+      options,
+      client,
+      localName: settings.local.name === UNNAMED ? undefined : settings.local.name,
+      metrics,
+      log,
+      secrets: command.secrets,
+    });
     return use({ options, settings, log, metrics, registry, clusters, local: client, remotes, inventory });
   });
 }

@@ -215,19 +215,14 @@ async function withInput(
   const references = referencesOf(config);
   return withClusters(references, { warningLog, secrets, userAgent }, run, async ({ local, remotes, clusters }) => {
     const localClient = clientOf(local);
-    const { remotesFrom } = config.fixed;
-    const inventory =
-      remotesFrom &&
-      (await openInventory({
-        settings: remotesFrom.clusterProfiles,
-        client: localClient,
-        localName: settings.local.name,
-        holdMs: options.deletionGuardHoldMs,
-        idleTimeoutMs: options.watchIdleTimeoutMs,
-        metrics,
-        log,
-        secrets,
-      }));
+    const inventory = await openInventory(config.fixed.remotesFrom, {
+      options,
+      client: localClient,
+      localName: settings.local.name,
+      metrics,
+      log,
+      secrets,
+    });
     const input = {
       options,
       localClient,

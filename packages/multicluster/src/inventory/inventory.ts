@@ -12,7 +12,7 @@ import { asWhole, Watched } from '../watched.ts';
 import { type HeldRemote, heldRemotes } from './held.ts';
 import { type ProfileRemote, readProfile, storedProfile, type StoredProfile } from './profile.ts';
 import { type Providers, readProviders } from './providers.ts';
-import type { InventorySettings } from './settings.ts';
+import type { InventorySettings, RemotesFrom } from './settings.ts';
 
 export type InventoryOptions = Pick<Command<unknown>, 'secrets'> & {
   readonly settings: InventorySettings;
@@ -197,7 +197,7 @@ export class Inventory {
   async #readProviders(): Promise<boolean> {
     const before = this.#providers;
     try {
-      this.#providers = await readProviders(before.path);
+      this.#providers = await readProviders(before.path, before);
       this.#providersProblem = undefined;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
@@ -206,7 +206,7 @@ export class Inventory {
         this.#options.log.warn({ problem: message }, 'providers file is invalid; the last valid one stays in force');
       this.#providersProblem = message;
     }
-    return this.#providers.content !== before.content;
+    return this.#providers !== before;
   }
 
   /** Reads all profiles: each is a remote, or is invalid. */
@@ -271,9 +271,19 @@ export class Inventory {
   }
 }
 
-/** The inventory of a config file. @throws {ConfigError} if its file of plugins can't be used */
-export async function openInventory(options: InventoryOptions): Promise<Inventory> {
-  return new Inventory(options, await readProviders(options.settings.providersFile));
+type OpenOptions = Omit<InventoryOptions, 'settings' | 'holdMs' | 'idleTimeoutMs'> & {
+  readonly options: { readonly deletionGuardHoldMs: number; readonly watchIdleTimeoutMs: number };
+};
+
+/** The inventory of a config file, if it names one. @throws {ConfigError} if its file of plugins can't be used */
+export async function openInventory(
+  remotesFrom: RemotesFrom | undefined,
+  { options, ...rest }: OpenOptions,
+): Promise<Inventory | undefined> {
+  if (remotesFrom === undefined) return undefined;
+  const settings = remotesFrom.clusterProfiles;
+  const { deletionGuardHoldMs: holdMs, watchIdleTimeoutMs: idleTimeoutMs } = options;
+  return new Inventory({ ...rest, settings, holdMs, idleTimeoutMs }, await readProviders(settings.providersFile));
 }
 
 const byAge = (a: StoredProfile, b: StoredProfile): number =>

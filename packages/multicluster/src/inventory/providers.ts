@@ -23,12 +23,14 @@ export type Providers = { readonly path: string; readonly content: string; reado
 /**
  * Reads a file of plugins, as sigs.k8s.io/cluster-inventory-api has it (pkg/access).
  *
+ * @param known what it had when it was read last; returned again if it still has that
  * @throws {ConfigError} with every problem; also if anyone may write it, as it names programs that we run
  */
-export async function readProviders(path: string): Promise<Providers> {
+export async function readProviders(path: string, known?: Providers): Promise<Providers> {
   const source = readConfigSource(path);
   const { mode } = await stat(path);
   if (writersOf(mode) === 'anyone') throw new ConfigError(`${path}: ${writableByAnyone(path, mode)}`);
+  if (source.content === known?.content) return known;
   const parsed = parseConfigFile(source.content, providersFile, { unknownKeys: 'error' });
   if (!parsed.ok) throw invalidConfig(source, parsed.problems);
   const { providers } = parsed.value;

@@ -11,8 +11,10 @@ const clusterProfiles = z.strictObject({
 });
 
 /** The field of config files that names an inventory: its clusters become remotes. */
-export const remotesFrom = z.optional(z.strictObject({ clusterProfiles }));
+const inventories = z.strictObject({ clusterProfiles });
+export const remotesFrom = z.optional(inventories);
 
+export type RemotesFrom = z.infer<typeof inventories>;
 export type InventorySettings = z.infer<typeof clusterProfiles>;
 
 /** A file has remotes itself, from an inventory, or both. @param list the name of the field */
