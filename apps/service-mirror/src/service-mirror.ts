@@ -19,6 +19,7 @@ import type { RemoteSettings, Settings } from './config/settings.ts';
 import type { Drain } from './endpoints/desired/routing/drains.ts';
 import { LocalDrains } from './endpoints/local/drains.ts';
 import { LocalTunnels, type TunnelsStatus } from './endpoints/local/tunnels.ts';
+import { ClusterPropertyObjects } from './endpoints/remote/cluster-properties.ts';
 import { type Answering, type OrderedService, ordersReport, type OrdersReport } from './endpoints/routing-states.ts';
 import { MultiClusterServices } from './imports/multi-cluster-services.ts';
 import { LocalCounts } from './metrics/local-counts.ts';
@@ -56,6 +57,7 @@ export class ServiceMirror {
   readonly #mirrors: Mirrors;
   /** Undefined without `mcs` in the config. */
   readonly #mcs: MultiClusterServices | undefined;
+  readonly #properties: ClusterPropertyObjects;
   readonly #drains: LocalDrains;
   readonly #tunnels: LocalTunnels;
   readonly #runner: Runner;
@@ -71,8 +73,11 @@ export class ServiceMirror {
       input,
       (remote) => 2 * this.#mirrors.servicesOf(remote) + 3 * (this.#mcs?.exportsOf(remote) ?? 0),
     );
+    const own = { name: settings.local.name, client };
     const both = { ...input, client, enqueueAll: () => this.#enqueueAll() };
     const zones = new LocalZones(both);
+    const properties = new ClusterPropertyObjects(both);
+    this.#properties = properties;
     const drains = new LocalDrains(both);
     this.#drains = drains;
     const tunnels = new LocalTunnels({ ...both, enqueueOf: (remote) => this.#enqueueOf(remote) });
@@ -85,6 +90,7 @@ export class ServiceMirror {
       writes: this.#writes,
       counts: this.#counts,
       zones,
+      properties,
       drains,
       tunnels,
     };
@@ -96,6 +102,7 @@ export class ServiceMirror {
       prepare: async (running) => {
         await Promise.all([
           mirrors.clusters.readServiceRanges(running),
+          properties.read(own, running),
           drains.read(running),
           tunnels.read(running),
           input.inventory?.applied,
@@ -105,6 +112,7 @@ export class ServiceMirror {
         remotes.run((remote, run) => this.#follow(remote, run), running),
         mirrors.run(running),
         zones.run(running),
+        properties.run(own, running),
         drains.run(running),
         tunnels.run(running),
         ...(this.#mcs ? [this.#mcs.run(running)] : []),
@@ -205,7 +213,14 @@ export class ServiceMirror {
   }
 
   async #follow(remote: Remote<RemoteSettings>, running: RunOptions): Promise<void> {
-    await Promise.all([this.#mirrors.follow(remote, running), this.#mcs?.follow(remote, running)]);
+    const cluster = { name: remote.settings.name, client: remote.client };
+    await this.#properties.read(cluster, running);
+    if (running.signal.aborted) return;
+    await Promise.all([
+      this.#mirrors.follow(remote, running),
+      this.#mcs?.follow(remote, running),
+      this.#properties.run(cluster, running),
+    ]);
   }
 
   #ordered(): readonly OrderedService[] {

@@ -1,4 +1,6 @@
+import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
+import { clusterPropertiesPath, clusterPropertyCrd } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { addAll, addresses, GLOBAL, itWithRoles as it, slice } from './support/roles.ts';
 
@@ -89,4 +91,45 @@ describe('the order of clusters of a global Service', () => {
     await startGlobal();
     await eventually(roles, { c1: '000 remote', c2: '000 remote', 'c2-a': '110 z1' });
   });
+
+  it('names properties that clusters say themselves, which the config overrules', async ({
+    local,
+    remote,
+    second,
+    localSources,
+    sources,
+    secondSources,
+    secondProxy,
+    roles,
+    startGlobal,
+  }) => {
+    const all = { localSources, sources, secondSources };
+    await addAll(all, { 'semaphore.uw.io/cluster-order': 'region=us; planet=same; region=eu' });
+    for (const each of [local, remote, second]) await each.defineResource(clusterPropertyCrd);
+    await say(local, 'planet', 'earth');
+    await say(remote, 'region', 'us');
+    await say(second, 'region', 'us');
+    await say(second, 'planet', 'mars');
+    const first = await startGlobal();
+    await eventually(roles, { c2: '110 z1', c1: '110 remote', 'c2-a': '011 remote' });
+
+    const annotations = { 'semaphore.uw.io/cluster-order': 'local; planet=mars' };
+    for (const each of Object.values(all)) await each.patch('services', { name: 'web' }, { metadata: { annotations } });
+    await eventually(roles, { c1: '110 z1', 'c2-a': '110 remote' });
+    await first.stop();
+
+    // c2-a can't say that it is still on mars.
+    await secondProxy.set({ kind: 'refuse' });
+    await localSources.patch('endpointslices', { name: 'web-a' }, slice(addresses.c1, false));
+    await startGlobal();
+    await eventually(roles, { c1: '000 remote', 'c2-a': '110 z1' });
+  });
 });
+
+const say = ({ admin }: Pick<TestCluster, 'admin'>, name: string, value: string) =>
+  admin.create(clusterPropertiesPath, {
+    apiVersion: 'about.k8s.io/v1beta1',
+    kind: 'ClusterProperty',
+    metadata: { name },
+    spec: { value },
+  });

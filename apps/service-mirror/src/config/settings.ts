@@ -91,24 +91,34 @@ export const prefixesOf = ({ all }: PrefixList): ReadonlyMap<string, string> => 
 type NamedLocal = Pick<LocalSettings, 'name' | 'properties'>;
 type NamedList = RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>;
 
-const clustersBeside = memoize(({ name, properties }: NamedLocal, all: NamedList['all']): KnownClusters => ({
-  local: name,
-  properties: new Map([
-    [name, properties],
-    ...all.map(({ settings: remote }) => [remote.name, remote.properties] as const),
-  ]),
-}));
+type Found = ReadonlyMap<string, ClusterProperties>;
 
-/** The clusters of the config now. */
-export const knownClusters = (local: NamedLocal, { all }: NamedList): KnownClusters => clustersBeside(local, all);
+const clustersBeside = memoize((local: NamedLocal, all: NamedList['all'], found: Found): KnownClusters => {
+  const clusters = [local, ...all.map(({ settings }) => settings)];
+  return {
+    local: local.name,
+    properties: new Map(clusters.map(({ name, properties }) => [name, ofConfigFirst(properties, found.get(name))])),
+    unread: new Set(clusters.flatMap(({ name }) => (found.has(name) ? [] : [name]))),
+  };
+});
+
+/** @param found what clusters say of themselves, which the config overrules */
+const ofConfigFirst = (properties: ClusterProperties, found: ClusterProperties = new Map()): ClusterProperties =>
+  new Map([...found, ...properties]);
+
+/** The clusters of the config now. @param found what each says of itself; one that is missing has not said it yet */
+export const knownClusters = (local: NamedLocal, { all }: NamedList, found: Found): KnownClusters =>
+  clustersBeside(local, all, found);
 
 /** The local cluster's name in logs and metrics if the config has none; then no object contains it. */
 export const UNNAMED = 'local';
 
 /** The local cluster, for those who export to some clusters only. */
-export const importerOf = ({ local: { name, properties } }: Pick<Settings, 'local'>): Importer => ({
-  name: name === UNNAMED ? undefined : name,
-  properties,
+export const importerOf = ({ local }: Pick<Settings, 'local'>, said: { readonly found: Found }): Importer => ({
+  name: local.name === UNNAMED ? undefined : local.name,
+  get properties() {
+    return ofConfigFirst(local.properties, said.found.get(local.name));
+  },
 });
 
 /** Settings from the flags for one remote, which are validated to be complete. Its prefix is also its name. */

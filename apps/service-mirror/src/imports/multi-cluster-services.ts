@@ -25,7 +25,7 @@ import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
 
 export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | 'remotes' | 'queue'> &
-  Pick<ImportReconcilerOptions, 'zones' | 'drains' | 'tunnels'> & {
+  Pick<ImportReconcilerOptions, 'zones' | 'properties' | 'drains' | 'tunnels'> & {
     readonly leader: Pick<Leader, 'queue'>;
     readonly observer: QueueMetrics;
     readonly remotes: Pick<Remotes<RemoteSettings>, 'all' | 'byName'>;

@@ -29,6 +29,7 @@ import type { ImportObjects } from './desired/objects.ts';
 import { plannedChanges } from './desired/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/retained.ts';
 import { terminating } from '../endpoints/desired/terminating.ts';
+import type { ClusterPropertyObjects } from '../endpoints/remote/cluster-properties.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
 import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
@@ -56,6 +57,7 @@ export type ImportReconcilerOptions = {
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly properties: Pick<ClusterPropertyObjects, 'found'>;
   readonly drains: Pick<LocalDrains, 'clusters'>;
   readonly tunnels: Pick<LocalTunnels, 'gated'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
@@ -190,7 +192,8 @@ export class ImportReconciler {
   }
 
   #target(key: string, at: ImportAt): ImportTarget {
-    const { settings, remotes, imports, clusters, families, zones, drains, tunnels, states } = this.#options;
+    const { settings, remotes, imports, clusters, families, zones, properties, drains, tunnels, states } =
+      this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
@@ -212,7 +215,7 @@ export class ImportReconciler {
       families: families(),
       placement: { namespace: at.derivedNamespace, derived: at.derivedName },
       routing: {
-        ...knownClusters(settings.local, remotes),
+        ...knownClusters(settings.local, remotes, properties.found),
         order: orderFor(mcs.clusterOrder, at),
         hasAllZones: zones.haveAllNodes,
         drained: drains.clusters,

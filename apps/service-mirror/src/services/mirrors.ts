@@ -14,6 +14,7 @@ import type { MirrorOptions } from '../config/options.ts';
 import { prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
 import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
+import type { ClusterPropertyObjects } from '../endpoints/remote/cluster-properties.ts';
 import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import { Gaps } from '../metrics/gaps.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
@@ -44,6 +45,7 @@ export type MirrorsOptions = Pick<SourceClustersOptions, 'onStale'> & {
   readonly writes: Pick<LocalWrites, 'write' | 'failed'>;
   readonly counts: LocalCounts;
   readonly zones: LocalZones;
+  readonly properties: ClusterPropertyObjects;
   readonly drains: LocalDrains;
   readonly tunnels: LocalTunnels;
   readonly log: Logger;

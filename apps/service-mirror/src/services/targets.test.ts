@@ -71,6 +71,7 @@ function start({ order: text, minReady }: { order: string; minReady?: number }) 
     clusters: { all, families: undefined, get: (name) => all.find(({ cluster }) => cluster === name) },
     keys: { overBudget: () => [], wasSeen: () => true } as never,
     zones: { zones: ['a'], haveAllNodes: true },
+    properties: { found: new Map() },
     drains: { clusters: new Set<string>() },
     tunnels: { gated: () => new Set<string>() },
     states,

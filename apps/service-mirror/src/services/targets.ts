@@ -11,6 +11,7 @@ import { knownClusters, prefixesOf, type RemoteSettings, type Settings } from '.
 import { gatedView } from '../endpoints/desired/gating.ts';
 import type { LocalDrains } from '../endpoints/local/drains.ts';
 import type { LocalTunnels } from '../endpoints/local/tunnels.ts';
+import type { ClusterPropertyObjects } from '../endpoints/remote/cluster-properties.ts';
 import type { RoutingStates } from '../endpoints/routing-states.ts';
 import type { SourceCluster } from './remote/source-cluster.ts';
 import type { SourceClusters } from './remote/source-clusters.ts';
@@ -32,6 +33,7 @@ export type TargetsOptions = {
   };
   readonly keys: ServiceKeys;
   readonly zones: Pick<LocalZones, 'zones' | 'haveAllNodes'>;
+  readonly properties: Pick<ClusterPropertyObjects, 'found'>;
   readonly drains: Pick<LocalDrains, 'clusters'>;
   readonly tunnels: Pick<LocalTunnels, 'gated'>;
   readonly states: Pick<RoutingStates, 'next' | 'keep'>;
@@ -94,7 +96,7 @@ export class Targets {
   }
 
   #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
-    const { settings, remotes, local, clusters, keys, zones, drains, states } = this.#options;
+    const { settings, remotes, local, clusters, keys, zones, properties, drains, states } = this.#options;
     const { global, mirrorNamespace } = settings;
     if (global === undefined) return undefined;
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
@@ -118,7 +120,7 @@ export class Targets {
         hints: global.hints,
         zones: zones.zones,
         routing: {
-          ...knownClusters(settings.local, remotes),
+          ...knownClusters(settings.local, remotes, properties.found),
           order: orderFor(global.clusterOrder, { namespace, name }),
           hasAllZones: zones.haveAllNodes,
           drained: drains.clusters,

@@ -11,6 +11,7 @@ import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
 import { importerOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
+import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import { IMPORT } from '../../names.ts';
@@ -28,6 +29,7 @@ export type McsClustersOptions = {
   readonly imports: LocalImports;
   /** The same clusters, for mirrors and global Services. */
   readonly sources: Pick<SourceClusters, 'get' | 'serviceRanges' | 'families'>;
+  readonly properties: Pick<ClusterPropertyObjects, 'found'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
   readonly queue: Pick<LeaderQueue, 'enqueue'>;
@@ -141,11 +143,11 @@ export class McsClusters {
   }
 
   #remoteCluster({ settings, client, state }: Remote<RemoteSettings>): McsCluster {
-    const { settings: fixed, sources } = this.#options;
+    const { settings: fixed, sources, properties } = this.#options;
     const { families, allowedPodCidrs: allowed } = settings;
     const addresses = { families, allowed, local: fixed.local.cidrs, services: sources.serviceRanges };
     const rules = { isLocal: false, addresses, hasNodes: settings.gateByTunnel };
-    const importer = importerOf(fixed);
+    const importer = importerOf(fixed, properties);
     const cluster = this.#newCluster({ cluster: settings.name, client, state, rules, importer });
     if (this.#isUnavailable) cluster.unavailable();
     return cluster;

@@ -18,6 +18,7 @@ import { importerOf, prefixesOf, type RemoteSettings, type Settings } from '../.
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
 import { rangeFamilies } from '../../endpoints/desired/families.ts';
 import type { Family } from '../../endpoints/desired/source.ts';
+import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
 import type { LocalObjects } from '../local/objects.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import type { RemotePlan } from '../../plan.ts';
@@ -33,6 +34,7 @@ export type SourceClustersOptions = Pick<SourceClusterOptions, 'queue' | 'onStal
   readonly remotes: Pick<Remotes<RemoteSettings>, 'all'>;
   readonly local: Pick<LocalObjects, 'slices' | 'services' | 'serviceNames'>;
   readonly keys: ServiceKeys;
+  readonly properties: Pick<ClusterPropertyObjects, 'found'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
 };
@@ -183,7 +185,7 @@ export class SourceClusters {
   ): SourceCluster {
     const { options, settings, keys, metrics, queue, onStale } = this.#options;
     const isLocalFirst = isLocalFirstOf(settings);
-    const importer = own.remote && importerOf(settings);
+    const importer = own.remote && importerOf(settings, this.#options.properties);
     const rules = { isLocalFirst, importer };
     return new SourceCluster({ ...own, ...rules, cluster, options, keys, metrics, queue, onStale, clusters: this });
   }

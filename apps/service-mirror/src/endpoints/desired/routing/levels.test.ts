@@ -42,6 +42,18 @@ describe('levelsOf', () => {
   });
 });
 
+describe('levelsOf a cluster that has not said its properties yet', () => {
+  it.each([
+    { order: 'region=same; tier=gold; local', want: { c1: 0, c4: 1 } },
+    { order: 'region=us; *', want: { c1: 1, c4: 1 } },
+    { order: 'c4; region=eu', want: { c1: 1, c4: 0 } },
+    { order: 'local', want: { c1: 0 } },
+  ])('is $want in $order', ({ order, want }) => {
+    const unread = new Set(['c4']);
+    expect(Object.fromEntries(levelsOf(orderOf(order), ['c1', 'c4'], { ...known, unread }))).toEqual(want);
+  });
+});
+
 describe('unknownProperties', () => {
   it.each([
     { order: 'local; region=same; region=mars; *', want: [] },

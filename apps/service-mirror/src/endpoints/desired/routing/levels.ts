@@ -9,19 +9,26 @@ export type KnownClusters = {
   readonly local: string;
   /** By cluster; one without properties may be missing. */
   readonly properties: ReadonlyMap<string, ClusterProperties>;
+  /** Those that have not said yet which properties they have. Default: none. */
+  readonly unread?: ReadonlySet<string>;
 };
 
-/** The level of each cluster, by its place in the order; without those that no level has, which get no traffic. */
+/**
+ * The level of each cluster, by its place in the order; without those that no level has, which get no traffic. One that may
+ * still have a property of the order is in the last level that names one.
+ */
 export function levelsOf(
   order: ClusterOrder,
   clusters: Iterable<string>,
   known: KnownClusters,
 ): ReadonlyMap<string, number> {
   const others = order.findIndex(({ terms }) => terms.some(({ kind }) => kind === 'others'));
+  const last = order.findLastIndex(({ terms }) => terms.some((term) => 'property' in term));
   const levels = new Map<string, number>();
   for (const cluster of clusters) {
     const named = order.findIndex(({ terms }) => terms.some((term) => names(term, cluster, known)));
-    const level = named === -1 ? others : named;
+    const unnamed = others === -1 && known.unread?.has(cluster) === true ? last : others;
+    const level = named === -1 ? unnamed : named;
     if (level !== -1) levels.set(cluster, level);
   }
   return levels;

@@ -131,7 +131,7 @@ function sorted(retained: readonly DesiredSlice[], added: readonly DesiredSlice[
 
 function orderProblems({ key, order, levels, context }: Ordered): readonly ClusterDiagnostic[] {
   const unknown = unknownProperties(order, context).map((property) =>
-    problemOf(key, 'unknown-property', `its cluster order names the property ${property}, which is not in the config`),
+    problemOf(key, 'unknown-property', `its cluster order names the property ${property}, which no cluster has`),
   );
   const detail = 'its cluster order names no cluster that has the Service: it has no endpoints';
   return levels.size > 0 ? unknown : [...unknown, problemOf(key, 'order-unmatched', detail)];
