@@ -170,8 +170,8 @@ describe('desiredPeers', () => {
   });
 
   it('keeps the CIDRs of seeded Nodes where Calico’s blocks are used', () => {
-    const ghost = remoteNode('n9', [A, '10.4.2.7/32'], { held: true, endpoint: undefined });
-    const { peers } = desiredPeers([remoteNode('n2', []), ghost], {
+    const heldNode = remoteNode('n9', [A, '10.4.2.7/32'], { held: true, endpoint: undefined });
+    const { peers } = desiredPeers([remoteNode('n2', []), heldNode], {
       ownKeys,
       calicoClaims: new Map([['n2', [{ cidr: cidr(B), isBorrowed: false }]]]),
     });

@@ -24,7 +24,7 @@ describe('seedOf', () => {
   });
 
   it('is replaced by a Node with its key or one of its blocks', () => {
-    const [ghost] = seedOf({ peers: [observedPeer(key(1))] }, [cidr('10.4.0.0/16')]);
-    expect(claimsOf(ghost!)).toEqual([key(1), '10.4.1.0/24']);
+    const [seeded] = seedOf({ peers: [observedPeer(key(1))] }, [cidr('10.4.0.0/16')]);
+    expect(claimsOf(seeded!)).toEqual([key(1), '10.4.1.0/24']);
   });
 });
