@@ -30,6 +30,7 @@ describe('a cluster that is lost', () => {
     await c2.export('web', ['10.4.2.1']);
     await c1.export('alone', ['10.4.1.2']);
     await eventually(() => c3.addresses('web'), { c1: ['10.4.1.1'], c2: ['10.4.2.1'] });
+    await eventually(() => c3.importedFrom('web'), ['c1', 'c2']);
     await eventually(() => c3.importedFrom('alone'), ['c1']);
     const { ips } = (await c3.import('web'))!.spec;
     await lose('c3', 'c1');
