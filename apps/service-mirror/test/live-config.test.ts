@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
-import { mountFiles } from '@kube-semaphore/testkit';
+import { deployComponent, mountFiles, node } from '@kube-semaphore/testkit';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { folders } from './support/accounts.ts';
 import { LocalServices } from './support/local-services.ts';
-import { startSet } from './support/mcs/cluster-set.ts';
+import { type SetMember, startSet } from './support/mcs/cluster-set.ts';
 import { type MirrorProcess, spawnMirror } from './support/mirror-process.ts';
 import { RemoteServices } from './support/remote-services.ts';
 
@@ -222,6 +223,67 @@ describe('a remote of the config file', () => {
     await mirrors.become({ ...both, [dual]: ['10.5.0.9', 'fd00:5::9'] });
     await eventually(() => c1!.addresses('api'), { c2: ['10.4.0.1'], c3: ['10.5.0.1'] });
     await eventually(familiesOf, ['IPv6', 'IPv4']);
+  });
+
+  it('may come to avoid its silent nodes, and to use them again, in mirrors, global Services and imports', async ({
+    set,
+    mirrors,
+    live,
+  }) => {
+    const [c1, , c3] = set.members as [SetMember, SetMember, SetMember];
+    const { admin } = c1.cluster;
+    await deployComponent(c1.cluster, folders.local, 'service-mirror/components/gate-by-tunnel');
+    const annotations = {
+      'c3.wireguard.semaphore.uw.io/pubKey': 'key',
+      'c3.wireguard.semaphore.uw.io/silent': 'm1 of 2',
+    };
+    await admin.create('/api/v1/nodes', node({ name: 'witness', annotations }));
+    const sources = new RemoteServices(c3.cluster);
+    onTestFinished(async () => {
+      await admin.delete('/api/v1/nodes/witness');
+      await sources.clear();
+      await c3.unexport('gated');
+    });
+    const both = ['10.5.0.21', '10.5.0.22'];
+    const endpoints = both.map((address, i) => ({
+      addresses: [address],
+      conditions: { ready: true, serving: true, terminating: false },
+      nodeName: `m${i + 1}`,
+    }));
+    await sources.add({ name: 'gated', labels });
+    await sources.addSlice({ name: 'gated-x1', service: 'gated', labels, endpoints });
+    await c3.export('gated', []);
+    await sources.patch('endpointslices', { namespace: 'shop', name: 'gated-x1' }, { endpoints });
+
+    await live.mount({ c2: {}, c3: {} });
+    const mirror = await live.start();
+    const [ofC3, ofAll] = [C3, GLOBAL].map((name) => name.replace('web', 'gated')) as [string, string];
+    const others = { [C2]: ['10.4.0.1'], [C3]: ['10.5.0.1'], [GLOBAL]: ['10.4.0.1', '10.5.0.1'] };
+    const become = async (addresses: readonly string[]) => {
+      await mirrors.become({ ...others, [ofC3]: addresses, [ofAll]: addresses });
+      await eventually(() => c1.addresses('gated'), { c3: addresses });
+    };
+    const silentNodes = () => mirror.metric('semaphore_service_mirror_silent_nodes', { remote: 'c3' });
+    await become(both);
+    expect(await mirror.status()).toMatchObject({ tunnels: null });
+    const uids = async () =>
+      [await mirrors.service(ofC3), await mirrors.service(ofAll), await c1.import('gated')].map(
+        (object) => object?.metadata.uid,
+      );
+    const before = await uids();
+
+    for (let time = 0; time < 2; time += 1) {
+      await live.mount({ c2: {}, c3: { gateByTunnel: true } });
+      await become(['10.5.0.22']);
+      expect(await mirror.status()).toMatchObject({ tunnels: [{ remote: 'c3', silent: ['m1'], gated: true }] });
+      expect(await silentNodes()).toBe(1);
+      await live.mount({ c2: {}, c3: {} });
+      await become(both);
+      expect(await mirror.status()).toMatchObject({ tunnels: null });
+      expect(await silentNodes()).toBeUndefined();
+    }
+    expect(await isStale(mirror)).toBe(0);
+    expect(await uids()).toEqual(before);
   });
 
   it('has mirrors and global Services only of the namespaces that the file names now', async ({ mirrors, live }) => {
