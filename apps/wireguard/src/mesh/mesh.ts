@@ -162,11 +162,14 @@ export class Mesh {
     const { name, device, podSubnets } = remote.settings;
     this.#measuring.add(paths);
     try {
-      const peers = (await devices.tools.device(device, { signal }))?.peers ?? [];
-      const found = await paths.measure(
-        peers.flatMap(({ endpoint }) => endpoint ?? []),
-        { signal },
-      );
+      const all = await devices.tools.devices({ signal });
+      const announced = remote.peers(new Set(all.flatMap(({ publicKey }) => publicKey ?? [])))?.peers;
+      // At a start, the MTU stays until they are known.
+      if (announced === undefined) return;
+      const peers = all.find((each) => each.name === device)?.peers ?? [];
+      // A NAT lets only the tunnel itself through where a peer was last heard, so what is behind it shows at what it announces.
+      const endpoints = new Set([...announced, ...peers].flatMap(({ endpoint }) => endpoint ?? []));
+      const found = await paths.measure([...endpoints], { signal });
       const mtuBytes = deviceMtu([...found.values()], podSubnets);
       if (mtuBytes === undefined || !remote.setMtu(mtuBytes)) return;
       const [endpoint, pathBytes] = [...found].reduce((least, path) => (path[1] < least[1] ? path : least));
