@@ -29,6 +29,7 @@ import { deviceAlias } from '../names.ts';
 import type { MeshRemote, PeerUpdate } from './remote/mesh-remote.ts';
 import type { KeyRotation } from '../rotation/desired/schedule.ts';
 import { restore } from '../rotation/local/reverse-path.ts';
+import { obstacleTo } from '../rotation/obstacle.ts';
 import { Rotation, type RotationStatus } from '../rotation/rotation.ts';
 import type { WireGuardMetrics } from '../metrics/metrics.ts';
 
@@ -201,7 +202,7 @@ export class Reconciler {
     health.observed(remote.settings.name, { ...prepared.observation, second });
     signal.throwIfAborted();
     if (rotation === undefined) return this.#apply(remote, node, { ...prepared, obstacles: [], signal });
-    const obstacle = await this.#rotation.obstacle(remote.settings, rotation, { signal });
+    const obstacle = await obstacleTo(rotation, remote.settings, { ...this.#options, signal });
     return obstacle === undefined
       ? this.#turn(remote, { rotation, signal })
       : this.#apply(remote, node, { ...prepared, obstacles: [obstacle], signal });
@@ -216,7 +217,10 @@ export class Reconciler {
     readonly announced: { readonly publicKey: string; readonly plane?: 0 | 1 };
   }> {
     const { keyRotation: rotation } = remote.settings;
-    if (rotation === undefined || (await this.#rotation.obstacle(remote.settings, rotation, { signal })) !== undefined)
+    if (
+      rotation === undefined ||
+      (await obstacleTo(rotation, remote.settings, { ...this.#options, signal })) !== undefined
+    )
       return { announced: { publicKey } };
     const options = { rotation, otherKeys: [], annotated: new Map(), signal };
     return (await this.#rotation.foresee(remote, options)) ?? { announced: { publicKey, plane: 0 } };

@@ -1,10 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KILLED, type SimulatedNode, TwoNodes } from '../../test/rotation/two-nodes.ts';
-import { remoteSettings } from '../../test/support/builders.ts';
-import { makeNextKey, readKeys, requestRotation } from './local/keys.ts';
-
-const { signal } = new AbortController();
+import { readKeys, requestRotation } from './local/keys.ts';
 
 let mesh: TwoNodes;
 let a: SimulatedNode;
@@ -167,39 +164,5 @@ describe('a user who waits for all', () => {
     for (let i = 0; i < 3; i++) await mesh.turn(a);
     expect(keyOf(a)).toBe(next.publicKey);
     expect((await readKeys(place))!.next).toBeUndefined();
-  });
-});
-
-describe('keys cannot rotate', () => {
-  const keyRotation = { everyMs: 0, secondPort: 51_920, secondDevice: 'wireguard.other.1' };
-  const settings = remoteSettings({ name: 'other', device: 'wireguard.other', keyRotation });
-  const obstacle = async () => (await a.rotation.obstacle(settings, keyRotation, { signal }))?.detail;
-
-  it('without a reason', async () => {
-    expect(await obstacle()).toBeUndefined();
-  });
-
-  it('where a strict check of the way back can’t be loosened, unless it has begun', async () => {
-    a.tools.filters.set('wireguard.other', 2);
-    a.tools.filtersAreLocked = true;
-    expect(await obstacle()).toBeUndefined();
-    a.tools.filters.set('wireguard.other', 0).set('all', 1);
-    expect(await obstacle()).toMatch(/rp_filter is 1 and can't be changed/);
-    await makeNextKey({ folder: a.folder, remote: 'other' });
-    expect(await obstacle()).toBeUndefined();
-  });
-
-  it('where the second device is not ours', async () => {
-    a.tools.put('wireguard.other.1');
-    expect(await obstacle()).toMatch(/wireguard\.other\.1 is not ours/);
-  });
-
-  it('where no sidecar carries the second device', async () => {
-    const link = a.tools.linksByName.get('wireguard.other')!;
-    a.tools.linksByName.set('wireguard.other', { ...link, kind: 'tun' });
-    expect(await obstacle()).toMatch(/no sidecar with wireguard-go has created wireguard\.other\.1/);
-    a.tools.put('wireguard.other.1', { kind: 'tun' });
-    a.tools.byName.set('wireguard.other.1', { ...a.tools.byName.get('wireguard.other.1')!, publicKey: undefined });
-    expect(await obstacle()).toBeUndefined();
   });
 });
