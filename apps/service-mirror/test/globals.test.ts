@@ -62,6 +62,27 @@ describe('a global Service', () => {
     await eventually(async () => (await mirrors.slices()).length, 0);
   });
 
+  it('is reconciled once for each changed endpoint: the answer to its own write is no change', async ({
+    sources,
+    secondSources,
+    mirrors,
+    startGlobal,
+  }) => {
+    for (const [each, address] of [[sources, '10.4.0.1'] as const, [secondSources, '10.5.0.1'] as const]) {
+      await each.add(web);
+      await each.addSlice(slice('web-a', address));
+    }
+    const program = await startGlobal();
+    await mirrors.become({ [GLOBAL]: ['10.4.0.1', '10.5.0.1'] });
+    const adds = () => program.metric('semaphore_service_mirror_queue_adds_total', { name: 'c1-global-service' });
+    const before = (await adds())!;
+    for (const ip of ['10.4.0.2', '10.4.0.3', '10.4.0.4']) {
+      await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: [{ addresses: [ip] }] });
+      await mirrors.become({ [GLOBAL]: [ip, '10.5.0.1'] });
+    }
+    await eventually(adds, before + 3);
+  });
+
   it('has slices without the labels of Services that have no selector, of any cluster', async ({
     sources,
     secondSources,

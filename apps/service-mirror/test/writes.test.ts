@@ -27,6 +27,20 @@ describe('the writes of a mirror', () => {
     await eventually(() => writesOf(program), DRY_RUNS + 8);
   });
 
+  it('are no change to react to: each changed endpoint is one reconcile', async ({ sources, mirrors, start }) => {
+    await sources.add(web);
+    await sources.addSlice({ name: 'web-a', service: 'web', endpoints: ['10.4.0.1'] });
+    const program = await start();
+    await mirrors.become({ [mirror]: ['10.4.0.1'] });
+    const adds = () => program.metric('semaphore_service_mirror_queue_adds_total', { name: 'c2-service' });
+    const before = (await adds())!;
+    for (const ip of ['10.4.0.2', '10.4.0.3', '10.4.0.4']) {
+      await sources.patch('endpointslices', { name: 'web-a' }, { endpoints: endpointsOf([ip]) });
+      await mirrors.become({ [mirror]: [ip] });
+    }
+    await eventually(adds, before + 3);
+  });
+
   it('are few for a burst of changes', async ({ sources, mirrors, start }) => {
     await sources.add(web);
     await sources.addSlice({ name: 'web-a', service: 'web', endpoints: [] });

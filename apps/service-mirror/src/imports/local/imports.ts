@@ -18,7 +18,7 @@ import type { Identity } from '../../endpoints/desired/observed.ts';
 import { importKey, importNameLabel, managedByLabel, sliceManagedByLabel, sliceManager } from '../../names.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
 import { memoize } from '@kube-semaphore/memoize';
-import type { Endpoint } from '../../endpoints/desired/source.ts';
+import { OwnWrites } from '../../endpoints/local/own-writes.ts';
 import { observedSlice } from '../../endpoints/local/read.ts';
 import type { WrittenObject } from './import-writer.ts';
 import { observedDerived, observedImport } from './read.ts';
@@ -61,8 +61,7 @@ export class LocalImports {
   readonly #slices: Watched<typeof endpointSliceKind, LocalSlice>;
   readonly #namespaces: Watched<typeof namespaceKind, { readonly uid: string }>;
   readonly #all: readonly Pick<Watched<Kind, { readonly uid: string }>, 'synced' | 'recheck' | 'run'>[];
-  /** The endpoints of slices that are being written, by the slice's key. */
-  readonly #written = new Map<string, readonly Endpoint[]>();
+  readonly #ownWrites = new OwnWrites();
   readonly #servicesByImport = new SliceIndex<LocalDerived>(keyOfDerived);
   readonly #slicesByImport = new SliceIndex<LocalSlice>(keyOfSlice);
 
@@ -95,7 +94,7 @@ export class LocalImports {
         kind: endpointSliceKind,
         project: (each) => {
           const { namespace, name } = each.metadata;
-          const slice = observedSlice(each, this.#written.get(`${namespace}/${name}`));
+          const slice = observedSlice(each, this.#ownWrites.endpoints(`${namespace}/${name}`));
           return slice && { ...slice, namespace };
         },
         labelSelector: OURS.slices,
@@ -103,7 +102,8 @@ export class LocalImports {
       },
       (change) => {
         counts.importChanged(clustersOf(change.previous), clustersOf(change.current));
-        queue.enqueue(this.#slicesByImport.move(change));
+        const keys = this.#slicesByImport.move(change);
+        if (!this.#ownWrites.made(change)) queue.enqueue(keys);
       },
     );
     this.#namespaces = this.#watch(
@@ -189,12 +189,7 @@ export class LocalImports {
   async write(change: ImportChange, at: ImportAt, send: () => Promise<WrittenObject>): Promise<WrittenObject> {
     if (change.kind !== 'create-slice' && change.kind !== 'update-slice') return this.#store(change, at, await send());
     const key = `${namespaceOf(change, at)}/${change.to.name}`;
-    this.#written.set(key, change.to.endpoints);
-    try {
-      return this.#store(change, at, await send());
-    } finally {
-      this.#written.delete(key);
-    }
+    return this.#ownWrites.during(key, change, async () => this.#store(change, at, await send()));
   }
 
   #store(change: ImportChange, at: ImportAt, written: WrittenObject): WrittenObject {

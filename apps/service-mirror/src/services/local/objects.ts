@@ -15,12 +15,12 @@ import { mirroredServiceLabel, serviceNameLabel, sliceManagedByLabel, sliceManag
 import type { MirrorOptions } from '../../config/options.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
-import type { DesiredSlice } from '../../endpoints/desired/objects.ts';
+import type { SliceWrite } from '../../endpoints/desired/diff/slices.ts';
 import type { Identity, ObservedEndpoints, ObservedService, ObservedSlice } from '../../endpoints/desired/observed.ts';
 import { ORPHAN } from '../../endpoints/desired/terminating.ts';
 import { SliceIndex } from '../../endpoints/desired/slice-index.ts';
 import { memoize } from '@kube-semaphore/memoize';
-import type { Endpoint } from '../../endpoints/desired/source.ts';
+import { OwnWrites } from '../../endpoints/local/own-writes.ts';
 import { observedEndpoints, observedService, observedSlice } from '../../endpoints/local/read.ts';
 
 /** What is watched in the mirror namespace. */
@@ -34,7 +34,7 @@ export type LocalObjectsOptions = {
   readonly options: Pick<MirrorOptions, 'watchIdleTimeoutMs'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  /** Something about a Service of this name changed. */
+  /** Something about a Service of this name changed, other than by our own write of a slice. */
   readonly onChange: (service: string) => void;
   /** Called with every object that is added, changed or removed. */
   readonly observers: readonly { changed(kind: LocalKind, change: Omit<Change<Observed>, 'key'>): void }[];
@@ -50,8 +50,7 @@ export class LocalObjects {
   readonly #slices: Watched<typeof endpointSliceKind, ObservedSlice>;
   readonly #endpoints: Watched<typeof endpointsKind, ObservedEndpoints>;
   readonly #all: Readonly<Record<LocalKind, Pick<Watched<Kind, Observed>, 'synced' | 'silentMs' | 'recheck' | 'run'>>>;
-  /** The endpoints of slices that are being written, by the slice's name. */
-  readonly #written = new Map<string, readonly Endpoint[]>();
+  readonly #ownWrites = new OwnWrites();
   readonly #slicesByService = new SliceIndex<ObservedSlice>(({ labels }) => labels[serviceNameLabel] ?? '');
 
   constructor(options: LocalObjectsOptions) {
@@ -65,11 +64,12 @@ export class LocalObjects {
       'slices',
       {
         kind: endpointSliceKind,
-        project: (slice) => observedSlice(slice, this.#written.get(slice.metadata.name)),
+        project: (slice) => observedSlice(slice, this.#ownWrites.endpoints(this.#key(slice.metadata.name))),
         labelSelector: `${sliceManagedByLabel}=${sliceManager}`,
       },
       (_, change) => {
-        for (const service of this.#slicesByService.move(change)) onChange(service);
+        const services = this.#slicesByService.move(change);
+        if (!this.#ownWrites.made(change)) for (const service of services) onChange(service);
       },
     );
     this.#endpoints = this.#watch(
@@ -151,13 +151,8 @@ export class LocalObjects {
   }
 
   /** Writes a slice, and stores the answer as `wroteService` does. */
-  async writeSlice({ name, endpoints }: DesiredSlice, write: () => Promise<EndpointSlice>): Promise<void> {
-    this.#written.set(name, endpoints);
-    try {
-      this.#slices.wrote(await write());
-    } finally {
-      this.#written.delete(name);
-    }
+  writeSlice(change: SliceWrite, write: () => Promise<EndpointSlice>): Promise<void> {
+    return this.#ownWrites.during(this.#key(change.to.name), change, async () => this.#slices.wrote(await write()));
   }
 
   /** Removes a deleted object, before the watch reports it. A deleted Service may still be terminating. */

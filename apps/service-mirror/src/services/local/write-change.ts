@@ -33,10 +33,10 @@ export async function writeChange(
       return service;
     }
     case 'create-slice':
-      await local.writeSlice(change.to, () => createSlice(change, { writer, local }, options));
+      await local.writeSlice(change, () => createSlice(change, { writer, local }, options));
       return undefined;
     case 'update-slice':
-      await local.writeSlice(change.to, () => writer.updateSlice(change.from, change.to, change.owner, options));
+      await local.writeSlice(change, () => writer.updateSlice(change.from, change.to, change.owner, options));
       return undefined;
   }
   await writer.delete(change, options);

@@ -43,6 +43,19 @@ describe('an export', () => {
     expect(await c2.import('counted')).toBeUndefined();
   });
 
+  it('is reconciled once for each changed endpoint: the answer to its own write is no change', async ({ c1, c2 }) => {
+    await c1.export('changing', ['10.4.1.1']);
+    await eventually(() => c2.addresses('changing'), { c1: ['10.4.1.1'] });
+    await eventually(() => c2.importedFrom('changing'), ['c1']);
+    const adds = () => c2.mirror.metric('semaphore_service_mirror_queue_adds_total', { name: 'c2-import' });
+    const before = (await adds())!;
+    for (const address of ['10.4.1.2', '10.4.1.3', '10.4.1.4']) {
+      await c1.setEndpoints('changing', [address]);
+      await eventually(() => c2.addresses('changing'), { c1: [address] });
+    }
+    await eventually(adds, before + 3);
+  });
+
   it('is an import in both clusters, with an address, endpoints and a status', async ({ c1, c2 }) => {
     await c1.export('web', ['10.4.1.1']);
     for (const member of [c1, c2]) {

@@ -24,7 +24,7 @@ export type SliceChange =
 /** Writes come before deletes, so that an address that moves between slices is never missing. */
 export type SlicePhases = { readonly writes: readonly SliceWrite[]; readonly deletes: readonly SliceDeletion[] };
 
-type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
+export type SliceWrite = Extract<SliceChange, { readonly to: DesiredSlice }>;
 
 type SliceDeletion = Extract<SliceChange, { readonly kind: 'delete-slice' }>;
 
@@ -55,11 +55,15 @@ export function diffSlices(
     const from = observedByName.get(to.name);
     if (from === undefined) writes.push({ kind: 'create-slice', to, owner });
     else if (from.family !== to.family) deletes.push({ kind: 'delete-slice', from });
-    else if (!isSame(to, from, owner?.uid)) writes.push({ kind: 'update-slice', from, to, owner });
+    else if (!isAsWritten(from, { to, owner })) writes.push({ kind: 'update-slice', from, to, owner });
   }
   for (const from of observed) if (!wanted.has(from.name)) deletes.push({ kind: 'delete-slice', from });
   return { writes, deletes };
 }
+
+/** Whether a slice is what a write makes of it. */
+export const isAsWritten = (slice: ObservedSlice, { to, owner }: Pick<SliceWrite, 'to' | 'owner'>): boolean =>
+  isSame(to, slice, owner?.uid);
 
 /** @param owner the UID of the only one */
 const isSame = memoize(
