@@ -416,7 +416,14 @@ it.each([
   { name: 'no flags', flags: [] },
   {
     name: 'all choices',
-    flags: ['--mcs', '--userspace', '--network-policies', '--bound-tokens=24h', '--registry=r.example/s'],
+    flags: [
+      '--mcs',
+      '--userspace',
+      '--network-policies',
+      '--bound-tokens=24h',
+      '--registry=r.example/s',
+      '--families=ipv4',
+    ],
   },
   { name: 'few choices', flags: ['--no-wireguard', '--no-coredns'] },
 ])('writes values with which Helm makes the objects of the overlay, with $name', async ({ flags }) => {
@@ -426,12 +433,39 @@ it.each([
   for (const name of all) {
     const { stdout } = await bash(`kubectl kustomize ${join(output, name)}`, clusters[name]);
     const overlay = parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
-    const values = parse(await readFile(join(output, name, 'values.yaml'), 'utf8')) as object;
-    expect(byName(await chartObjects('kube-semaphore', values))).toEqual(
-      byName(await released(overlay, 'kube-semaphore')),
-    );
+    const values = parse(await readFile(join(output, name, 'values.yaml'), 'utf8')) as Values;
+    const wanted = byName(await released(overlay, 'kube-semaphore'));
+    expect(byName(await chartObjects('kube-semaphore', values))).toEqual(wanted);
+    expect(byName(await chartObjects('kube-semaphore', inOnePlace(values)))).toEqual(wanted);
   }
 });
+
+type AppValues = { readonly config?: object; readonly remotes?: readonly { readonly name: string }[] };
+type Values = Readonly<Record<`semaphore-${'policy' | 'service-mirror' | 'wireguard'}`, AppValues>> & {
+  readonly global?: object;
+};
+
+/** What all apps have of the clusters, where a user of the chart writes it once: docs/helm.md. */
+function inOnePlace(values: Values): object {
+  const { 'semaphore-policy': policy, 'semaphore-service-mirror': mirror, 'semaphore-wireguard': wireguard } = values;
+  const { localCluster, ...config } = mirror.config as { readonly localCluster: object };
+  const without = (remotes: AppValues['remotes'] = [], ...fields: readonly string[]) =>
+    remotes.map((remote) => Object.fromEntries(Object.entries(remote).filter(([field]) => !fields.includes(field))));
+  const credentials = ['remoteCAURL', 'remoteSATokenPath'];
+  const shared = [...credentials, 'remoteAPIURL', 'families', 'allowedPodCIDRs', 'allowedEndpointCIDRs', 'podSubnet'];
+  const nodes = new Map(wireguard.remotes?.map((remote) => [remote.name, remote]));
+  const remotes = without(mirror.remotes, ...credentials, 'servicePrefix').map((remote) => {
+    const { allowedEndpointCIDRs } = { ...nodes.get(remote['name'] as string) } as { allowedEndpointCIDRs?: unknown };
+    return { ...remote, ...(allowedEndpointCIDRs !== undefined && { allowedEndpointCIDRs }) };
+  });
+  return {
+    ...values,
+    global: { ...values.global, cluster: localCluster, remotes },
+    'semaphore-policy': { ...policy, config: {}, remotes: [] },
+    'semaphore-service-mirror': { ...mirror, config, remotes: [] },
+    'semaphore-wireguard': { ...wireguard, config: {}, remotes: without(wireguard.remotes, ...shared) },
+  };
+}
 
 it('leaves all but tokens and names to Helm', async () => {
   const mesh = await mkdtemp(join(folder, 'helm-'));
