@@ -43,15 +43,16 @@ export async function createAccount(
   return issueAccount(options, { namespace: 'kube-system', name });
 }
 
-/** A token of an existing ServiceAccount, and its files. */
+/** A token of an existing ServiceAccount, and its files. @param pod the Pod of its namespace that the token is bound to, if any */
 export async function issueAccount(
   { clusterName, url, caPem, dir, admin }: AccountOptions,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { namespace, name, pod }: { readonly namespace: string; readonly name: string; readonly pod?: string },
 ): Promise<TestAccount> {
+  const bound = pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod } };
   const { status } = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600 },
+    spec: { expirationSeconds: 3600, ...bound },
   });
   const { token } = status as { token: string };
 

@@ -6,8 +6,8 @@ import { type App, checkOut, type Programs, programsOf, root } from '../support/
 import { UpgradeLab } from '../support/upgrade/lab.ts';
 import { changesBetween } from '../support/upgrade/state.ts';
 
-/** The release before this one. There is none yet: this is a commit of 2026-11-27, since when no name of an object changed. */
-const from = process.env['UPGRADE_FROM'] ?? '8d58d92b44fd07dd0a1c176ea30b242046a60560';
+/** The release before this one. There is none yet: this is the first commit that has charts, of 2026-11-27. */
+const from = process.env['UPGRADE_FROM'] ?? '13d52c3f07057443a19457bb6f7624ba07c72f24';
 
 /** What another version may write anew: docs/upgrade.md says so. */
 const mayBeWritten = /^c1 endpointslices .*: endpoints\.(hostname|targetRef)$/;
@@ -18,6 +18,8 @@ const apps: readonly App[] = ['wireguard', 'service-mirror', 'policy'];
 let earlier: Programs;
 let present: Programs;
 let lab: UpgradeLab;
+/** The objects of the earlier charts. */
+let first: Awaited<ReturnType<UpgradeLab['released']>>;
 const rows: string[] = [];
 const ends: (() => Promise<unknown>)[] = [];
 
@@ -33,9 +35,9 @@ beforeAll(async () => {
   await checkOut(from, tree);
   earlier = await programsOf(tree, join(folder, 'earlier'));
   present = await programsOf(root, join(folder, 'present'));
-  lab = await UpgradeLab.start();
+  lab = await UpgradeLab.start(join(tree, 'deploy/charts'));
   ends.unshift(() => lab.stop());
-  await lab.applyRights(join(tree, 'deploy'));
+  first = await lab.released();
   for (const app of apps) await lab.replace(app, earlier);
   await lab.addService('web');
   await lab.addService('pods', { headless: true });
@@ -51,10 +53,10 @@ afterAll(async () => {
 });
 beforeEach(() => onTestFailed(() => console.error(lab.logs())));
 
-/** Replaces an app. @returns what that harmed: calls, objects, and writes without need */
-async function replace(app: App, programs: Programs, what: string) {
+/** Makes a change. @returns what that harmed: calls, objects, and writes without need */
+async function harmOf(what: string, change: () => Promise<void>) {
   const before = await lab.state();
-  const { calls, seconds, failed } = await lab.during(() => lab.replace(app, programs));
+  const { calls, seconds, failed } = await lab.during(change);
   const { gone, added, written } = changesBetween(before, await lab.state());
   rows.push(`| ${[what, calls, seconds.toFixed(0), failed.length, written.length].join(' | ')} |`);
   return { failed, gone, added, written: written.filter((field) => !mayBeWritten.test(field)) };
@@ -62,8 +64,15 @@ async function replace(app: App, programs: Programs, what: string) {
 
 const unharmed = { failed: [], gone: [], added: [], written: [] };
 
+it('loses no call and no object when Helm upgrades the objects of all apps', async () => {
+  expect(await harmOf('`helm upgrade`, in both clusters', () => lab.upgrade(join(root, 'deploy/charts')))).toEqual(
+    unharmed,
+  );
+  expect(await lab.released()).toMatchObject(first);
+});
+
 it.each(apps)('loses no call and no object when the program %s is upgraded', async (app) => {
-  expect(await replace(app, present, `upgrade of ${app}`)).toEqual(unharmed);
+  expect(await harmOf(`upgrade of ${app}`, () => lab.replace(app, present))).toEqual(unharmed);
 });
 
 it('follows a new Pod in what the earlier programs wrote, and another Service', async () => {
@@ -76,14 +85,13 @@ it('follows a new Pod in what the earlier programs wrote, and another Service', 
   expect(failed).toEqual([]);
 });
 
-it('loses no call and no object when the roles and admission policies are upgraded', async () => {
-  const before = await lab.state();
-  const { failed } = await lab.during(() => lab.applyRights(join(root, 'deploy')));
-  expect({ failed, ...changesBetween(before, await lab.state()) }).toEqual(unharmed);
+it('loses no call and no object when Helm rolls the objects of all apps back', async () => {
+  expect(await harmOf('`helm rollback`, in both clusters', () => lab.rollback())).toEqual(unharmed);
+  expect(await lab.released()).toEqual(first);
 });
 
 it.each(apps)('loses no call and no object when %s is rolled back', async (app) => {
-  expect(await replace(app, earlier, `rollback of ${app}`)).toEqual(unharmed);
+  expect(await harmOf(`rollback of ${app}`, () => lab.replace(app, earlier))).toEqual(unharmed);
 });
 
 it('follows a Pod that is gone in what the later programs wrote', async () => {

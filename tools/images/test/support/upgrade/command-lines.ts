@@ -1,39 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { deployAccount, deployPolicies, type RealCluster } from '@kube-semaphore/testkit';
+import { issueAccount } from '@kube-semaphore/embedded-apiserver';
+import { deployedRights, type RealCluster } from '@kube-semaphore/testkit';
 import type { App } from '../programs.ts';
-import { type ClusterName, clusterNames, MIRRORS, otherName, podRange } from './names.ts';
+import { type ClusterName, clusterNames, devicePort, MIRRORS, otherName, podRange } from './names.ts';
 
 /** An app in a cluster. policy and service-mirror run in c1, where the calls begin. */
 export type Place = `${App} ${ClusterName}`;
 
-/** The device of a node has the number of the remote in its port. */
-const devicePort = { c1: 51_821, c2: 51_822 } as const;
-
-/** The files of deploy/ with the rights of these apps, by the cluster that gives them. */
-export const rights: Readonly<Record<ClusterName, readonly string[]>> = {
-  c1: [
-    'policy/base/rbac.yaml',
-    'policy/base/own-objects-policy.yaml',
-    'policy/components/network-policies/rbac.yaml',
-    'service-mirror/base/rbac.yaml',
-    'service-mirror/base/own-objects-policy.yaml',
-    'service-mirror/components/global/rbac.yaml',
-    'service-mirror/components/mcs/rbac.yaml',
-    'wireguard/base/rbac.yaml',
-    'wireguard/remote/rbac.yaml',
-  ],
-  c2: [
-    'policy/remote/rbac.yaml',
-    'policy/components/remote-namespaces/rbac.yaml',
-    'service-mirror/remote/rbac.yaml',
-    'service-mirror/components/remote-mcs/rbac.yaml',
-    'wireguard/base/rbac.yaml',
-    'wireguard/remote/rbac.yaml',
-  ],
-};
-
-/** The arguments of the apps, whose accounts have the rights of deploy/. */
+/** The arguments of the apps, which have tokens of the accounts that the charts made. */
 export async function commandLines(
   clusters: Readonly<Record<ClusterName, RealCluster>>,
 ): Promise<ReadonlyMap<Place, readonly string[]>> {
@@ -43,21 +18,18 @@ export async function commandLines(
     await writeFile(path, JSON.stringify(config));
     return path;
   };
-  const account = async (cluster: RealCluster, base: string, ...components: readonly string[]) => {
-    const [app = ''] = base.split('/');
-    const folders = components.map((component) => `${app}/components/${component}`);
-    return { kubeConfigPath: (await deployAccount(cluster, base, ...folders)).kubeconfig };
+  const account = async ({ name: clusterName, url, dir, admin, caFile }: RealCluster, folder: string, pod?: string) => {
+    const at = { clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') };
+    const token = { ...deployedRights(folder).account, ...(pod !== undefined && { pod }) };
+    return { kubeConfigPath: (await issueAccount(at, token)).kubeconfig };
   };
   const anyPort = '-listen-address=127.0.0.1:0';
   const lines = new Map<Place, readonly string[]>();
 
   const policy = await write('policy', {
-    local: await account(c1, 'policy/base', 'network-policies'),
-    remotes: [
-      { name: 'c2', allowedPodCIDRs: [podRange.c2], ...(await account(c2, 'policy/remote', 'remote-namespaces')) },
-    ],
+    local: await account(c1, 'policy/base'),
+    remotes: [{ name: 'c2', allowedPodCIDRs: [podRange.c2], ...(await account(c2, 'policy/remote')) }],
   });
-  await deployPolicies(c1, 'policy/base');
   const policyLease = ['-leader-elect', '-lease-name=semaphore-policy', '-lease-namespace=semaphore-policy'];
   lines.set('policy c1', [`-config=${policy}`, anyPort, '-network-policies', ...policyLease]);
 
@@ -70,18 +42,15 @@ export async function commandLines(
       endpointSliceSync: true,
     },
     mcs: {},
-    localCluster: { name: 'c1', zones: ['z1'], ...(await account(c1, 'service-mirror/base', 'global', 'mcs')) },
-    remoteClusters: [
-      { name: 'c2', servicePrefix: 'c2', ...(await account(c2, 'service-mirror/remote', 'remote-mcs')) },
-    ],
+    localCluster: { name: 'c1', zones: ['z1'], ...(await account(c1, 'service-mirror/base')) },
+    remoteClusters: [{ name: 'c2', servicePrefix: 'c2', ...(await account(c2, 'service-mirror/remote')) }],
   });
-  await deployPolicies(c1, 'service-mirror/base');
   lines.set('service-mirror c1', [`-config=${mirror}`, anyPort, '-leader-elect', `-lease-namespace=${MIRRORS}`]);
 
   for (const name of clusterNames) {
     const remote = otherName[name];
     const file = await write(`wireguard-${name}`, {
-      local: { name, ...(await account(clusters[name], 'wireguard/base')) },
+      local: { name, ...(await account(clusters[name], 'wireguard/base', await agentOn(clusters[name]))) },
       remotes: [
         {
           name: remote,
@@ -101,4 +70,16 @@ export async function commandLines(
     ]);
   }
   return lines;
+}
+
+/** The Pod of an agent on the node of a cluster. Only by its token may the agent write to the Node. @returns its name */
+async function agentOn({ name, admin }: RealCluster): Promise<string> {
+  const { account } = deployedRights('wireguard/base');
+  await admin.create(`/api/v1/namespaces/${account.namespace}/pods`, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'agent' },
+    spec: { nodeName: name, serviceAccountName: account.name, containers: [{ name: 'agent', image: 'agent' }] },
+  });
+  return 'agent';
 }

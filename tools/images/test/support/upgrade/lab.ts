@@ -1,11 +1,9 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { callPrograms, Calls } from '@kube-semaphore/e2e';
 import { eventually, isDefined } from '@kube-semaphore/eventually';
 import {
-  bash,
   createPod,
   deletePod,
-  deployedCrds,
   endpointSlice,
   findBinaries,
   globalNetworkSetCrd,
@@ -20,7 +18,7 @@ import {
 } from '@kube-semaphore/testkit';
 import { ask, type NetworkNode, type Place as NetworkPlace, startNetwork } from '@kube-semaphore/testnet';
 import type { App, Programs } from '../programs.ts';
-import { commandLines, type Place, rights } from './command-lines.ts';
+import { commandLines, type Place } from './command-lines.ts';
 import {
   type ClusterName,
   clusterNames,
@@ -33,6 +31,7 @@ import {
   SHOP,
   SLICES,
 } from './names.ts';
+import { Release } from './release.ts';
 import { type State, stateOf } from './state.ts';
 
 /** To each of three addresses: 50 calls a second in all. */
@@ -43,6 +42,9 @@ const TIMEOUT_MS = 30_000;
 
 /** Calls work again after so many answers in a row of each address. */
 const WELL = 50;
+
+/** It counts what the ResourceQuota of the charts limits: until then, nothing can be created. */
+const controllerManager = ['resourcequota-controller'];
 
 /** A NetworkPolicy of c1 that names the app of c2. */
 const policy = {
@@ -70,12 +72,13 @@ const policy = {
 export type Outcome = { readonly calls: number; readonly seconds: number; readonly failed: readonly object[] };
 
 /**
- * Two clusters with a node each, and the apps as processes, with leader election as in deploy/. A Pod of c1 calls the app of c2
- * by a mirror, a global Service and an import, through kube-proxy and a tunnel.
+ * Two clusters with a node each, all objects of the charts, and the apps as processes, with leader election as in deploy/. A Pod
+ * of c1 calls the app of c2 by a mirror, a global Service and an import, through kube-proxy and a tunnel.
  */
 export class UpgradeLab {
   readonly #clusters: Readonly<Record<ClusterName, RealCluster>>;
   readonly #nodes: Readonly<Record<ClusterName, NetworkNode>>;
+  readonly #releases: Readonly<Record<ClusterName, Release>>;
   readonly #commandLines: ReadonlyMap<Place, readonly string[]>;
   readonly #stops: readonly (() => Promise<unknown>)[];
   readonly #running = new Map<Place, Program>();
@@ -86,17 +89,19 @@ export class UpgradeLab {
   private constructor(
     clusters: Readonly<Record<ClusterName, RealCluster>>,
     nodes: Readonly<Record<ClusterName, NetworkNode>>,
+    releases: Readonly<Record<ClusterName, Release>>,
     lines: ReadonlyMap<Place, readonly string[]>,
     stops: readonly (() => Promise<unknown>)[],
   ) {
     this.#clusters = clusters;
     this.#nodes = nodes;
+    this.#releases = releases;
     this.#commandLines = lines;
     this.#stops = stops;
   }
 
-  /** Starts all but the apps. Needs root. */
-  static async start(): Promise<UpgradeLab> {
+  /** Starts all but the apps, with the charts of a version in both clusters. Needs root. */
+  static async start(charts: string): Promise<UpgradeLab> {
     const stops: (() => Promise<unknown>)[] = [];
     const begin = async <T extends { stop: () => Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
       const each = await starting;
@@ -107,16 +112,18 @@ export class UpgradeLab {
       const network = await begin(startNetwork(clusterNames));
       const nodes = { c1: network.node('c1'), c2: network.node('c2') };
       const clusters = {
-        c1: await begin(startRealCluster({ name: 'c1' })),
-        c2: await begin(startRealCluster({ name: 'c2' })),
+        c1: await begin(startRealCluster({ name: 'c1', controllerManager })),
+        c2: await begin(startRealCluster({ name: 'c2', controllerManager })),
       };
+      const releases = { c1: new Release('c1', clusters.c1), c2: new Release('c2', clusters.c2) };
       for (const name of clusterNames) {
         await prepare(clusters[name], nodes[name], podRange[name]);
+        await releases[name].upgrade(charts);
         for (const { url } of Object.values(clusters)) await nodes[name].forward(Number(new URL(url).port));
       }
       await clusters.c1.admin.create(`${POLICIES}/namespaces/${SHOP}/networkpolicies`, policy);
       await begin(startKubeProxy({ cluster: clusters.c1, node: nodes.c1, clusterCidr: podRange.c1 }));
-      return new UpgradeLab(clusters, nodes, await commandLines(clusters), stops);
+      return new UpgradeLab(clusters, nodes, releases, await commandLines(clusters), stops);
     } catch (error) {
       for (const stop of stops) await stop();
       throw error;
@@ -160,12 +167,19 @@ export class UpgradeLab {
     return spawnProgram(launcher, line, env, { place: this.#nodes[place.endsWith('c1') ? 'c1' : 'c2'] });
   }
 
-  /** Applies the roles and admission policies of a version. @param deploy its folder */
-  async applyRights(deploy: string): Promise<void> {
-    for (const name of clusterNames) {
-      const files = rights[name].map((file) => `-f ${join(deploy, file)}`);
-      await bash(`kubectl apply --server-side --force-conflicts ${files.join(' ')}`, this.#clusters[name]);
-    }
+  /** Upgrades all objects of the charts, in one cluster after the other. @param charts the folder of the version */
+  async upgrade(charts: string): Promise<void> {
+    for (const name of clusterNames) await this.#releases[name].upgrade(charts);
+  }
+
+  /** Takes all objects of the charts back, in one cluster after the other. */
+  async rollback(): Promise<void> {
+    for (const name of clusterNames) await this.#releases[name].rollback();
+  }
+
+  /** The UIDs of all objects of the charts. */
+  async released(): Promise<Readonly<Record<ClusterName, Readonly<Record<string, string>>>>> {
+    return { c1: await this.#releases.c1.objects(), c2: await this.#releases.c2.objects() };
   }
 
   /** Adds a Service of c2's app: a mirror, global and exported. */
@@ -313,13 +327,11 @@ const addressOfPod = (host: number): string => `10.4.1.${host}`;
 
 const mirrorOf = (prefix: 'c2' | 'gl', name: string): string => `${prefix}-${SHOP}-73736d-${name}`;
 
-/** Adds the kinds, the namespaces and the Node of a cluster. */
+/** Adds the kind of Calico, the namespace of the app and the Node of a cluster. */
 async function prepare(cluster: RealCluster, { ipv4 }: NetworkNode, range: string): Promise<void> {
   const { admin, name } = cluster;
-  for (const crd of [...deployedCrds('service-mirror/mcs'), globalNetworkSetCrd('crd.projectcalico.org')])
-    await cluster.defineResource(crd);
-  for (const namespace of [SHOP, MIRRORS])
-    await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await cluster.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+  await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SHOP } });
   const podCIDRs = [range.replace('.0.0/16', '.1.0/24')];
   await admin.create('/api/v1/nodes', nodeObject({ name, zone: 'z1', podCIDRs, internalIPs: [ipv4] }));
 }

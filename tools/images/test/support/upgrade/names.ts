@@ -5,6 +5,9 @@ export type ClusterName = (typeof clusterNames)[number];
 export const otherName = { c1: 'c2', c2: 'c1' } as const;
 export const podRange = { c1: '10.2.0.0/16', c2: '10.4.0.0/16' } as const;
 
+/** The device of a node has the number of the remote in its port. */
+export const devicePort = { c1: 51_821, c2: 51_822 } as const;
+
 export const SHOP = 'shop';
 export const MIRRORS = 'sys-semaphore';
 
