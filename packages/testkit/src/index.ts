@@ -53,6 +53,7 @@ export { deployAccount, deployComponent, deployPolicies } from './rights/deploye
 export { type Foreign, foreignWrites } from './rights/foreign.ts';
 export { deployedCrds, deployedRights, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';
+export { type Registry, startRegistry } from './registry.ts';
 export { byName, type Chart, chartFolder, chartObjects, charts, fieldsMissingIn, helm, released } from './charts.ts';
 export { docBlocks, docPage } from './doc-blocks.ts';
 export { bash, goesWithoutKubectl, kubectlFolder } from './kubectl.ts';

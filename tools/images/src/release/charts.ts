@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { run } from '../run.ts';
+import { digestIn, isLocal } from './registry.ts';
 
 /** The charts: of one app each, and of all. */
 const charts = ['semaphore-policy', 'semaphore-service-mirror', 'semaphore-wireguard', 'kube-semaphore'] as const;
@@ -50,10 +51,8 @@ export async function pushChart(
   file: string,
   { registry, helm }: { readonly registry: string; readonly helm: string },
 ): Promise<string> {
-  const isLocal = /^(?:localhost|127\.0\.0\.1)[:/]/.test(registry);
   const target = `${registry}/charts`;
-  const said = await run([helm, 'push', file, `oci://${target}`, ...(isLocal ? ['--plain-http'] : [])]);
-  const digest = /sha256:[0-9a-f]{64}/.exec(said)?.[0];
-  if (digest === undefined) throw new Error(`helm push printed no digest of ${basename(file)}`);
+  const said = await run([helm, 'push', file, `oci://${target}`, ...(isLocal(registry) ? ['--plain-http'] : [])]);
+  const digest = digestIn(said, basename(file));
   return `${target}/${basename(file).replace(/-\d+\.\d+\.\d+.*$/, '')}@${digest}`;
 }

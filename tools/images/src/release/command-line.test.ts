@@ -11,16 +11,18 @@ it('makes archives for all platforms, which are downloaded from the release', ()
     downloads: 'https://example.com/project/releases/download/v1.2.3',
     added: undefined,
     platforms: ['linux-amd64', 'linux-arm64', 'windows-amd64', 'darwin'],
+    images: false,
     push: false,
   });
 });
 
 it('makes what is asked for', () => {
-  const more = ['--downloads=http://localhost:1', '--add=dist/others', '--platform=darwin', '--push'];
+  const more = ['--downloads=http://localhost:1', '--add=dist/others', '--platform=darwin', '--images', '--push'];
   expect(read(...required, ...more)).toMatchObject({
     downloads: 'http://localhost:1',
     added: 'dist/others',
     platforms: ['darwin'],
+    images: true,
     push: true,
   });
 });

@@ -10,6 +10,8 @@ export type ReleaseOptions = {
   /** A folder of further files, and of files `semaphore-<app>.digest` with the digests of images. */
   readonly added: string | undefined;
   readonly platforms: readonly PlatformName[];
+  /** The images of this machine go into the registry, and their digests into the manifests. */
+  readonly images: boolean;
   /** The charts go into the registry. */
   readonly push: boolean;
 };
@@ -25,6 +27,7 @@ and SHA256SUMS.
   --downloads URL      of the folder of the files; default: that of a release of GitHub
   --add FOLDER         adds its files. Those named semaphore-APP.digest have the digests of the images; default: their tags
   --platform NAME      only this archive: ${platformNames.join(', ')}
+  --images             pushes the images that npm run images built, and names their digests
   --push               pushes the charts into REGISTRY/charts, without TLS on localhost, and prints their digests
   --help               print this
 `;
@@ -49,11 +52,12 @@ export function readReleaseOptions(
       downloads: text,
       add: text,
       platform: { type: 'string', multiple: true },
+      images: { type: 'boolean', default: false },
       push: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  const { registry, homepage, downloads, add: added, platform: named = [], push } = values;
+  const { registry, homepage, downloads, add: added, platform: named = [], images, push } = values;
   if (values.help) return undefined;
   if (registry === undefined || homepage === undefined) throw new Error('--registry and --homepage are required');
   const unknown = named.filter((name) => !platformNames.some((each) => each === name));
@@ -65,6 +69,7 @@ export function readReleaseOptions(
     downloads: downloads ?? `${homepage}/releases/download/v${version}`,
     added,
     platforms: platformNames.filter((name) => named.length === 0 || named.includes(name)),
+    images,
     push,
   };
 }

@@ -1,10 +1,12 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controllers } from '../bundle/bundle.ts';
+import { findBuilder } from '../builder.ts';
 import { epochOf, originOf } from '../checkout.ts';
 import { makeArchive, sha256Of } from './archives.ts';
 import { packCharts, pushChart } from './charts.ts';
 import type { ReleaseOptions } from './command-line.ts';
+import { pushImages } from './images.ts';
 import { type Archive, krewManifest } from './krew.ts';
 import { manifestsOf } from './manifests.ts';
 
@@ -17,7 +19,7 @@ const DIGEST = /^(semaphore-.*)\.digest$/;
  * @returns the pushed charts, with their digests
  */
 export async function makeRelease(
-  { registry, downloads, homepage, added, platforms, push }: ReleaseOptions,
+  { registry, downloads, homepage, added, platforms, images, push }: ReleaseOptions,
   {
     root,
     out,
@@ -29,7 +31,10 @@ export async function makeRelease(
   const epoch = (await epochOf(root)) ?? 0;
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
-  const digests = added === undefined ? new Map<string, string>() : await addFiles(added, out);
+  const digests = new Map([
+    ...(images ? await pushImages(await findBuilder(), { registry }) : []),
+    ...(added === undefined ? [] : await addFiles(added, out)),
+  ]);
 
   const archives: Archive[] = [];
   for (const platform of platforms) archives.push(await makeArchive(platform, { root, out, epoch }));

@@ -1,14 +1,12 @@
 // Real: what a release has is installed on API servers, from a registry, by helm, kubectl and krew.
-import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { bash, findBinaries, helm, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { bash, findBinaries, helm, type RealCluster, startRealCluster, startRegistry } from '@kube-semaphore/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Bom } from '../../src/bom/bom.ts';
@@ -26,39 +24,34 @@ let registry: string;
 let pushed: readonly string[];
 const ends: (() => unknown)[] = [];
 
-const binaries = findBinaries(['helm', 'kubectl', 'crane', 'krew', 'validate-krew-manifest']);
+const binaries = findBinaries(['helm', 'kubectl', 'krew', 'validate-krew-manifest']);
 
 beforeAll(async () => {
   if (!binaries.ok) throw new Error(binaries.reason);
   folder = await mkdtemp(join(tmpdir(), 'release-'));
   ends.push(() => rm(folder, { recursive: true }));
   out = join(folder, 'out');
-  registry = `localhost:${await startRegistry(binaries.paths.crane)}/owner`;
+  const served = await startRegistry();
+  ends.push(() => served.stop());
+  registry = `${served.host}/owner`;
   const added = join(folder, 'added');
   await mkdir(added);
   await writeFile(join(added, 'semaphore-policy.digest'), `${DIGEST}\n`);
   await writeFile(join(added, 'semaphore-policy.cdx.json'), '{}');
-  const options = { registry, homepage: 'https://example.com', downloads: await serveFiles(), added, push: true };
+  const options = {
+    registry,
+    homepage: 'https://example.com',
+    downloads: await serveFiles(),
+    added,
+    images: false,
+    push: true,
+  };
   // That for macOS has no executable, which takes a minute to make, and runs wherever Node.js is.
   pushed = await makeRelease({ ...options, platforms: ['darwin'] }, { root, out, ...binaries.paths });
 });
 afterAll(async () => {
   for (const end of ends.toReversed()) await end();
 });
-
-/** @returns its port */
-async function startRegistry(crane: string): Promise<number> {
-  const child = spawn(crane, ['registry', 'serve', '--address=localhost:0'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  ends.push(() => child.kill());
-  for await (const line of createInterface(child.stderr)) {
-    const [, port] = /serving on port (\d+)/.exec(line) ?? [];
-    if (port !== undefined) {
-      child.stderr.resume();
-      return Number(port);
-    }
-  }
-  throw new Error('crane serves no registry');
-}
 
 /** Serves the files of the release, for krew. @returns their folder */
 async function serveFiles(): Promise<string> {

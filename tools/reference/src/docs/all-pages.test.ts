@@ -61,7 +61,7 @@ describe('the pages', () => {
 
   it.each(blocks)('have blocks of known languages: $at', ({ language, takes }) => {
     expect(['', 'text', 'sh', 'console', 'yaml', 'json', 'mermaid']).toContain(language);
-    expect(language === 'sh' ? ['', 'kind', 'pods', 'calico'] : ['']).toContain(takes);
+    expect(language === 'sh' ? ['', 'kind', 'pods', 'calico', 'registry'] : ['']).toContain(takes);
   });
 
   it.each(pages)('name only scripts of package.json: $path', ({ text }) => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import {
@@ -10,7 +11,7 @@ import {
   type ImageSource,
   NodeCluster,
 } from '@kube-semaphore/real-nodes';
-import { bash, calicoApiCrds, imageName, type RealCluster } from '@kube-semaphore/testkit';
+import { bash, calicoApiCrds, findBinaries, imageName, type RealCluster, type Registry } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
 
@@ -65,21 +66,31 @@ async function curlImage(): Promise<ImageSource> {
   });
 }
 
-async function images(): Promise<readonly ImageSource[]> {
-  const apps = ['policy', 'service-mirror', 'wireguard'].map((app) => builtImage(imageName(app)));
-  return [dnsImage(), webImage(), await curlImage(), ...apps];
+/** The images that nodes have: not those of the apps if there is a registry. */
+async function images(registry: Registry | undefined): Promise<readonly ImageSource[]> {
+  const apps = registry === undefined ? ['policy', 'service-mirror', 'wireguard'] : [];
+  return [dnsImage(), webImage(), await curlImage(), ...apps.map((app) => builtImage(imageName(app)))];
+}
+
+/** A shell's `helm`, which is on nobody's PATH. */
+function helmFunction(): string {
+  const found = findBinaries(['helm']);
+  if (!found.ok) throw new Error(found.reason);
+  return `helm() { '${found.paths.helm}' "$@"; }`;
 }
 
 /**
- * A test with the start of getting-started: two clusters with one node each, which has the images, and a copy of deploy/.
- * `type` runs commands there, with the contexts c1 and c2, and the `semaphore` of this source.
+ * A test with the start of getting-started: two clusters with one node each, which has the images or reaches a `registry` of
+ * this machine, and a copy of deploy/. `type` runs commands there, with the contexts c1 and c2, and the `semaphore` of this
+ * source.
  */
 export const it = base
+  .extend('registry', { scope: 'file' }, (): Registry | undefined => undefined)
   .extend('crds', { scope: 'file' }, () => calicoApiCrds())
   .extend(
     'clusters',
     { scope: 'file' },
-    async ({ crds }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
+    async ({ crds, registry }, { onCleanup }): Promise<Readonly<Record<Name, RealCluster>>> => {
       const network = await startNetwork();
       const started: NodeCluster[] = [];
       onCleanup(async () => {
@@ -88,13 +99,14 @@ export const it = base
       });
       const start = async (name: Name) => {
         const { pods, services, dns } = ranges[name];
-        const options = { name, network, clusterCidr: pods, serviceCidr: services, images: await images() };
+        const options = { name, network, clusterCidr: pods, serviceCidr: services, images: await images(registry) };
         const nodes = await NodeCluster.start({ ...options, times: { syncSeconds: 1 } });
         started.push(nodes);
         for (const crd of crds) await nodes.cluster.defineResource(crd);
         for (const [path, object] of Object.entries(installed(nodes.cluster, ranges[name])))
           await nodes.cluster.admin.create(path, object);
-        await nodes.addNodes(1);
+        for (const { machine } of await nodes.addNodes(1))
+          if (registry !== undefined) await machine.forward(registry.port);
         const items = dnsManifests(dns, corefile);
         const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
         await bash(`kubectl apply -f - <<'END'\n${list}\nEND`, nodes.cluster);
@@ -110,7 +122,14 @@ export const it = base
     await mkdir(folder);
     await cp('deploy', join(folder, 'deploy'), { recursive: true });
     const kubeconfig = names.map((name) => clusters[name].adminKubeconfig).join(':');
-    const prelude = `export KUBECONFIG=${kubeconfig}\nnpx() { '${process.execPath}' '${semaphore}' "\${@:2}"; }\ncd ${folder}\n`;
+    const prelude = [
+      `export KUBECONFIG=${kubeconfig}`,
+      `npx() { '${process.execPath}' '${semaphore}' "\${@:2}"; }`,
+      // What npm's scripts need is in this user's cache.
+      `npm() { HOME='${homedir()}' command npm --prefix '${resolve()}' "$@"; }`,
+      helmFunction(),
+      `cd ${folder}\n`,
+    ].join('\n');
     const run = (commands: string) => bash(`${prelude}${commands}`, clusters.c1);
     return async (commands: string) => {
       try {

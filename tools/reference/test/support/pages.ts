@@ -5,7 +5,7 @@ import { type Block, readMarkdown } from '../../src/docs/markdown.ts';
 export const blocksOf = (page: string): readonly Block[] => readMarkdown(readFileSync(`docs/${page}`, 'utf8')).blocks;
 
 /**
- * The commands of some sections of a page, without those that need kind, Calico, or Pods to enter.
+ * The commands of some sections of a page, without those that need kind, Calico, Pods to enter, or start a registry.
  *
  * @throws {Error} if a section has no such command
  */
