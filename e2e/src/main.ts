@@ -27,16 +27,22 @@ await system?.stop();
 process.exit(code);
 
 /** @returns the exit code */
-async function run({ nodes, images, command: [file, ...args] }: Extract<typeof commandLine, { kind: 'run' }>) {
-  system = await System.start({ nodes, images: images.map((image) => podmanImage(image)) });
-  await system.install();
+async function run({
+  nodes,
+  images,
+  registryPort,
+  command: [file, ...args],
+}: Extract<typeof commandLine, { kind: 'run' }>) {
+  system = await System.start({ nodes, registryPort, images: images.map((image) => podmanImage(image)) });
+  if (registryPort === undefined) await system.install();
   const KUBECONFIG = [system.c1, system.c2].map(({ cluster }) => cluster.adminKubeconfig).join(':');
+  const LINK = system.linkFlags.join(' ');
   process.stdout.write(
-    `export KUBECONFIG=${KUBECONFIG}\nkubectl --context c1 get pods -A\nkubectl --context c2 get pods -A\n`,
+    `export KUBECONFIG=${KUBECONFIG} LINK='${LINK}'\nkubectl --context c1 get pods -A\nkubectl --context c2 get pods -A\n`,
   );
   if (file === undefined) return interrupted;
   const [exitCode] = (await once(
-    spawn(file, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG } }),
+    spawn(file, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG, LINK } }),
     'exit',
   )) as [number | null];
   return exitCode ?? 1;

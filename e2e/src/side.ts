@@ -52,6 +52,8 @@ export const isReady = ({ status: { conditions = [] } }: Pod): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
 export type SideOptions = {
+  /** As in the options of a system. */
+  readonly registryPort: number | undefined;
   /** Of all nodes, besides their own. */
   readonly images: readonly ImageSource[];
   /** Default `kubernetes`. */
@@ -64,18 +66,21 @@ export type SideOptions = {
 export class Side {
   readonly name: ClusterName;
   readonly #nodes: NodeCluster;
+  readonly #registryPort: number | undefined;
 
-  private constructor(name: ClusterName, nodes: NodeCluster) {
+  private constructor(name: ClusterName, nodes: NodeCluster, registryPort: number | undefined) {
     this.name = name;
     this.#nodes = nodes;
+    this.#registryPort = registryPort;
   }
 
   /** Starts a control plane. */
   static async start(
     name: ClusterName,
     network: Network,
-    { images, kubernetes, lossSeconds }: SideOptions,
+    { images, registryPort, kubernetes, lossSeconds }: SideOptions,
   ): Promise<Side> {
+    const apps = registryPort === undefined ? appNames : [];
     const nodes = await NodeCluster.start({
       name,
       network,
@@ -83,11 +88,11 @@ export class Side {
       clusterCidr: podRanges[name],
       serviceCidr: '10.96.0.0/16',
       calico: ipam[name],
-      images: [dnsImage(), ...images, ...appNames.map((app) => builtImage(imageName(app), [nextImage(app)]))],
+      images: [dnsImage(), ...images, ...apps.map((app) => builtImage(imageName(app), [nextImage(app)]))],
       times: { statusSeconds: 1, leaseSeconds: 4, syncSeconds: 1 },
       controllerManagerFlags: { 'node-monitor-period': '500ms', 'node-monitor-grace-period': `${lossSeconds}s` },
     });
-    return new Side(name, nodes);
+    return new Side(name, nodes, registryPort);
   }
 
   get cluster(): RealCluster {
@@ -138,7 +143,8 @@ export class Side {
 
   /** Prepares the cluster as an administrator would: nodes and DNS. */
   async build(count: number): Promise<void> {
-    await this.#nodes.addNodes(count);
+    for (const { machine } of await this.#nodes.addNodes(count))
+      if (this.#registryPort !== undefined) await machine.forward(this.#registryPort);
     const [corefile = ''] = docBlocks('service-mirror.md', 'Names in CoreDNS', '');
     // Without the rules of the page: the link adds its own.
     const before = corefile

@@ -25,6 +25,8 @@ type SystemOptions = {
   readonly clusters?: readonly ClusterName[];
   /** How many each cluster has. Default 2. */
   readonly nodes?: number;
+  /** Of a registry of this machine that nodes reach as localhost, too. They don't get the images of the apps. */
+  readonly registryPort?: number | undefined;
   /** Images that all nodes get besides their own. */
   readonly images?: readonly ImageSource[];
   /** The version of c2. Default `kubernetes`. */
@@ -47,6 +49,7 @@ export class System {
   static async start({
     clusters = ['c1', 'c2'],
     nodes = 2,
+    registryPort,
     images = [],
     c2Kubernetes,
     lossSeconds = 20,
@@ -54,7 +57,12 @@ export class System {
     const network = await startNetwork();
     const started = await Promise.allSettled(
       clusters.map((name) =>
-        Side.start(name, network, { images, kubernetes: name === 'c2' ? c2Kubernetes : undefined, lossSeconds }),
+        Side.start(name, network, {
+          images,
+          registryPort,
+          kubernetes: name === 'c2' ? c2Kubernetes : undefined,
+          lossSeconds,
+        }),
       ),
     );
     const system = new System(
@@ -87,6 +95,11 @@ export class System {
     return found;
   }
 
+  /** What `semaphore link` doesn't find out here, and that the kernel may have no WireGuard. */
+  get linkFlags(): readonly string[] {
+    return linkFlagsFor(this.sides);
+  }
+
   /** The folder of the overlays that `semaphore link` writes. */
   get overlays(): string {
     return join(this.c1.cluster.dir, 'overlays');
@@ -94,12 +107,7 @@ export class System {
 
   /** Installs kube-semaphore in these clusters, or all, by `semaphore link`. Resolves when all Pods are ready. */
   async install(sides: readonly Side[] = this.sides): Promise<void> {
-    const answers = sides.flatMap(({ name, cluster }) => [
-      `--server=${name}=${cluster.internalUrl}`,
-      `--pod-cidr=${name}=${podRanges[name]}`,
-    ]);
-    const flags = ['--apply', '--userspace', '--shared-service-cidrs', ...answers];
-    await semaphore(sides, 'link', '--output', this.overlays, ...flags);
+    await semaphore(sides, 'link', '--output', this.overlays, '--apply', ...linkFlagsFor(sides));
     await Promise.all(sides.map((side) => side.ready()));
   }
 
@@ -166,6 +174,15 @@ export class System {
     await this.network.stop();
   }
 }
+
+const linkFlagsFor = (sides: readonly Side[]): readonly string[] => [
+  '--userspace',
+  '--shared-service-cidrs',
+  ...sides.flatMap(({ name, cluster }) => [
+    `--server=${name}=${cluster.internalUrl}`,
+    `--pod-cidr=${name}=${podRanges[name]}`,
+  ]),
+];
 
 type Slice = { readonly endpoints?: readonly Endpoint[] | null };
 
