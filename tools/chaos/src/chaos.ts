@@ -1,4 +1,4 @@
-import { foreignVersions, judge, type Usage, usageOf } from './judge.ts';
+import { judge, type Usage, usageOf } from './judge.ts';
 import { Stage } from './perform.ts';
 import type { Round } from './script.ts';
 import type { Subject } from './subject.ts';
@@ -36,7 +36,7 @@ export async function chaos(
   const world = await startWorld(subject, options);
   let stage: Stage | undefined;
   try {
-    const foreign = await foreignVersions(world);
+    const foreign = await world.site.foreign();
     stage = await Stage.start(world);
     say('started');
     const expectations = { foreign, timeoutMs, say };

@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { hasSucceeded, type Program, tenuresOf, writesOf } from '@kube-semaphore/testkit';
 import type { Stage } from './perform.ts';
-import { names, remotes as allRemotes, type Subject, type View } from './subject.ts';
+import { names, type State, type Subject, type View } from './subject.ts';
 import { read, type World } from './world.ts';
 
 /** For so long, no object of ours changes before it counts as quiet: longer than any pause before a retry. */
@@ -22,13 +21,6 @@ const MOST = { residentMb: 400, files: 200 };
 /** What a replica uses. */
 export type Usage = { readonly residentMb: number; readonly files: number };
 
-/** The versions of what must never be touched: foreign objects. */
-export async function foreignVersions(world: World): Promise<readonly string[]> {
-  const { subject } = world;
-  const isForeign = (object: KubeObject): boolean => !subject.isOurs(object) && !subject.isSource(object);
-  return (await targetsOf(world)).filter(isForeign).map(versionOf);
-}
-
 export type Expectations = {
   /** The versions of foreign objects from the beginning. */
   readonly foreign: readonly string[];
@@ -39,7 +31,7 @@ export type Expectations = {
 /** Waits until it is quiet, and says what isn't as it must be. No duration is judged: a busy machine is quiet later. */
 export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectations): Promise<readonly string[]> {
   const { world, remotes, programs } = stage;
-  const { subject } = world;
+  const { subject, site } = world;
   const found: string[] = [];
   /** Waits until there is nothing to say, or says it. */
   const settles = async (what: string, probe: () => Promise<readonly string[]>): Promise<boolean> => {
@@ -47,7 +39,7 @@ export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectati
     const endMs = performance.now() + timeoutMs;
     for (let sayMs = performance.now() + SAY_MS; ; await delay(PROBE_MS)) {
       last = await probe();
-      if (last.length === 0 || performance.now() > endMs) break;
+      if (last.length === 0 || performance.now() > endMs || stage.deaths.length > 0) break;
       if (performance.now() < sayMs) continue;
       say(`still waits: ${what}: ${last.length} not so, such as ${last[0]}`);
       sayMs += SAY_MS;
@@ -55,25 +47,20 @@ export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectati
     found.push(...last.map((each) => `${what}: ${each}`));
     return last.length === 0;
   };
-  const state = await read(world, names, subject.sources);
+  const state = await read(world.clusters, names, subject.sources);
   const wanted = subject.wanted(state, remotes);
-  const difference = async () =>
-    differences(subject.observed((await read(world, ['c1'], subject.targets))['c1']!, remotes), wanted);
+  const difference = async () => differences(await site.observed(remotes), wanted);
   const isQuiet =
     (await settles('the config file is in force', () => staleFiles(stage))) &&
     (await settles('local state is as desired', difference)) &&
     (await settles('writes end', changesIn(world))) &&
-    (await settles('metrics are true', () => untrueMetrics(stage)));
+    (await settles('metrics are true', () => untrueMetrics(stage, wanted)));
   if (isQuiet) found.push(...(await difference()).map((each) => `no more when it was quiet: ${each}`));
-  for (const [path, history] of Object.entries(world.histories)) {
-    await history.caughtUp();
-    // Before all of it was there for the first time, it was on its way.
-    const moments = history.moments.slice(history.moments.findIndex((missing) => missing.length === 0));
-    const missing = new Set(moments.flat());
-    if (missing.size > 0) found.push(`was missing for a while from ${path}: ${[...missing].join(', ')}`);
-  }
-  if (!isDeepStrictEqual(await foreignVersions(world), foreign)) found.push('foreign objects were touched');
+  found.push(...(await site.harm(stage.takeLeft())));
+  if (!isDeepStrictEqual(await site.foreign(), foreign)) found.push('what is foreign was touched');
+  found.push(...(await secretsIn(stage, state)));
   found.push(...(await untimelyWrites(world)), ...stage.deaths);
+  if (stage.deaths.length > 0) return found;
   for (const [nth, program] of programs.entries()) {
     const { status, body } = await program.get('/healthz');
     if (status !== 200) found.push(`replica ${nth}: /healthz is ${status}: ${body}`);
@@ -96,12 +83,6 @@ async function staleFiles({ programs, remotes }: Stage): Promise<readonly string
     .map((each) => `a replica has ${each.join(', ')} instead of ${remotes.join(', ')}`);
 }
 
-const targetsOf = async (world: World): Promise<readonly KubeObject[]> =>
-  Object.values((await read(world, ['c1'], world.subject.targets))['c1']!).flat();
-
-const versionOf = ({ metadata: { name, uid, resourceVersion } }: KubeObject): string =>
-  `${name} ${uid} ${resourceVersion}`;
-
 /** One text for each object that isn't as wanted. */
 function differences(observed: View, wanted: View): readonly string[] {
   const all = new Set([...Object.keys(observed), ...Object.keys(wanted)]);
@@ -111,11 +92,11 @@ function differences(observed: View, wanted: View): readonly string[] {
 }
 
 /** What was changed or created in a while; what it says first is all that there is. */
-function changesIn(world: World): () => Promise<readonly string[]> {
+function changesIn({ site }: World): () => Promise<readonly string[]> {
   let before: readonly string[] = [];
   return async () => {
     await delay(before.length === 0 ? 0 : STILL_MS);
-    const now = (await targetsOf(world)).map(versionOf);
+    const now = await site.versions();
     const changed = now.filter((each) => !before.includes(each));
     before = now;
     return changed;
@@ -126,15 +107,15 @@ function changesIn(world: World): () => Promise<readonly string[]> {
 const ZEROS = /^\w+_(companions_behind|failing_objects|held_deletions|queue_depth|remote_over_budget)(\{.*\})? [^0]/;
 
 /** What the metrics of the replicas say that isn't so. */
-async function untrueMetrics({ world, programs, remotes }: Stage): Promise<readonly string[]> {
-  const { prefix, metrics } = world.subject;
-  const leads = await Promise.all(programs.map((program) => program.metric(`${prefix}_leader`)));
+async function untrueMetrics({ world, programs, remotes }: Stage, wanted: View): Promise<readonly string[]> {
+  const { prefix, metrics, elects } = world.subject;
+  const leads = await Promise.all(programs.map((program) => (elects ? program.metric(`${prefix}_leader`) : 1)));
   if (leads.filter((each) => each === 1).length !== 1) return [`leader is ${leads.join(' and ')}`];
   const all = programs.map(async (program, nth) => {
-    const expected: Subject['metrics'] = [
+    const expected: ReturnType<Subject['metrics']> = [
       ['config_stale', {}, 0],
       ...remotes.map((remote) => ['remote_up', { remote }, 1] as const),
-      ...(leads[nth] === 1 && remotes.length === allRemotes.length ? metrics : []),
+      ...(leads[nth] === 1 ? metrics(wanted, remotes) : []),
     ];
     const values = await Promise.all(expected.map(([name, labels]) => program.metric(`${prefix}_${name}`, labels)));
     const untrue = expected.flatMap(([name, labels, value], which) =>
@@ -143,6 +124,19 @@ async function untrueMetrics({ world, programs, remotes }: Stage): Promise<reado
     return [...untrue, ...(await program.get('/metrics')).body.split('\n').filter((line) => ZEROS.test(line))];
   });
   return (await Promise.all(all)).flat();
+}
+
+/** Where a secret is that must not be there. */
+async function secretsIn(stage: Stage, state: State): Promise<readonly string[]> {
+  const { programs, world } = stage;
+  const texts = {
+    'an object': JSON.stringify(state),
+    'the log of a replica that ended': stage.takeLogs().join(''),
+    ...Object.fromEntries(programs.map(({ stderr }, nth) => [`the log of replica ${nth}`, stderr()])),
+  };
+  return Object.entries(texts)
+    .filter(([, text]) => world.subject.secrets.some((secret) => text.includes(secret)))
+    .map(([where]) => `a secret is in ${where}`);
 }
 
 /** Writes that took effect while the other replica held the Lease. */

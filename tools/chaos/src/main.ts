@@ -4,13 +4,14 @@ import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
+import { wireguard } from './subjects/wireguard.ts';
 import { chaos, type Outcome } from './chaos.ts';
 import { type App, apps, commandLine, type Options } from './options.ts';
 import { type Round, script } from './script.ts';
 import { shrink } from './shrink.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const subjects = { policy, 'service-mirror': serviceMirror } as const;
+const subjects = { policy, 'service-mirror': serviceMirror, wireguard } as const;
 
 // The clusters and the programs end with this process, also if it is killed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));

@@ -17,6 +17,13 @@ export class Stage {
   /** What lasts for a while, by what it concerns. */
   readonly #lasting = new Map<string, Promise<void>>();
   #calm = new AbortController();
+  /** Remotes that weren't in the file at some time, since this was taken. */
+  #left = new Set<string>();
+  /** Of replicas that ended, since these were taken. */
+  #logs: string[] = [];
+  /** What a program needs at its start was broken: it says so, and ends, until it is started again. */
+  #mayEnd = false;
+  #isOver = false;
 
   private constructor(world: World) {
     this.world = world;
@@ -34,12 +41,28 @@ export class Stage {
     return this.#programs;
   }
 
+  /** When it is quiet. */
+  takeLeft(): ReadonlySet<string> {
+    const left = this.#left;
+    this.#left = new Set(allRemotes.filter((each) => !this.remotes.includes(each)));
+    this.#mayEnd = false;
+    return left;
+  }
+
+  takeLogs(): readonly string[] {
+    return this.#logs.splice(0);
+  }
+
   /** Does what a step says, and returns when the next one is due. */
   async perform(step: Step): Promise<void> {
     const made = await this.#begin(step);
     const kind = made ? kindOf(step) : 'not made, as that is down or broken already';
-    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
+    this.#count(kind);
     await delay(step.thenMs);
+  }
+
+  #count(kind: string): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 
   /** Ends all faults, starts what is down, and wakes what is stopped. */
@@ -51,19 +74,21 @@ export class Stage {
 
   async stop(): Promise<void> {
     await this.calm();
+    this.#isOver = true;
     await Promise.all(this.#programs.map((program) => end(program)));
   }
 
   /** @returns false if it can't be made now */
   async #begin(step: Step): Promise<boolean> {
-    const { clusters, proxies, tokens, setRemotes } = this.world;
+    const { clusters, proxies, tokens, setRemotes, site } = this.world;
     switch (step.do) {
       case 'change':
         return succeeds(() => make(clusters, step.change));
       case 'tamper':
-        return succeeds(() => this.#tamper(step));
+        return succeeds(() => site.tamper(step.nth, step.how));
       case 'remotes':
         this.remotes = step.remotes;
+        for (const each of allRemotes) if (!step.remotes.includes(each)) this.#left.add(each);
         await setRemotes(step.remotes);
         return true;
       case 'fault':
@@ -73,7 +98,6 @@ export class Stage {
       case 'kill':
         return this.#lastOf(step.replica, async (replica) => {
           await end(this.#programs[replica]!);
-          this.#spawn(replica);
         });
       case 'freeze':
         return this.#lastOf(step.replica, async (replica) => {
@@ -93,6 +117,13 @@ export class Stage {
           const snapshot = await clusters[step.cluster].snapshotEtcd();
           await pause(step.ms, signal);
           await clusters[step.cluster].restoreEtcd(snapshot);
+        });
+      case 'break':
+        return this.#last('site', async (signal) => {
+          this.#mayEnd = true;
+          const mend = await site.break(step.what);
+          await pause(step.ms, signal);
+          await mend();
         });
       case 'token':
         // As of the cluster: it must be up to issue the new one.
@@ -120,29 +151,17 @@ export class Stage {
     return this.#last(`replica ${replica}`, () => work(replica));
   }
 
-  /** Not of what must always be there. */
-  async #tamper({ nth, how }: Extract<Step, { do: 'tamper' }>): Promise<void> {
-    const { subject, clusters } = this.world;
-    const { admin } = clusters.c1;
-    const path = subject.targets[nth % subject.targets.length]!;
-    const { expected, of } = subject.always[path]!;
-    const stays = new Set(expected);
-    const ours = (await admin.list(path)).filter(
-      (each) => subject.isOurs(each) && !of(each).some((text) => stays.has(text)),
-    );
-    const object = ours[nth % ours.length];
-    if (object === undefined) throw new Error('there is no object of ours');
-    const one = `${path}/${object.metadata.name}`;
-    if (how === 'delete') await admin.delete(one);
-    else await admin.request('PATCH', one, subject.edited(object));
-  }
-
   #spawn(replica: number): void {
     const program = this.world.spawn(replica);
     this.#programs[replica] = program;
     void program.exited.then(({ code, signal }) => {
-      if (signal !== 'SIGKILL')
+      this.#logs.push(program.stderr());
+      if (this.#isOver) return;
+      const mayEnd = signal === 'SIGKILL' || (code === 1 && this.#mayEnd);
+      if (!mayEnd)
         this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${program.stderr().slice(-2_000)}`);
+      if (mayEnd && signal === null) this.#count('replica ended, as what it needs was broken');
+      if (mayEnd) this.#spawn(replica);
     });
   }
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
+import { wireguard } from './subjects/wireguard.ts';
 import { kindOf, type Round, script } from './script.ts';
 
 const first = (count: number, seed: number, subject: typeof policy): Round[] => {
@@ -10,7 +11,7 @@ const first = (count: number, seed: number, subject: typeof policy): Round[] => 
   return Array.from({ length: count }, () => rounds.next().value);
 };
 
-describe.each([policy, serviceMirror])('the script of $app', (subject) => {
+describe.each([policy, serviceMirror, wireguard])('the script of $app', (subject) => {
   it('is the same for the same seed, also after it was JSON, and another one for another seed', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
@@ -34,6 +35,7 @@ describe.each([policy, serviceMirror])('the script of $app', (subject) => {
       'fault: stall of answers',
       'token revoked, and replaced',
       'remotes of the file',
+      ...subject.breaks,
     ])
       expect(kinds).toContain(kind);
     const stays = new Set(subject.staying.map(({ cluster, collection, name }) => `${cluster} ${collection}/${name}`));

@@ -18,6 +18,8 @@ export type Event =
   | { readonly do: 'restore'; readonly cluster: Remote; readonly ms: number }
   /** The token of a remote is replaced by one that doesn't work, and so much later by a new one. */
   | { readonly do: 'token'; readonly cluster: Remote; readonly ms: number }
+  /** Something that only this app needs, where it runs, as its subject says. */
+  | { readonly do: 'break'; readonly what: string; readonly ms: number }
   /** The config file has these remotes. */
   | { readonly do: 'remotes'; readonly remotes: readonly Remote[] };
 
@@ -39,10 +41,11 @@ const EVENTS = [
 ];
 
 /** Endless rounds, the same for the same seed. */
-export function* script(subject: Pick<Subject, 'change'>, seed: number): Generator<Round, never> {
+export function* script(subject: Pick<Subject, 'change' | 'breaks'>, seed: number): Generator<Round, never> {
   const dice = new Dice(seed);
   const faults = randomSchedule(dice.integer(0, 2 ** 31), { kinds, longestMs: 5_000 });
-  const eventOf = (kind: (typeof EVENTS)[number] | 'change'): Event => {
+  const events = [...EVENTS, ...subject.breaks.map(() => 'break' as const)];
+  const eventOf = (kind: (typeof events)[number] | 'change'): Event => {
     switch (kind) {
       case 'change':
         return { do: 'change', change: subject.change(dice) };
@@ -60,13 +63,15 @@ export function* script(subject: Pick<Subject, 'change'>, seed: number): Generat
         return { do: 'restore', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
       case 'token':
         return { do: 'token', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
+      case 'break':
+        return { do: 'break', what: dice.pick(subject.breaks), ms: dice.integer(500, 5_000) };
       case 'remotes':
         return { do: 'remotes', remotes: dice.pick([['c2'], ['c3'], remotes, remotes]) };
     }
   };
   for (;;)
     yield Array.from({ length: STEPS }, () => ({
-      ...eventOf(dice.integer(1, 3) > 1 ? 'change' : dice.pick(EVENTS)),
+      ...eventOf(dice.integer(1, 3) > 1 ? 'change' : dice.pick(events)),
       thenMs: dice.pick([0, 0, 20, 100, 500, 1_000]),
     }));
 }
@@ -89,6 +94,8 @@ export function kindOf(step: Event): string {
       return 'replica stopped';
     case 'token':
       return 'token revoked, and replaced';
+    case 'break':
+      return step.what;
     case 'remotes':
       return 'remotes of the file';
     case 'tamper':

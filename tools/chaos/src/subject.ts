@@ -1,5 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
+import type { RealCluster } from '@kube-semaphore/testkit';
+import type { Place } from '@kube-semaphore/testnet';
 
 /** The local cluster, and the remotes. */
 export const names = ['c1', 'c2', 'c3'] as const;
@@ -24,40 +26,69 @@ export type View = Readonly<Record<string, unknown>>;
 
 /** An app, and what its pages promise of it. Nothing here knows the app's code. */
 export type Subject = {
-  readonly app: 'policy' | 'service-mirror';
+  readonly app: 'policy' | 'service-mirror' | 'wireguard';
   /** What its metrics begin with. */
   readonly prefix: string;
   /** Folders of deploy/ with its rights. */
   readonly rights: { readonly local: readonly string[]; readonly remote: readonly string[] };
+  /** Whether two replicas share a Lease; if not, there is one. */
+  readonly elects: boolean;
   /** The kinds that it needs in the local cluster. */
   readonly crds: readonly KubeObject[];
   readonly namespaces: readonly string[];
   readonly flags: readonly string[];
-  /** The config file. */
+  /** The flag that names the config file, and what is in it. */
+  readonly configFlag: string;
   config(local: string, remotes: Readonly<Record<string, string>>): object;
   /** What is there before it starts, and is never changed: foreign objects of the local cluster, and sources that stay. */
   readonly staying: readonly Change[];
   /** What it reads, as paths of all namespaces. */
   readonly sources: readonly string[];
-  /** Where it writes in the local cluster. */
-  readonly targets: readonly string[];
-  /** What the audit log calls these. */
+  /** What the audit log calls the objects that it writes. */
   readonly resources: readonly string[];
   change(dice: Dice): Change;
-  /** What must be in the local cluster, by its pages, if the config file has these remotes. */
+  /** What of its own can break where it runs, by {@link Site.break}. */
+  readonly breaks: readonly string[];
+  /** What must be there, by its pages, if the config file has these remotes. */
   wanted(state: State, remotes: readonly string[]): View;
-  /** What is there of these remotes. */
-  observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remotes: readonly string[]): View;
-  /** Whether it wrote the object. */
-  isOurs(object: KubeObject): boolean;
-  /** Whether it is a source beside what the app writes, which changes. */
-  isSource(object: KubeObject): boolean;
-  /** An edit by a user of an object that it wrote. */
-  edited(object: KubeObject): object;
-  /** Texts of what the sources that stay must always have in the local cluster, of the objects of one target. */
-  always: Readonly<
-    Record<string, { readonly expected: readonly string[]; readonly of: (object: KubeObject) => readonly string[] }>
-  >;
-  /** Series of the metrics of the replica that writes, and their values when it is quiet and both remotes are in the file. */
-  readonly metrics: readonly (readonly [name: string, labels: Readonly<Record<string, string>>, value: number])[];
+  /** Where it runs and writes. What stays is there already. */
+  site(clusters: Clusters, input: SiteInput): Promise<Site>;
+  /** Texts that must never be in a log, an object or an answer of it. */
+  readonly secrets: readonly string[];
+  /** Series of the metrics of the replica that writes, and their values when it is quiet and this is wanted. */
+  metrics(
+    wanted: View,
+    remotes: readonly string[],
+  ): readonly (readonly [name: string, labels: Readonly<Record<string, string>>, value: number])[];
+};
+
+export type Clusters = Readonly<Record<Name, RealCluster>>;
+
+export type SiteInput = {
+  /** Of the API servers that the app is told. */
+  readonly ports: readonly number[];
+  /** A folder for files. */
+  readonly dir: string;
+  /** Ends with the run. */
+  readonly stack: AsyncDisposableStack;
+};
+
+/** Where an app runs and writes, and what is there. */
+export type Site = {
+  /** Of its programs, if not here. */
+  readonly place?: Place;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
+  /** What is there of these remotes, as {@link Subject.wanted} has it. */
+  observed(remotes: readonly string[]): Promise<View>;
+  /** A text for each thing that was written, which changes with it. */
+  versions(): Promise<readonly string[]>;
+  /** The same, of what must never be touched. */
+  foreign(): Promise<readonly string[]>;
+  /** What happened since the last call, and never should. @param left remotes that weren't in the file meanwhile */
+  harm(left: ReadonlySet<string>): Promise<readonly string[]>;
+  /** A user edits or deletes something that the app wrote. Rejects if there is nothing. */
+  tamper(nth: number, how: 'edit' | 'delete'): Promise<void>;
+  /** @returns what mends it */
+  break(what: string): Promise<() => Promise<void>>;
 };

@@ -7,14 +7,22 @@ import {
   deployAccount,
   deployedRights,
   mountFiles,
-  ObjectHistory,
   type Program,
   type RealCluster,
   rulesOf,
   spawnProgram,
   startRealCluster,
 } from '@kube-semaphore/testkit';
-import { type Change, type Name, names, type Remote, remotes, type State, type Subject } from './subject.ts';
+import {
+  type Change,
+  type Clusters,
+  type Name,
+  names,
+  type Remote,
+  remotes,
+  type State,
+  type Subject,
+} from './subject.ts';
 
 /** Three clusters with a proxy before each, and replicas of an app that write to the first one. */
 export type World = Readonly<Awaited<ReturnType<typeof startWorld>>>;
@@ -26,8 +34,6 @@ type Token = {
   /** The file has a new one that works. */
   renew(): Promise<void>;
 };
-
-type History = ObjectHistory<readonly string[]>;
 
 export type WorldOptions = {
   /** Of the app. */
@@ -66,20 +72,10 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
   for (const crd of subject.crds) await c1.defineResource(crd);
   for (const change of subject.staying) await make(clusters, change);
 
-  const { token } = await c1.account('history', [{ apiGroups: ['*'], resources: ['*'], verbs: ['watch'] }]);
-  const histories: Record<string, History> = {};
-  for (const [path, { expected, of }] of Object.entries(subject.always)) {
-    const momentOf = (objects: readonly KubeObject[]): readonly string[] => {
-      const present = new Set(objects.flatMap(of));
-      return expected.filter((text) => !present.has(text));
-    };
-    const history = await ObjectHistory.start({ cluster: c1, path, token, momentOf });
-    stack.defer(() => history.stop());
-    histories[path] = history;
-  }
-
   // It goes with the cluster, also if this process is killed.
   const dir = await mkdtemp(join(c1.dir, 'config-'));
+  const ports = names.map((name) => Number(new URL(proxies[name].url).port));
+  const site = await subject.site(clusters, { ports, dir, stack });
   const deployed = await Promise.all(
     remotes.map(async (name) => {
       const { tokenFile } = await deployAccount(clusters[name], ...subject.rights.remote);
@@ -93,7 +89,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
 
   // Each replica has its own account, by which the audit log knows it, and its own file.
-  const accounts = ['chaos-first', 'chaos-second'].slice(0, replicas);
+  const accounts = ['chaos-first', 'chaos-second'].slice(0, subject.elects ? replicas : 1);
   const rules = rulesOf(deployedRights(...subject.rights.local));
   const kubeconfigs = await Promise.all(
     accounts.map(async (account) => proxies.c1.kubeconfig(await c1.account(account, rules))),
@@ -108,7 +104,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     subject,
     clusters,
     proxies,
-    histories,
+    site,
     tokens,
     setRemotes,
     accounts,
@@ -118,10 +114,11 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
       const flags = [
         '-listen-address=127.0.0.1:0',
         '-watch-idle-timeout=5s',
-        ...(replicas > 1 ? lease : []),
+        ...(accounts.length > 1 ? lease : []),
         ...subject.flags,
+        ...(site.flags ?? []),
       ];
-      return spawnProgram(launcher, [`-config=${file}`, ...flags]);
+      return spawnProgram(launcher, [`-${subject.configFlag}=${file}`, ...flags], site.env, { place: site.place });
     },
     stop: () => stack.disposeAsync(),
   };
@@ -143,10 +140,7 @@ async function createNamespace({ admin }: RealCluster, name: string): Promise<vo
 }
 
 /** Makes an object so, or removes it. Rejects if the cluster is down. */
-export async function make(
-  clusters: Record<Name, RealCluster>,
-  { cluster, collection, name, object }: Change,
-): Promise<void> {
+export async function make(clusters: Clusters, { cluster, collection, name, object }: Change): Promise<void> {
   const { admin } = clusters[cluster];
   const path = `${collection}/${name}`;
   if (object === null) return admin.delete(`${path}?gracePeriodSeconds=0`);
@@ -172,13 +166,13 @@ const withoutNulls = (object: object): unknown =>
 
 /** What the clusters have of some paths, by their admins. Waits until an API server that started again serves them. */
 export async function read(
-  world: Pick<World, 'clusters'>,
+  clusters: Partial<Clusters>,
   which: readonly Name[],
   paths: readonly string[],
 ): Promise<State> {
   const listOf = async (name: Name, path: string): Promise<readonly KubeObject[]> => {
     const answer = await eventually(
-      () => world.clusters[name].admin.request('GET', path),
+      () => clusters[name]!.admin.request('GET', path),
       ({ status }) => status === 200,
       { what: `${name} to list ${path}` },
     );

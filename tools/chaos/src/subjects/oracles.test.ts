@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, pod, service } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { NAMESPACES, POLICIES } from './companions.ts';
-import { policy } from './policy.ts';
+import { policy, writes } from './policy.ts';
 import { serviceMirror } from './service-mirror.ts';
 
 const NAME = 'semaphore.uw.systems/name';
@@ -143,7 +143,7 @@ describe('the companions of policy', () => {
   });
   const cidrs = ['10.4.0.1/32', '10.4.0.2/32', '10.4.0.3/32', '10.4.0.4/32'] as const;
   const seen = (...objects: readonly KubeObject[]): object =>
-    policy.observed({ ...Object.fromEntries(policy.targets.map((path) => [path, []])), [POLICIES]: objects }, ['c2']);
+    writes.observed({ ...Object.fromEntries(writes.targets.map((path) => [path, []])), [POLICIES]: objects }, ['c2']);
 
   it('are seen together, without those of other remotes and of users', () => {
     const elsewhere = companionOf('elsewhere', ['10.5.0.1/32'], { cluster: 'c3' });

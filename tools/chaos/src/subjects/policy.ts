@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
+import { startObjects, type Writes } from '../objects.ts';
 import type { Change, State, Subject, View } from '../subject.ts';
 import {
   changedNamespace,
@@ -162,6 +163,27 @@ function observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remo
 
 const isSet = ({ metadata: { labels = {} } }: KubeObject): boolean => labels['managed-by'] === MANAGER;
 
+/** What it writes. Exported for its test. */
+export const writes: Writes = {
+  targets: [SETS, POLICIES],
+  observed,
+  isOurs: (object) => isSet(object) || isCompanion(object),
+  isSource: isChangingPolicy,
+  edited: (object) => ({
+    spec: isCompanion(object) ? { podSelector: { matchLabels: { edited: 'yes' } } } : { nets: ['192.0.2.99/32'] },
+  }),
+  always: {
+    [SETS]: {
+      expected: staying.flatMap((each) => each.ips.map((ip) => `${memberKey(each)} ${netOf(ip)}`)),
+      of: (set) => netsOf(set).map((net) => `${memberKey(ownerOf(set))} ${net}`),
+    },
+    [POLICIES]: {
+      expected: stayingTexts(staying.flatMap((each) => (each.namespace === 'shop' ? each.ips.map(netOf) : []))),
+      of: textsOf,
+    },
+  },
+};
+
 export const policy: Subject = {
   app: 'policy',
   prefix: 'semaphore_policy',
@@ -169,6 +191,7 @@ export const policy: Subject = {
     local: ['policy/base', 'policy/components/network-policies'],
     remote: ['policy/remote', 'policy/components/remote-namespaces'],
   },
+  elects: true,
   crds: [globalNetworkSetCrd('crd.projectcalico.org')],
   namespaces: NAMESPACES,
   flags: [
@@ -178,6 +201,7 @@ export const policy: Subject = {
     '-network-policies',
     `-max-addresses-per-policy=${MAX_ADDRESSES}`,
   ],
+  configFlag: 'config',
   config: (local, remotes) => ({
     local: { kubeConfigPath: local },
     remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
@@ -188,7 +212,6 @@ export const policy: Subject = {
   }),
   staying: [...staying.map(podChange), foreign('foreign'), foreign('c2-shop-taken'), ...stayingPolicies],
   sources: [PODS, ALL_NAMESPACES, POLICIES],
-  targets: [SETS, POLICIES],
   resources: ['globalnetworksets', 'networkpolicies'],
   change(dice) {
     const kind = dice.integer(1, 8);
@@ -209,22 +232,9 @@ export const policy: Subject = {
     });
     return dice.integer(1, 4) === 1 ? { ...change, object: null } : change;
   },
+  breaks: [],
   wanted,
-  observed,
-  isOurs: (object) => isSet(object) || isCompanion(object),
-  isSource: isChangingPolicy,
-  edited: (object) => ({
-    spec: isCompanion(object) ? { podSelector: { matchLabels: { edited: 'yes' } } } : { nets: ['192.0.2.99/32'] },
-  }),
-  always: {
-    [SETS]: {
-      expected: staying.flatMap((each) => each.ips.map((ip) => `${memberKey(each)} ${netOf(ip)}`)),
-      of: (set) => netsOf(set).map((net) => `${memberKey(ownerOf(set))} ${net}`),
-    },
-    [POLICIES]: {
-      expected: stayingTexts(staying.flatMap((each) => (each.namespace === 'shop' ? each.ips.map(netOf) : []))),
-      of: textsOf,
-    },
-  },
-  metrics: [],
+  site: (clusters, input) => startObjects(writes, clusters, input),
+  secrets: [],
+  metrics: () => [],
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
+import { startObjects, type Writes } from '../objects.ts';
 import type { Change, Name, State, Subject, View } from '../subject.ts';
 
 const MIRRORS = 'sys-semaphore';
@@ -283,13 +284,38 @@ function observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remo
 
 const isOurs = ({ metadata: { annotations = {} } }: KubeObject): boolean => SOURCE in annotations;
 
+const writes: Writes = {
+  targets: [LOCAL_SERVICES!, LOCAL_SLICES!],
+  observed,
+  isOurs,
+  isSource: () => false,
+  edited: ({ kind, endpoints }) =>
+    kind === 'EndpointSlice' || endpoints !== undefined
+      ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
+      : { spec: { sessionAffinity: 'ClientIP' } },
+  always: {
+    [LOCAL_SERVICES!]: { expected: stays.map(({ makes }) => makes), of: ({ metadata }) => [metadata.name] },
+    [LOCAL_SLICES!]: {
+      expected: stays.map(({ cluster, makes }) => `${makes} ${addressOf(cluster)}`),
+      of: (slice) =>
+        ((slice as Slice).endpoints ?? [])
+          .filter(({ conditions }) => conditions?.ready !== false)
+          .flatMap(({ addresses }) =>
+            addresses.map((address) => `${slice.metadata.labels?.[SERVICE_NAME]} ${address}`),
+          ),
+    },
+  },
+};
+
 export const serviceMirror: Subject = {
   app: 'service-mirror',
   prefix: 'semaphore_service_mirror',
   rights: { local: ['service-mirror/base', 'service-mirror/components/global'], remote: ['service-mirror/remote'] },
+  elects: true,
   crds: [],
   namespaces: [MIRRORS, ...NAMESPACES],
   flags: [],
+  configFlag: 'config',
   config: (local, remotes) => ({
     global: {
       mirrorSvcLabelSelector: 'mirror=true',
@@ -310,7 +336,6 @@ export const serviceMirror: Subject = {
   }),
   staying,
   sources: [SERVICES!, SLICES!],
-  targets: [LOCAL_SERVICES!, LOCAL_SLICES!],
   resources: ['services', 'endpointslices'],
   change(dice) {
     const name = dice.pick(Object.keys(kinds));
@@ -318,25 +343,10 @@ export const serviceMirror: Subject = {
     const place = { cluster, namespace: dice.pick(NAMESPACES), name };
     return dice.integer(1, 3) === 1 ? serviceChange(dice, place) : sliceChange(dice, place);
   },
+  breaks: [],
   wanted,
-  observed,
-  isOurs,
-  isSource: () => false,
-  edited: ({ kind, endpoints }) =>
-    kind === 'EndpointSlice' || endpoints !== undefined
-      ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
-      : { spec: { sessionAffinity: 'ClientIP' } },
-  always: {
-    [LOCAL_SERVICES!]: { expected: stays.map(({ makes }) => makes), of: ({ metadata }) => [metadata.name] },
-    [LOCAL_SLICES!]: {
-      expected: stays.map(({ cluster, makes }) => `${makes} ${addressOf(cluster)}`),
-      of: (slice) =>
-        ((slice as Slice).endpoints ?? [])
-          .filter(({ conditions }) => conditions?.ready !== false)
-          .flatMap(({ addresses }) =>
-            addresses.map((address) => `${slice.metadata.labels?.[SERVICE_NAME]} ${address}`),
-          ),
-    },
-  },
-  metrics: [['skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }, 1]],
+  site: (clusters, input) => startObjects(writes, clusters, input),
+  secrets: [],
+  metrics: (_wanted, remotes) =>
+    remotes.length < 2 ? [] : [['skipped_objects', { remote: 'c2', reason: 'name-taken', kind: 'problem' }, 1]],
 };

@@ -1,0 +1,318 @@
+import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
+import type { Dice } from '@kube-semaphore/fault-proxy';
+import { node } from '@kube-semaphore/testkit';
+import { breaks, startNode } from '../node.ts';
+import type { Change, Remote, State, Subject, View } from '../subject.ts';
+
+const NODES = '/api/v1/nodes';
+
+/** Where it runs: the first node of a network has this address. */
+const OWN_IP = '172.31.0.1';
+const DOMAIN = 'wireguard.semaphore.uw.io';
+
+/** What the config file says of each remote. */
+const settings = {
+  c2: { podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgListenPort: 51_822, wgDeviceMTU: 1380 },
+  c3: {
+    podSubnet: ['10.5.0.0/16', 'fd00:5::/48'],
+    wgListenPort: 51_823,
+    wgDeviceMTU: 1400,
+    allowedEndpointCIDRs: ['198.51.100.0/24', '2001:db8::/32'],
+  },
+} as const satisfies Readonly<Record<Remote, object>>;
+const remoteNames = ['c2', 'c3'] as const;
+
+/** A private key of a text, clamped as `wg genkey` does, and the public key that belongs to it. */
+function pairOf(text: string): { readonly privateKey: string; readonly publicKey: string } {
+  const bytes = createHash('sha256').update(text).digest();
+  bytes[0]! &= 248;
+  bytes[31] = (bytes[31]! & 127) | 64;
+  // RFC 8410: what comes before the bytes of an X25519 key.
+  const der = Buffer.concat([Buffer.from('302e020100300506032b656e04220420', 'hex'), bytes]);
+  const publicKey = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
+  return {
+    privateKey: bytes.toString('base64'),
+    publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64'),
+  };
+}
+
+/** Our key for each remote, which stays whatever happens. */
+const ownKeys = { c2: pairOf('our key for c2'), c3: pairOf('our key for c3') };
+const keyOf = (text: string): string => pairOf(text).publicKey;
+
+type RemoteNode = {
+  readonly cluster: string;
+  readonly name: string;
+  readonly podCIDRs: readonly string[];
+  readonly pubKey: string | null;
+  readonly endpoint: string | null;
+  readonly ready?: readonly [status: string, since: string];
+  readonly labels?: Readonly<Record<string, string>>;
+};
+
+function nodeChange({ cluster, name, podCIDRs, pubKey, endpoint, ready, labels = {} }: RemoteNode): Change {
+  const object = node({ name, podCIDRs, labels });
+  const [status = 'True', lastTransitionTime = '2026-01-01T00:00:00Z'] = ready ?? [];
+  return {
+    cluster: cluster as Remote,
+    collection: NODES,
+    name,
+    object: {
+      ...object,
+      metadata: {
+        ...object.metadata,
+        annotations: { [`c1.${DOMAIN}/pubKey`]: pubKey, [`c1.${DOMAIN}/endpoint`]: endpoint },
+      },
+      status: { conditions: [{ type: 'Ready', status, lastTransitionTime }] },
+    },
+  };
+}
+
+const staying: readonly RemoteNode[] = remoteNames.flatMap((cluster) => {
+  const k = cluster.slice(1) === '2' ? 4 : 5;
+  return [1, 2].map((i) => ({
+    cluster,
+    name: `stays-${i}`,
+    podCIDRs: [`10.${k}.${i}.0/24`, `fd00:${k}:0:${i}::/64`],
+    pubKey: keyOf(`${cluster} stays-${i}`),
+    endpoint: `198.51.100.${i}:51820`,
+  }));
+});
+
+/** Nodes that come and go; the last of them dials out. */
+const COMING = 8;
+
+/** Of Nodes that lie, or whose agents are broken. Most are no peers then. */
+const BAD_KEYS = ['', 'key', `${'A'.repeat(43)}=`, `${'/'.repeat(43)}=`, ` ${keyOf('x')}`, `${keyOf('x')} remove`];
+const BAD_ENDPOINTS = [
+  '',
+  'node.example.org:51820',
+  '198.51.100.9',
+  '198.51.100.9:0',
+  '198.51.100.9:65536',
+  '127.0.0.1:51820',
+  '169.254.169.254:80',
+  '224.0.0.1:51820',
+  '0.0.0.0:51820',
+  '[::1]:51820',
+  '[fe80::1]:51820',
+  '[ff02::1]:51820',
+  `${OWN_IP}:51820`,
+  '10.4.1.10:51820',
+  '10.5.1.10:51820',
+  '[fd00:4:0:1::a]:51820',
+];
+
+function nodeOf(dice: Dice): Change {
+  const cluster = dice.pick(remoteNames);
+  const k = cluster === 'c2' ? 4 : 5;
+  const i = dice.integer(1, COMING);
+  const name = `comes-${i}`;
+  if (dice.integer(1, 5) === 1) return { cluster, collection: NODES, name, object: null };
+  const other = 10 + dice.integer(1, COMING);
+  const own = [`10.${k}.${10 + i}.0/24`, `fd00:${k}:0:${10 + i}::/64`];
+  const podCIDRs = dice.pick([
+    own,
+    own,
+    own,
+    [own[0]!],
+    [own[1]!],
+    [`10.${k}.${other}.0/24`, own[1]!],
+    [`10.${k}.${other}.128/25`],
+    [`10.${k}.1.0/24`, own[1]!],
+    [`10.${k}.0.0/16`],
+    [`10.${k}.0.0/15`, own[1]!],
+    [own[0]!, '::/0'],
+    ['0.0.0.0/0'],
+    [`10.${9 - k}.1.0/24`],
+    ['10.1.1.0/24'],
+    ['169.254.0.0/16'],
+    [],
+  ]);
+  const dialsOut = i === COMING;
+  const ownKey = keyOf(`${cluster} ${name} ${dice.integer(1, 3)}`);
+  const pubKey = dialsOut
+    ? dice.pick([ownKey, ownKey, null])
+    : dice.pick([
+        ...Array.from({ length: 12 }, () => ownKey),
+        keyOf(`${cluster} comes-${dice.integer(1, COMING - 1)} ${dice.integer(1, 3)}`),
+        keyOf(`${cluster} stays-1`),
+        ownKeys.c2.publicKey,
+        ownKeys.c3.publicKey,
+        dice.pick(BAD_KEYS),
+        null,
+      ]);
+  const port = dice.integer(51_000, 51_003);
+  const endpoints = [`198.51.100.${10 + i}:${port}`, `[2001:db8::${i}]:${port}`];
+  const endpoint = dialsOut
+    ? null
+    : dice.pick([...endpoints, ...endpoints, ...endpoints, `203.0.113.${i}:${port}`, dice.pick(BAD_ENDPOINTS)]);
+  return nodeChange({
+    cluster,
+    name,
+    podCIDRs,
+    pubKey,
+    endpoint,
+    ready: [dice.pick(['True', 'True', 'True', 'Unknown']), `2026-01-0${dice.integer(1, 3)}T00:00:00Z`],
+    labels: { rack: dice.pick(['a', 'b']) },
+  });
+}
+
+/** Where no Node is: docs/wireguard.md#which-nodes-become-peers, "loopback, multicast, a metadata service or similar". */
+const NO_NODES = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '::/96', 'fe80::/10', 'ff00::/8'];
+
+const familyOf = (ip: string) => (isIPv4(ip) ? 'ipv4' : 'ipv6');
+
+function isIn(ip: string, ranges: readonly string[]): boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', length] = range.split('/');
+    list.addSubnet(network, Number(length), familyOf(network));
+  }
+  return list.check(ip, familyOf(ip));
+}
+
+const lengthOf = (cidr: string): number => Number(cidr.split('/')[1]);
+
+/** Whether a range has all of another one. */
+const hasAll = (range: string, other: string): boolean =>
+  lengthOf(range) <= lengthOf(other) && isIn(other.split('/')[0]!, [range]);
+
+const overlap = (a: string, b: string): boolean => hasAll(a, b) || hasAll(b, a);
+
+const isKey = (text: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(text) && !/^A+=$/.test(text);
+
+/** Whether tunnels to an endpoint may be made. */
+function isEndpoint(text: string, cluster: Remote): boolean {
+  const [, six, four, port] = /^(?:\[(.*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
+  const ip = six ?? four ?? '';
+  const { allowedEndpointCIDRs: allowed = undefined } = settings[cluster] as {
+    allowedEndpointCIDRs?: readonly string[];
+  };
+  const refused = [...NO_NODES, ...remoteNames.flatMap((name) => settings[name].podSubnet), `${OWN_IP}/32`];
+  return (
+    isIP(ip) === (six === undefined ? 4 : 6) &&
+    Number(port) > 0 &&
+    Number(port) < 65_536 &&
+    !isIn(ip, refused) &&
+    (allowed === undefined || isIn(ip, allowed))
+  );
+}
+
+type Candidate = {
+  readonly key: string;
+  readonly endpoint: string | undefined;
+  readonly cidrs: readonly string[];
+  readonly createdMs: number;
+  readonly name: string;
+  /** Since when it isn't Ready any more. */
+  readonly readyUntilMs: number;
+};
+
+/** A Node that could be a peer, by itself. */
+function candidateOf({ metadata, spec, status }: KubeObject, cluster: Remote): readonly Candidate[] {
+  const {
+    name,
+    annotations = {},
+    creationTimestamp,
+  } = metadata as KubeObject['metadata'] & { creationTimestamp: string };
+  const [key = '', endpoint] = ['pubKey', 'endpoint'].map((each) => annotations[`c1.${DOMAIN}/${each}`]);
+  if (!isKey(key) || (endpoint !== undefined && !isEndpoint(endpoint, cluster))) return [];
+  if (key === ownKeys.c2.publicKey || key === ownKeys.c3.publicKey) return [];
+  const { podCIDRs = [] } = spec as { podCIDRs?: readonly string[] };
+  const cidrs = podCIDRs.filter((cidr) => settings[cluster].podSubnet.some((subnet) => hasAll(subnet, cidr)));
+  if (cidrs.length === 0) return [];
+  const { conditions = [] } = status as { conditions?: { type: string; status: string; lastTransitionTime: string }[] };
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const readyUntilMs = ready?.status === 'True' ? Infinity : Date.parse(ready?.lastTransitionTime ?? '1970-01-01');
+  return [{ key, endpoint, cidrs, createdMs: Date.parse(creationTimestamp), name, readyUntilMs }];
+}
+
+const byAge = (a: Candidate, b: Candidate): number => a.createdMs - b.createdMs || (a.name < b.name ? -1 : 1);
+
+/** A key belongs to the oldest Node that is Ready, else to the last one that was. */
+const byKeyRight = (a: Candidate, b: Candidate): number =>
+  a.readyUntilMs === b.readyUntilMs ? byAge(a, b) : b.readyUntilMs - a.readyUntilMs;
+
+/** The peers of a remote's device, as `wg` shows them: docs/wireguard.md#which-nodes-become-peers. */
+function peersOf(nodes: readonly KubeObject[], cluster: Remote): readonly [string, object][] {
+  const candidates = nodes.flatMap((each) => candidateOf(each, cluster)).toSorted(byAge);
+  const byKey = Map.groupBy(candidates, ({ key }) => key);
+  const owners = new Set(Array.from(byKey.values(), (rivals) => rivals.toSorted(byKeyRight)[0]));
+  const taken: string[] = [];
+  return candidates.flatMap((candidate): [string, object][] => {
+    if (!owners.has(candidate)) return [];
+    const allowedIps = candidate.cidrs.filter((cidr) => !taken.some((other) => overlap(cidr, other)));
+    taken.push(...allowedIps);
+    if (allowedIps.length === 0) return [];
+    const { key, endpoint = '(none)' } = candidate;
+    return [[`${cluster} ${key}`, { endpoint, allowedIps: allowedIps.toSorted(), keepalive: '25' }]];
+  });
+}
+
+/** What each device must be, and what our Node must say: docs/wireguard.md#names. */
+function wanted(state: State, remotes: readonly string[]): View {
+  const view: Record<string, object> = {};
+  for (const cluster of remotes as readonly Remote[]) {
+    const { podSubnet, wgListenPort: port, wgDeviceMTU: mtu } = settings[cluster];
+    const { publicKey } = ownKeys[cluster];
+    const announced = { pubKey: publicKey, endpoint: `${OWN_IP}:${port}` };
+    const routes = podSubnet.toSorted();
+    view[`wireguard.${cluster}`] = { alias: `semaphore-wireguard ${cluster}`, mtu, port, publicKey, routes, announced };
+    Object.assign(view, Object.fromEntries(peersOf(state[cluster]![NODES]!, cluster)));
+  }
+  return view;
+}
+
+export const wireguard: Subject = {
+  app: 'wireguard',
+  prefix: 'semaphore_wg',
+  rights: { local: ['wireguard/base'], remote: ['wireguard/remote'] },
+  elects: false,
+  crds: [],
+  namespaces: [],
+  flags: ['-node-name=n1', '-observe-period=1s'],
+  configFlag: 'clusters-config',
+  config: (local, remotes) => ({
+    local: { name: 'c1', kubeConfigPath: local },
+    remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
+      name,
+      kubeConfigPath,
+      ...settings[name as Remote],
+    })),
+  }),
+  staying: [
+    ...staying.map(nodeChange),
+    {
+      cluster: 'c1',
+      collection: NODES,
+      name: 'n1',
+      object: { ...node({ name: 'n1', podCIDRs: ['10.1.1.0/24'], internalIPs: [OWN_IP] }) },
+    },
+  ],
+  sources: [NODES],
+  resources: ['nodes'],
+  change: nodeOf,
+  breaks,
+  wanted,
+  site: (clusters, input) =>
+    startNode(
+      {
+        privateKeys: Object.fromEntries(remoteNames.map((name) => [name, ownKeys[name].privateKey])),
+        staying: staying.map(({ cluster, pubKey, podCIDRs }) => ({ cluster, key: pubKey!, podCIDRs })),
+        overlap,
+      },
+      clusters,
+      input,
+    ),
+  secrets: remoteNames.map((name) => ownKeys[name].privateKey),
+  // None of them ever answers.
+  metrics: (view, remotes) =>
+    remotes.map((remote) => [
+      'peers',
+      { device: `wireguard.${remote}`, state: 'never' },
+      Object.keys(view).filter((name) => name.startsWith(`${remote} `)).length,
+    ]),
+};
