@@ -1,7 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
+import { benchGrowth } from './growth/growth.ts';
+import { chartsOf, type Measured, renderGrowth, withResult } from './growth/results.ts';
 import { benchManyRemotes } from './many-remotes/many-remotes.ts';
 import { commandLine, type SharedOptions } from './options.ts';
 import type { Setting } from './phases/run.ts';
@@ -23,6 +27,19 @@ const program = commandLine({
     const [mirror, policy] = [await setting('service-mirror'), await setting('policy')];
     const launchers = { 'service-mirror': mirror.launcher, policy: policy.launcher };
     await tell(await benchManyRemotes(options, launchers, mirror.say), options);
+  },
+  growth: async (options) => {
+    const [mirror, policy] = [await setting('service-mirror'), await setting('policy')];
+    const launchers = { 'service-mirror': mirror.launcher, policy: policy.launcher };
+    const { results: file, pictures } = options;
+    let results = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as readonly Measured[]) : [];
+    const found = async (measured: Measured) => {
+      results = withResult(results, measured);
+      await writeFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
+    };
+    await benchGrowth(options, launchers, { say: mirror.say, found });
+    console.log(renderGrowth(results));
+    for (const [name, svg] of chartsOf(results)) await writeFile(join(pictures, name), svg);
   },
 });
 try {

@@ -7,7 +7,13 @@ function read(...args: readonly string[]): object {
   const action = async (options: object): Promise<void> => {
     result = options;
   };
-  const program = commandLine({ policy: action, mirror: action, wireGuard: action, manyRemotes: action });
+  const program = commandLine({
+    policy: action,
+    mirror: action,
+    wireGuard: action,
+    manyRemotes: action,
+    growth: action,
+  });
   for (const command of [program, ...program.commands]) command.configureOutput({ writeOut() {}, writeErr() {} });
   program.parse(args, { from: 'user' });
   return result;
@@ -21,6 +27,18 @@ describe('commandLine', () => {
     { app: 'policy', want: { ...race, ...companions, pods: 10_000, sets: 500, remotes: 1, rollout: 1000 } },
     { app: 'service-mirror', want: { ...race, services: 1000, endpoints: 10, rollout: 100, peerReads: 'endpoints' } },
     { app: 'many-remotes', want: { repeat: 3, settle: 10, remotes: 250, services: 10, changes: 900, rate: 90 } },
+    {
+      app: 'growth',
+      want: {
+        settle: 10,
+        remotes: [1, 10, 50, 100, 250],
+        percent: 100,
+        changes: 900,
+        rate: 90,
+        results: 'dist/growth.json',
+        pictures: 'docs/pictures',
+      },
+    },
     { app: 'wireguard', want: { ...shared, nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(read(app)).toEqual(want);
@@ -44,6 +62,9 @@ describe('commandLine', () => {
     { args: 'policy --network-policies --remotes 2', message: 'cannot be used with' },
     { args: 'policy --remotes 2 --peer x', message: 'cannot be used with' },
     { args: 'policy --services 1', message: "unknown option '--services'" },
+    { args: 'growth --remotes 1,251', message: 'It must be a whole number from 1 to 250.' },
+    { args: 'growth --remotes 1,,2', message: 'It must be a whole number from 1 to 250.' },
+    { args: 'growth --app demo', message: 'Allowed choices are policy, companions, service-mirror' },
     { args: 'wireguard --nodes 16385', message: 'from 1 to 16384' },
     { args: 'wireguard --peer x', message: "unknown option '--peer'" },
   ])('refuses $args', ({ args, message }) => {

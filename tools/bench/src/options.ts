@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { growing } from './growth/growing-shop.ts';
 import { MOST_REMOTES } from './policy/fleet.ts';
 import { MOST_REMOTES as MANY_REMOTES } from './many-remotes/shop.ts';
 import { type SourceKind, sourceKinds } from './service-mirror/source-objects.ts';
@@ -59,16 +60,33 @@ export type ManyRemotesOptions = Pick<SharedOptions, 'repeat' | 'settle' | 'json
   readonly rate: number;
 };
 
+export type GrowthOptions = Pick<SharedOptions, 'settle'> & {
+  /** Default: all of them, one after the other. */
+  readonly app?: (typeof growing)[number];
+  /** Numbers of remote clusters. */
+  readonly remotes: readonly number[];
+  /** Of the whole size; 0: the remotes have nothing. */
+  readonly percent: number;
+  readonly changes: number;
+  /** Changes a second. */
+  readonly rate: number;
+  /** The file that keeps the figures of all runs. */
+  readonly results: string;
+  /** The folder of the charts. */
+  readonly pictures: string;
+};
+
 /** What runs each bench. */
 type Actions = {
   readonly policy: (options: PolicyOptions) => Promise<void>;
   readonly mirror: (options: MirrorOptions) => Promise<void>;
   readonly wireGuard: (options: WireGuardOptions) => Promise<void>;
   readonly manyRemotes: (options: ManyRemotesOptions) => Promise<void>;
+  readonly growth: (options: GrowthOptions) => Promise<void>;
 };
 
 /** The program: a command for each app. It throws a CommanderError for a wrong command line, and for help. */
-export function commandLine({ policy, mirror, wireGuard, manyRemotes }: Actions): Command {
+export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth }: Actions): Command {
   const program = new Command('npm run bench --')
     .description('Measures the bundle of an app on its own API servers.')
     .showHelpAfterError()
@@ -120,6 +138,23 @@ export function commandLine({ policy, mirror, wireGuard, manyRemotes }: Actions)
     .option('--changes <n>', 'changed endpoints of each kind', natural(1), 900)
     .option('--rate <n>', 'changes a second', natural(1), 90)
     .action(manyRemotes);
+
+  settling(program.command('growth'))
+    .description(
+      'Measures an app with several numbers of remotes, and draws how its figures grow. All API servers are embedded.',
+    )
+    .addOption(new Option('--app <name>', 'what is measured; companions: policy with NetworkPolicies').choices(growing))
+    .option('--remotes <list>', 'numbers of remote clusters', naturals(1, MANY_REMOTES), [1, 10, 50, 100, 250])
+    .option('--percent <n>', 'size of each remote, in percent; 0: idle remotes', natural(0, 100), 100)
+    .option('--changes <n>', 'changed addresses', natural(1), 900)
+    .option('--rate <n>', 'changes a second', natural(1), 90)
+    .option(
+      '--results <file>',
+      'keeps the figures of all runs; a run adds its own, or replaces older ones',
+      'dist/growth.json',
+    )
+    .option('--pictures <folder>', 'gets the charts of all of them', 'docs/pictures')
+    .action(growth);
   return program;
 }
 
@@ -151,10 +186,18 @@ function sharedOptions(command: Command): Command {
 }
 
 function repeated(command: Command): Command {
-  return command
+  return settling(command)
     .option('--repeat <n>', 'rounds of all phases; the table has medians', natural(1), 3)
-    .option('--settle <seconds>', 'wait before memory counts as settled', natural(0), 10)
     .option('--json <file>', 'writes the results of all rounds as JSON');
+}
+
+function settling(command: Command): Command {
+  return command.option('--settle <seconds>', 'wait before memory counts as settled', natural(0), 10);
+}
+
+/** Reads whole numbers with commas between them. */
+function naturals(least: number, most: number): (text: string) => readonly number[] {
+  return (text) => text.split(',').map(natural(least, most));
 }
 
 /** Reads a whole number. */

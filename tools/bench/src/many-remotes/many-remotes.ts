@@ -17,6 +17,7 @@ import {
   NAMESPACE,
   objectsOf,
   type Part,
+  plansFor,
   policyOf,
   rangeOf,
   selectors,
@@ -26,7 +27,7 @@ import {
   writeOf,
 } from './shop.ts';
 
-const MIRRORS = 'sys-semaphore';
+export const MIRRORS = 'sys-semaphore';
 /** What the other number of remotes is compared with. */
 const FEW = 2;
 /** How much more a change may cost with many remotes, or of a Service with many sources, than a plain mirror with few. */
@@ -34,7 +35,7 @@ const MOST = 1.3;
 
 type App = 'service-mirror' | 'policy';
 
-const rights: Readonly<Record<App, Rights>> = {
+export const rights: Readonly<Record<App, Rights>> = {
   'service-mirror': {
     remote: rulesOf(deployedRights('service-mirror/remote', 'service-mirror/components/remote-mcs')),
     local: rulesOf(
@@ -130,7 +131,7 @@ function toMirrors(figures: Figures): Figures {
 async function startWorld(remotes: number, options: ManyRemotesOptions): Promise<World> {
   const clusters = await startClusters({ embedded: true }, remotes);
   const { local } = clusters;
-  const shop = new Shop({ remotes, services: options.services, pods: podsIn(options) });
+  const shop = new Shop(plansFor({ remotes, services: options.services, pods: podsIn(options) }));
   for (const { api } of [local, ...clusters.remotes])
     for (const crd of deployedCrds('service-mirror/mcs')) await api.defineResource(crd);
   await createNamespaces(local, [MIRRORS, NAMESPACE]);
@@ -146,7 +147,7 @@ async function startWorld(remotes: number, options: ManyRemotesOptions): Promise
 
 const slices = (namespace: string): string => `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
-const watched = {
+export const watched = {
   [slices(MIRRORS)]: readSlice,
   [slices(NAMESPACE)]: readSlice,
   [`/apis/networking.k8s.io/v1/networkpolicies?labelSelector=${companionLabel}`]: readCompanion,
@@ -202,7 +203,7 @@ async function* phases(
 }
 
 /** Writes the present addresses of a part, one write after the other of each, as an old one must not come last. */
-function writerIn({ remotes }: Clusters): (part: Part) => Promise<void> {
+export function writerIn({ remotes }: Clusters): (part: Part) => Promise<void> {
   const last = new Map<Part, Promise<void>>();
   return (part) => {
     const write = (last.get(part) ?? Promise.resolve()).then(() => {
@@ -214,13 +215,13 @@ function writerIn({ remotes }: Clusters): (part: Part) => Promise<void> {
   };
 }
 
-/** Resolves when the local cluster has had all of these addresses, from now on. */
-async function allSeen(watch: LocalWatch, addresses: ReadonlySet<string>, program: Program): Promise<void> {
+/** Resolves with the time when the local cluster has had all of these addresses, from now on. */
+export async function allSeen(watch: LocalWatch, addresses: ReadonlySet<string>, program: Program): Promise<number> {
   const missing = new Set(addresses);
-  await watch.until(
-    ({ items }) => {
+  return watch.until(
+    ({ items, atMs }) => {
       for (const item of items) missing.delete(item);
-      return missing.size === 0 ? true : undefined;
+      return missing.size === 0 ? atMs : undefined;
     },
     { signal: within(program) },
   );
@@ -229,7 +230,7 @@ async function allSeen(watch: LocalWatch, addresses: ReadonlySet<string>, progra
 /** Writes at any pace: what is measured is the cost of one. */
 const UNLIMITED = { 'min-write-interval': '1ms', 'max-remote-writes': '100000' };
 
-async function mirrorFlags({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
+export async function mirrorFlags({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
   const config = join(dir, 'service-mirror.json');
   const file = {
     global: {
@@ -245,7 +246,7 @@ async function mirrorFlags({ local, remotes, dir }: Place): Promise<Readonly<Rec
   return { config, ...UNLIMITED };
 }
 
-async function policyFlags({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
+export async function policyFlags({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
   const config = join(dir, 'policy.json');
   const file = { remotes: remotes.map((remote, i) => ({ ...remote, allowedPodCIDRs: [rangeOf(i)] })) };
   await writeFile(config, JSON.stringify(file));

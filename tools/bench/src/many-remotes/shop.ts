@@ -28,6 +28,9 @@ export type Part = {
   readonly ips: string[];
 };
 
+/** A part before it has addresses, and how many it will have. */
+export type Plan = Omit<Part, 'ips'> & { readonly ips: number };
+
 export type ShopSize = {
   readonly remotes: number;
   /** Of each kind of Service, and of NetworkPolicies. */
@@ -36,36 +39,45 @@ export type ShopSize = {
   readonly pods: number;
 };
 
+/** Whatever the number of remotes is, there are as many mirrors, and as many addresses in the companions. */
+export function plansFor({ remotes, services, pods }: ShopSize): readonly Plan[] {
+  const apps = Array.from({ length: services }, (_, app) => digits(app, 3));
+  const everywhere = Array.from({ length: remotes }, (_, remote) => remote);
+  return [
+    ...apps.map((app, i): Plan => ({
+      subject: 'mirror',
+      remote: i % remotes,
+      name: `mirrored-${app}`,
+      ips: ENDPOINTS,
+    })),
+    ...everywhere.flatMap((remote) =>
+      apps.flatMap((app): Plan[] => [
+        { subject: 'global Service', remote, name: `global-${app}`, ips: ENDPOINTS },
+        { subject: 'import', remote, name: `exported-${app}`, ips: ENDPOINTS },
+        ...Array.from({ length: Math.ceil(pods / remotes) }, (_, i): Plan => {
+          return { subject: 'companion', remote, name: `pod-${app}-${digits(i, 4)}`, ips: 1 };
+        }),
+      ]),
+    ),
+  ];
+}
+
 /** The addresses of a remote have its index. */
 export const MOST_REMOTES = 250;
 
 /** The range of a remote's addresses: none of 10.0.0.0/8, where the embedded clusters have their Services. */
 export const rangeOf = (remote: number): string => `11.${remote}.0.0/16`;
 
-/** What the remotes have. Whatever their number is, there are as many mirrors, and as many addresses in the companions. */
+/** What the remotes have. */
 export class Shop {
   readonly parts: readonly Part[];
   /** How many addresses each remote had so far. */
   readonly #given = new Map<number, number>();
 
-  constructor({ remotes, services, pods }: ShopSize) {
-    const named = (subject: Subject, remote: number, name: string, ips: number): Part => {
-      return { subject, remote, name, ips: Array.from({ length: ips }, () => this.#nextAddress(remote)) };
-    };
-    const apps = Array.from({ length: services }, (_, app) => digits(app, 3));
-    const everywhere = Array.from({ length: remotes }, (_, remote) => remote);
-    this.parts = [
-      ...apps.map((app, i) => named('mirror', i % remotes, `mirrored-${app}`, ENDPOINTS)),
-      ...everywhere.flatMap((remote) =>
-        apps.flatMap((app) => [
-          named('global Service', remote, `global-${app}`, ENDPOINTS),
-          named('import', remote, `exported-${app}`, ENDPOINTS),
-          ...Array.from({ length: Math.ceil(pods / remotes) }, (_, i) =>
-            named('companion', remote, `pod-${app}-${digits(i, 4)}`, 1),
-          ),
-        ]),
-      ),
-    ];
+  constructor(plans: readonly Plan[]) {
+    this.parts = plans.map(({ ips, ...plan }) => {
+      return { ...plan, ips: Array.from({ length: ips }, () => this.#nextAddress(plan.remote)) };
+    });
   }
 
   /** All addresses of these subjects now. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { clusterSetLabel, companionLabel, companionSourceKey } from '@kube-semaphore/network-policies';
 import { deployedRights, rulesOf } from '@kube-semaphore/testkit';
 import { CONNECTIONS, createNamespaces, send } from '../load/clusters.ts';
 import type { Holding } from '../measure/holdings.ts';
+import { whileProbed } from '../measure/longest-answers.ts';
 import { atRate, inParallel } from '../measure/pace.ts';
 import { type Program, within } from '../measure/program.ts';
 import { percentile } from '../measure/summary.ts';
@@ -12,7 +11,6 @@ import { type Bench, CHANGES_PER_SECOND, removeAll } from '../phases/bench.ts';
 import { type Course, WRITES_PER_SECOND } from '../phases/race.ts';
 import type { Figures, Targets } from '../report/report.ts';
 import { expectedNets, type Fleet, setOf } from './fleet.ts';
-import type { LongestAnswers, Probed } from './health-probe.ts';
 import { type Conditions, type Kind, ROLLOUT } from './sets.ts';
 
 /** Each NetworkPolicy admits the Pods of one workload from namespaces with the label `stage: open`. */
@@ -124,10 +122,6 @@ async function reevaluate(bench: Bench, fleet: Fleet, program: Program, port: nu
   const { watch } = bench;
   const expected = expectedNets(fleet.members);
   const signal = within(program);
-  const workerData: Probed = { pid: program.pid, port };
-  const probe = new Worker(new URL('./health-probe.ts', import.meta.url), { workerData });
-  const answered = once(probe, 'message', { signal }) as Promise<[LongestAnswers]>;
-  await once(probe, 'online', { signal });
   const closeAndOpen = async (): Promise<number> => {
     const nothing = new Map(Array.from(expected.keys(), (key) => [key, new Set<string>()]));
     await Promise.all([watch.complete(nothing, { signal }), relabel(bench, fleet, CLOSED)]);
@@ -135,10 +129,7 @@ async function reevaluate(bench: Bench, fleet: Fleet, program: Program, port: nu
     const [{ allAtMs }] = await Promise.all([watch.complete(expected, { signal }), relabel(bench, fleet, OPEN)]);
     return (allAtMs - startMs) / 1000;
   };
-  const [seconds, [{ longestMs, longestRunningMs }]] = await Promise.all([
-    closeAndOpen().finally(() => probe.postMessage('end')),
-    answered,
-  ]);
+  const { result: seconds, longestMs, longestRunningMs } = await whileProbed(program, port, closeAndOpen);
   return {
     'labels of all namespaces: all companions written after': [seconds, 's'],
     // The event loop was held up for almost that long.

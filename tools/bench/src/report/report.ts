@@ -114,7 +114,8 @@ function verdictOf(
 
 const size = (value: Value): number => (typeof value === 'number' ? value : total(value));
 
-function format(value: Value | undefined, unit: Unit): string {
+/** A value with its unit; empty without one. */
+export function format(value: Value | undefined, unit: Unit): string {
   if (value === undefined) return '';
   if (typeof value === 'object')
     return Object.entries(value)
