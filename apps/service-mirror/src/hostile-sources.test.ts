@@ -11,6 +11,7 @@ import { readService } from './endpoints/remote/read-service.ts';
 import { readSlice } from './endpoints/remote/read-slice.ts';
 import { ServiceReconciler } from './services/reconciler.ts';
 import type { Target } from './endpoints/desired/target.ts';
+import { noDecisions } from '../test/support/no-decisions.ts';
 
 const mirrorNamespace = 'sys-semaphore';
 const codecs = { service: new Codec(serviceKind), slice: new Codec(endpointSliceKind) };
@@ -32,10 +33,17 @@ function sourceOf({ service, slices }: { readonly service: KubeObject; readonly 
 
 /** Everything that would be written to an empty mirror namespace. */
 function writesOf(target: Target): readonly Change[] {
-  const local = { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => undefined };
+  const local = {
+    isSynced: () => true,
+    service: () => undefined,
+    slice: () => undefined,
+    slices: () => [],
+    endpoints: () => undefined,
+  };
   const write = () => Promise.reject(new Error('a plan writes nothing'));
   return new ServiceReconciler({
     local,
+    decisions: noDecisions,
     targets: { target: () => target },
     keys: { claimants: () => [], sourcesOf: () => [] },
     write,

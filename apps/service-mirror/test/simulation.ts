@@ -8,6 +8,7 @@ import { mirrorTarget } from '../src/services/desired/mirrors/target.ts';
 import type { ObservedService, ObservedSlice } from '../src/endpoints/desired/observed.ts';
 import { ServiceReconciler } from '../src/services/reconciler.ts';
 import type { SourceService, SourceSlice } from '../src/endpoints/desired/source.ts';
+import { noDecisions } from './support/no-decisions.ts';
 
 /** Prefixes by cluster: two begin alike, so that their sources can have one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([
@@ -31,6 +32,10 @@ class Local {
 
   service(name: string): ObservedService | undefined {
     return this.#services.get(name);
+  }
+
+  slice(name: string): ObservedSlice | undefined {
+    return this.#slices.get(name);
   }
 
   slices(service: string): readonly ObservedSlice[] {
@@ -157,6 +162,7 @@ export class Simulation {
     for (const cluster of prefixes.keys()) this.#truth.set(cluster, emptyRemote());
     this.#reconciler = new ServiceReconciler({
       local: this.local,
+      decisions: noDecisions,
       targets: { target: (key) => this.#target(key) },
       keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
       write: (change) => Promise.resolve(this.#write(change)),

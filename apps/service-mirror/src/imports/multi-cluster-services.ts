@@ -4,7 +4,6 @@ import type {
   Feature,
   KeyContext,
   Leader,
-  LeaderQueue,
   LocalWrites,
   PlannedWrite,
   Remote,
@@ -16,6 +15,8 @@ import { ImportWriter } from './local/import-writer.ts';
 import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
 import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
+import { Decisions } from '../endpoints/decisions.ts';
+import type { Exporter } from './desired/import.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
 import type { QueueMetrics } from '../metrics/queue.ts';
@@ -36,7 +37,7 @@ export type MultiClusterServicesOptions = Omit<McsClustersOptions, 'imports' | '
 /** Multi-Cluster Services (KEP-1645): makes ServiceImports of the exports of all clusters. Only with `mcs` in the config. */
 export class MultiClusterServices implements Feature {
   readonly #options: MultiClusterServicesOptions;
-  readonly #queue: LeaderQueue;
+  readonly #queue: Decisions<Exporter>;
   readonly #states = new RoutingStates();
   readonly #imports: LocalImports;
   readonly #clusters: McsClusters;
@@ -45,7 +46,7 @@ export class MultiClusterServices implements Feature {
   constructor(options: MultiClusterServicesOptions) {
     const { client, sources, remotes, writes, leader, observer } = options;
     this.#options = options;
-    const queue = leader.queue(this, { observer });
+    const queue = new Decisions<Exporter>(leader.queue(this, { observer }));
     this.#queue = queue;
     const imports = new LocalImports({
       ...options,
@@ -67,6 +68,7 @@ export class MultiClusterServices implements Feature {
     this.#reconciler = new ImportReconciler({
       ...options,
       states: this.#states,
+      decisions: queue,
       imports,
       clusters,
       families: () => sources.families,

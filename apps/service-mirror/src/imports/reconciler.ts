@@ -23,8 +23,13 @@ import {
   withoutTimes,
 } from './desired/changes.ts';
 import { conditionChange, conflictReasons } from './desired/conditions.ts';
-import { forbiddenNamespace, forbiddenPart, gatedPart } from './desired/export-part.ts';
-import { desiredImport, type ImportInput, type ImportTarget } from './desired/import.ts';
+import type { Decisions } from '../endpoints/decisions.ts';
+import type { Decision } from '../endpoints/desired/merged/decision.ts';
+import { diffSlices, ownerOf } from '../endpoints/desired/diff/slices.ts';
+import { isFallback } from '../endpoints/desired/routing/in-role.ts';
+import { type ExportPart, forbiddenNamespace, forbiddenPart, gatedPart } from './desired/export-part.ts';
+import { desiredImport, type Exporter, type ImportInput, type ImportTarget } from './desired/import.ts';
+import { isOfHeadless } from './desired/slices.ts';
 import type { ImportObjects } from './desired/objects.ts';
 import { plannedChanges } from './desired/planned.ts';
 import { NO_ORPHANS, orphanParts, retainedExports } from './desired/retained.ts';
@@ -45,14 +50,16 @@ export type ImportReconcilerOptions = {
     readonly local: Pick<Settings['local'], 'name' | 'properties'>;
   };
   readonly remotes: RemoteList<Pick<RemoteSettings, 'name' | 'properties'>>;
-  readonly imports: Pick<LocalImports, 'hasNamespace' | 'import' | 'isSynced' | 'observed' | 'service'>;
+  readonly imports: Pick<LocalImports, 'hasNamespace' | 'import' | 'isSynced' | 'observed' | 'service' | 'slice'>;
   readonly clusters: Pick<McsClusters, 'diagnose' | 'has'> & {
     readonly all: readonly Pick<McsCluster, 'cluster' | 'part' | 'synced'>[];
+    get(cluster: string): Pick<McsCluster, 'cluster' | 'part'> | undefined;
     readonly local: Pick<McsCluster, 'synced'> & {
       readonly exports: Pick<McsCluster['exports'], 'own'>;
       readonly services: Pick<McsCluster['services'], 'service'>;
     };
   };
+  readonly decisions: Pick<Decisions<Exporter>, 'changedSlices' | 'keep' | 'forget'>;
   readonly writes: Pick<ImportWrites, 'write' | 'writeConditions'>;
   /** The families that local Services may have; undefined if unknown. */
   readonly families: () => ImportInput['families'];
@@ -84,6 +91,8 @@ type Findings = {
   /** Of the local cluster's export, if its conditions change. */
   readonly status: StatusChange | undefined;
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** Undefined if a change of endpoints may change more. */
+  readonly decision?: Decision<Exporter> | undefined;
 };
 
 /** A reconcile has four steps, or some more if others write meanwhile. */
@@ -98,16 +107,56 @@ export class ImportReconciler {
   }
 
   async reconcile(key: string, context: KeyContext): Promise<void> {
+    const { clusters, decisions } = this.#options;
     const { writes } = context;
     const at = this.#placeOf(key);
+    if (await this.#changeEndpoints(key, at, context)) return;
     for (let steps = 0; steps < MOST_STEPS; steps++) {
-      const { changes, status, diagnostics } = this.#step(key, at, writes);
+      const { changes, status, diagnostics, decision } = this.#step(key, at, writes);
       const problems = writes.unwritten.flatMap((each) => problemsOf(key, each));
-      this.#options.clusters.diagnose(key, [...diagnostics, ...problems]);
-      if (changes.length === 0 && status === undefined) return;
+      clusters.diagnose(key, [...diagnostics, ...problems]);
+      if (changes.length === 0 && status === undefined) {
+        if (decision !== undefined && writes.unwritten.length === 0) decisions.keep(key, decision);
+        return;
+      }
       const writing = changes.map((due) => this.#write(due, context));
       await Promise.all(status === undefined ? writing : [...writing, this.#writeStatus(status, at, context)]);
     }
+  }
+
+  /** As of global Services. */
+  async #changeEndpoints(key: string, at: ImportAt, context: KeyContext): Promise<boolean> {
+    const { imports, decisions } = this.#options;
+    const desired = decisions.changedSlices(key, (cluster) => this.#undisputedPart(cluster, at));
+    const [first] = desired ?? [];
+    const owner = first && (isOfHeadless(first) ? imports.import(at.namespace, at.name) : imports.service(at));
+    if (desired === undefined || owner === undefined) return desired?.length === 0;
+    const observed = desired.flatMap(
+      (to) => imports.slice(namespaceOf({ kind: 'create-slice', to, owner }, at), to.name) ?? [],
+    );
+    const { writes } = diffSlices(observed, desired, ownerOf(owner));
+    const [fallbacks, preferred] = [
+      writes.filter(({ to }) => isFallback(to)),
+      writes.filter(({ to }) => !isFallback(to)),
+    ];
+    for (const each of [preferred, fallbacks])
+      await Promise.all(each.map((change) => this.#write({ change, at }, context)));
+    if (context.writes.unwritten.length === 0) return true;
+    decisions.forget(key);
+    return false;
+  }
+
+  /** A cluster's part in an import; undefined if it has none, or something must be said about it. */
+  #undisputedPart(cluster: string, at: ImportAt): Exporter | undefined {
+    const { settings, clusters } = this.#options;
+    const found = clusters.get(cluster);
+    if (found === undefined || !isAllowedNamespace(settings.mcs!, at.namespace)) return undefined;
+    const { exporter, diagnostics } = this.#partOf(found, at);
+    return diagnostics.length === 0 ? exporter : undefined;
+  }
+
+  #partOf(cluster: Pick<McsCluster, 'cluster' | 'part'>, at: ImportAt): ExportPart {
+    return gatedPart(cluster.part(at), this.#options.tunnels.gated(cluster.cluster));
   }
 
   /** All that a reconcile of the key would write now, if the API server refused nothing. */
@@ -138,13 +187,13 @@ export class ImportReconciler {
   /** The next writes of a key, which may be made at once. */
   #step(key: string, at: ImportAt, writes: KeyWrites) {
     const { imports, now = rfc3339 } = this.#options;
-    if (!imports.isSynced()) return { changes: [], status: undefined, diagnostics: [] };
+    if (!imports.isSynced()) return { changes: [], status: undefined, diagnostics: [], decision: undefined };
     const time = now();
-    const { objects, status, diagnostics } = this.#findings(key, at, time);
+    const { objects, status, diagnostics, decision } = this.#findings(key, at, time);
     const waits = ({ change, at: place }: Due): boolean => writes.waitsFor(writeOf(change, place));
     const changes = objects === undefined ? [] : nextOf(objects, { at, time, waits });
     const isDue = status !== undefined && !writes.waitsFor(writeOf(status, at));
-    return { changes, status: isDue ? status : undefined, diagnostics };
+    return { changes, status: isDue ? status : undefined, diagnostics, decision };
   }
 
   async #write({ change, at }: Due, { since, writes }: KeyContext): Promise<void> {
@@ -168,7 +217,7 @@ export class ImportReconciler {
   /** @param time RFC 3339, for conditions whose status changes */
   #findings(key: string, at: ImportAt, time: string): Findings {
     const { imports, clusters } = this.#options;
-    const { wanted, conditions, diagnostics } = this.#target(key, at);
+    const { wanted, conditions, diagnostics, decision } = this.#target(key, at);
     const own = clusters.local.exports.own(at.namespace, at.name);
     const to = own && conditions && conditionChange(own.conditions, conditions, time);
     const status = to && ({ kind: 'update-export-status', from: own!, conditions: to } as const);
@@ -188,23 +237,27 @@ export class ImportReconciler {
       change: 'endpoints' in from ? { kind: 'delete-slice', from } : { kind: 'delete-derived', from },
       at: { ...at, namespace: from.namespace, derivedNamespace: from.namespace },
     }));
-    return { ...findings, objects: { observed, wanted, misplaced: deletions } };
+    const isWhole = waiting.length === 0;
+    return {
+      ...findings,
+      objects: { observed, wanted, misplaced: deletions },
+      decision: isWhole ? decision : undefined,
+    };
   }
 
-  #target(key: string, at: ImportAt): ImportTarget {
-    const { settings, remotes, imports, clusters, families, zones, properties, drains, tunnels, states } =
-      this.#options;
+  #target(key: string, at: ImportAt): ImportTarget & Pick<Findings, 'decision'> {
+    const { settings, remotes, imports, clusters, families, zones, properties, drains, states } = this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
     const isAllowed = isAllowedNamespace(mcs, namespace);
-    const found = clusters.all.map((each) => gatedPart(each.part(at), tunnels.gated(each.cluster)));
+    const found = clusters.all.map((each) => this.#partOf(each, at));
     const parts = isAllowed ? found : found.map((part, i) => forbiddenPart(part, clusters.all[i]!.cluster, namespace));
     const unknown = isAllowed ? clusters.all.filter(({ synced }) => !synced).map(({ cluster }) => cluster) : [];
     const observed = imports.observed(at, this.#isHeadless(at));
     const present = { observed: observed.serviceImport, slices: observed.slices };
     const own = clusters.local.synced ? clusters.local.exports.own(namespace, name) : undefined;
     const exported = isAllowed ? clusters.local.services.service(namespace, name).own : notAllowed(namespace);
-    const { state, ...target } = desiredImport({
+    const target = desiredImport({
       namespace,
       name,
       exporters: parts.flatMap(({ exporter }) => exporter ?? []),
@@ -224,8 +277,14 @@ export class ImportReconciler {
       zones: zones.zones,
       localFirst: mcs.localFirst,
     });
-    states.keep(key, state);
-    return { ...target, diagnostics: [...parts.flatMap(({ diagnostics }) => diagnostics), ...target.diagnostics] };
+    states.keep(key, target.state);
+    const { slicesOf } = target;
+    const undisputed = parts.flatMap(({ exporter, diagnostics }) => (diagnostics.length > 0 ? [] : (exporter ?? [])));
+    return {
+      ...target,
+      diagnostics: [...parts.flatMap(({ diagnostics }) => diagnostics), ...target.diagnostics],
+      decision: slicesOf && { parts: undisputed, slicesOf },
+    };
   }
 
   /** Whether the import is headless now. */

@@ -2,7 +2,6 @@ import {
   type Feature,
   type KeyContext,
   type Leader,
-  type LeaderQueue,
   type LocalWrites,
   type PlannedWrite,
   type Remote,
@@ -22,6 +21,8 @@ import type { MirrorMetrics } from '../metrics/metrics.ts';
 import type { QueueMetrics } from '../metrics/queue.ts';
 import type { Plan } from '../plan.ts';
 import { askedNames } from './desired/asked-names.ts';
+import { Decisions } from '../endpoints/decisions.ts';
+import type { GlobalParticipant } from './desired/globals/service.ts';
 import { ChangeWriter } from './local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './local/mirror-namespace.ts';
 import { LocalObjects } from './local/objects.ts';
@@ -63,7 +64,7 @@ export class Mirrors implements Feature {
   readonly local: LocalObjects;
   readonly clusters: SourceClusters;
   readonly #writes: MirrorsOptions['writes'];
-  readonly #queue: LeaderQueue;
+  readonly #queue: Decisions<GlobalParticipant>;
   readonly #states = new RoutingStates();
   readonly #keys: ServiceKeys;
   readonly #writer: ObjectWriter;
@@ -75,7 +76,7 @@ export class Mirrors implements Feature {
   constructor(options: MirrorsOptions) {
     const { settings, client, remotes, leader, observer, writes, counts, log } = options;
     this.#writes = writes;
-    const queue = leader.queue(this, { observer });
+    const queue = new Decisions<GlobalParticipant>(leader.queue(this, { observer }));
     const gaps = new Gaps();
     const writer = new ObjectWriter(client, settings.mirrorNamespace);
     const local = new LocalObjects({
@@ -90,11 +91,17 @@ export class Mirrors implements Feature {
     const keys = new ServiceKeys({ ...options, local });
     const clusters = new SourceClusters({ ...options, local, keys, queue });
     const changes = new ChangeWriter({ ...options, writer, local, gaps, clusters });
+    const targets = new Targets({ ...options, local, clusters, keys, states: this.#states });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
       clusters,
-      targets: new Targets({ ...options, local, clusters, keys, states: this.#states }),
+      targets,
+      decisions: {
+        changedSlices: (key) => queue.changedSlices(key, (cluster) => targets.part(key, cluster)),
+        keep: (key, decision) => queue.keep(key, decision),
+        forget: (key) => queue.forget(key),
+      },
       write: (change, context) => changes.write(change, context),
     });
     this.local = local;

@@ -9,6 +9,7 @@ import type { ClusterDiagnostic } from '../endpoints/desired/diagnostic.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../endpoints/desired/observed.ts';
 import { ServiceReconciler } from './reconciler.ts';
 import type { Target } from '../endpoints/desired/target.ts';
+import { noDecisions } from '../../test/support/no-decisions.ts';
 
 const name = 'c2-ns-73736d-web';
 const key = 'c2/ns/web';
@@ -71,7 +72,14 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
   const changes: Change['kind'][] = [];
   let diagnostics: readonly ClusterDiagnostic[] = [];
   const reconciler = new ServiceReconciler({
-    local: { isSynced: () => true, service: () => undefined, slices: () => [], endpoints: () => endpoints },
+    local: {
+      isSynced: () => true,
+      service: () => undefined,
+      slice: () => undefined,
+      slices: () => [],
+      endpoints: () => endpoints,
+    },
+    decisions: noDecisions,
     targets: {
       target: () => ({
         name,
@@ -260,9 +268,11 @@ describe('the slices of several clusters', () => {
       local: {
         isSynced: () => true,
         service: () => ({ ...service, definition: { ...service.definition, ...present } }),
+        slice: () => undefined,
         slices: () => there.map(observed),
         endpoints: () => undefined,
       },
+      decisions: noDecisions,
       targets: {
         target: () => ({
           name,
@@ -453,7 +463,14 @@ describe('a Service that was deleted, and waits for its finalizers', () => {
   ): { readonly changes: readonly string[]; readonly reasons: readonly string[] } {
     const reasons: string[] = [];
     const reconciler = new ServiceReconciler({
-      local: { isSynced: () => true, service: () => present, slices: () => slices, endpoints: () => undefined },
+      local: {
+        isSynced: () => true,
+        service: () => present,
+        slice: () => undefined,
+        slices: () => slices,
+        endpoints: () => undefined,
+      },
+      decisions: noDecisions,
       targets: {
         target: () => ({
           name,

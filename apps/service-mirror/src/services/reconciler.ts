@@ -11,6 +11,10 @@ import { isFallback } from '../endpoints/desired/routing/in-role.ts';
 import type { ChangeContext } from './local/change-writer.ts';
 import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';
+import type { Decisions } from '../endpoints/decisions.ts';
+import type { Decision } from '../endpoints/desired/merged/decision.ts';
+import type { GlobalParticipant } from './desired/globals/service.ts';
+import { serviceNameLabel } from '../names.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
 import { type ClusterDiagnostic, clusterOf, problemOf } from '../endpoints/desired/diagnostic.ts';
 import type { ServiceKeys } from './service-keys.ts';
@@ -27,9 +31,13 @@ import {
 import { inFormOf, released, terminating } from '../endpoints/desired/terminating.ts';
 
 export type ServiceReconcilerOptions = {
-  readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slices' | 'endpoints'>;
+  readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slice' | 'slices' | 'endpoints'>;
   readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
   readonly targets: Pick<Targets, 'target'>;
+  /** About global Services. `changedSlices`: as of `Decisions`, with the present parts. */
+  readonly decisions: Pick<Decisions<GlobalParticipant>, 'keep' | 'forget'> & {
+    changedSlices(key: string): readonly DesiredSlice[] | undefined;
+  };
   /** Makes a change. @returns a Service that was written */
   readonly write: (change: Change, context: ChangeContext) => Promise<Service | undefined>;
   readonly clusters: { diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void };
@@ -38,6 +46,8 @@ export type ServiceReconcilerOptions = {
 /** The changes of a key, in phases: each begins when the one before has ended. */
 type Phases = {
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** Of a global Service: undefined if a change of endpoints may change more. */
+  readonly decision: Decision<GlobalParticipant> | undefined;
   /** The Service to which slices belong: without a UID if it is to be created, undefined while it is being deleted. */
   readonly owner: Owner | undefined;
   readonly service: ServiceChange | undefined;
@@ -71,10 +81,34 @@ export class ServiceReconciler {
   }
 
   async reconcile(key: string, context: KeyContext): Promise<void> {
+    const { decisions, clusters } = this.#options;
+    const { writes } = context;
+    if (await this.#changeEndpoints({ key, ...context })) return;
     const phases = this.#phases(key);
+    if (phases.decision !== undefined) decisions.keep(key, phases.decision);
     await this.#carryOut(phases, { key, ...context });
-    const unwritten = context.writes.unwritten.flatMap((each) => problemsOf(key, each));
-    this.#options.clusters.diagnose(key, [...phases.diagnostics, ...unwritten]);
+    if (writes.unwritten.length > 0) decisions.forget(key);
+    clusters.diagnose(key, [...phases.diagnostics, ...writes.unwritten.flatMap((each) => problemsOf(key, each))]);
+  }
+
+  /**
+   * Writes the slices whose endpoints changed, if nothing else did since the last decision about a global Service.
+   *
+   * @returns whether all is done
+   */
+  async #changeEndpoints(context: WriteContext): Promise<boolean> {
+    const { local, decisions } = this.#options;
+    const { key, writes } = context;
+    const desired = decisions.changedSlices(key);
+    const [first] = desired ?? [];
+    const service = first && local.service(first.labels[serviceNameLabel]!);
+    if (desired === undefined || service === undefined) return desired?.length === 0;
+    const observed = desired.flatMap(({ name }) => local.slice(name) ?? []);
+    const phases = { ...diffSlices(observed, desired, ownerOf(service)), adopted: [] };
+    await this.#writeParts(partsOf(phases), { isEmptied: false, mayWrite: new Set(phases.writes) }, context);
+    if (writes.unwritten.length === 0) return true;
+    decisions.forget(key);
+    return false;
   }
 
   /** What a reconcile of the key would write now. */
@@ -161,8 +195,10 @@ export class ServiceReconciler {
     const objects = fit && isTerminating ? inFormOf(observed, fit) : fit;
     const retained = this.#retainedEndpoints(target, objects?.slices ?? []);
     if (retained !== undefined) diagnostics.push(endpointsRetained(key, retained));
+    const isWhole = fitting.diagnostics.length === 0 && !isTerminating && !target.retainsUnseen;
     const phases: Phases = {
       diagnostics,
+      decision: isWhole ? target.decision : undefined,
       owner: observed === undefined ? { name, uid: '' } : ownerOf(observed),
       ports: observed?.definition.ports ?? [],
       // Another Service can't be created before this one is gone, which the watch reports.
@@ -226,6 +262,7 @@ function changesOf({ service, slices, owner }: Phases): readonly Change[] {
 
 const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
   diagnostics,
+  decision: undefined,
   owner: undefined,
   service: undefined,
   ports: [],

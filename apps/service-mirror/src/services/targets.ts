@@ -1,11 +1,12 @@
-import { type GlobalSource, globalTarget } from './desired/globals/target.ts';
+import type { GlobalParticipant } from './desired/globals/service.ts';
+import { type GlobalSource, type GlobalTarget, globalTarget, undisputedPart } from './desired/globals/target.ts';
 import type { RemoteList } from '@kube-semaphore/multicluster';
 import { mirrorTarget } from './desired/mirrors/target.ts';
 import type { ServiceView, Target } from '../endpoints/desired/target.ts';
 import { memoize } from '@kube-semaphore/memoize';
 import type { LocalObjects } from './local/objects.ts';
 import type { LocalZones } from './local/zones.ts';
-import { parseServiceKey, type ServiceKey } from '../names.ts';
+import { globalServiceName, parseServiceKey, type ServiceKey } from '../names.ts';
 import { orderFor } from '../config/cluster-order.ts';
 import { knownClusters, prefixesOf, type RemoteSettings, type Settings } from '../config/settings.ts';
 import { gatedView } from '../endpoints/desired/gating.ts';
@@ -59,11 +60,30 @@ export class Targets {
     this.#options = options;
   }
 
-  /** What a key wants now; undefined if no cluster of the config has such keys. */
-  target(key: string): Target | undefined {
+  /** What a key wants now; undefined if no cluster of the config has such keys. A mirror has no decision of several clusters. */
+  target(key: string): (Target & Partial<Pick<GlobalTarget, 'decision'>>) | undefined {
     const parsed = parseServiceKey(key);
     if (parsed === undefined) return undefined;
     return parsed.kind === 'global' ? this.#global(key, parsed) : this.#mirror(key, parsed);
+  }
+
+  /** A cluster's part in the global Service of a key; undefined if it has none, or something must be said about it. */
+  part(key: string, cluster: string): GlobalParticipant | undefined {
+    const { settings, clusters, keys } = this.#options;
+    const [parsed, each] = [parseServiceKey(key), clusters.get(cluster)];
+    if (parsed === undefined || each === undefined || keys.overBudget(key, cluster).length > 0) return undefined;
+    const { namespace, name } = parsed;
+    const source = this.#source(each, parsed);
+    const place = { namespace: settings.mirrorNamespace, name: globalServiceName(namespace, name) };
+    return source && undisputedPart(source, { ...place, families: clusters.families });
+  }
+
+  /** What is known of a cluster's Service; undefined if its Services aren't global. */
+  #source(each: Source, { namespace, name }: Pick<ServiceKey, 'namespace' | 'name'>): GlobalSource | undefined {
+    const { cluster, stale } = each;
+    const known = each.source('global')?.view(namespace, name);
+    const isLocal = cluster === this.#options.settings.local.name;
+    return known && sourceOf(this.#gated(cluster, known, 'global'), cluster, isLocal, stale);
   }
 
   #gated(cluster: string, view: ServiceView, use: Use): ServiceView {
@@ -95,21 +115,18 @@ export class Targets {
     return overBudget.length === 0 ? target : { ...target, wanted: 'unknown', diagnostics: overBudget };
   }
 
-  #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): Target | undefined {
+  #global(key: string, { namespace, name }: Extract<ServiceKey, { kind: 'global' }>): GlobalTarget | undefined {
     const { settings, remotes, local, clusters, keys, zones, properties, drains, states } = this.#options;
     const { global, mirrorNamespace } = settings;
     if (global === undefined) return undefined;
     const overBudget = clusters.all.flatMap(({ cluster }) => keys.overBudget(key, cluster));
-    const sources: GlobalSource[] = [];
-    for (const each of clusters.all) {
-      const { cluster, stale } = each;
-      const known = each.source('global')?.view(namespace, name);
-      if (known === undefined) continue;
-      const view = this.#gated(cluster, known, 'global');
-      const isSkipped = overBudget.some((skipped) => skipped.cluster === cluster);
-      sources.push(sourceOf(isSkipped ? withoutPart(view) : view, cluster, cluster === settings.local.name, stale));
-    }
-    const { state, ...target } = globalTarget(
+    const skipped = new Set(overBudget.map(({ cluster }) => cluster));
+    const sources = clusters.all.flatMap((each): readonly GlobalSource[] => {
+      const source = this.#source(each, { namespace, name });
+      if (source === undefined) return [];
+      return [skipped.has(source.cluster) ? { ...source, source: withoutPart(source.source) } : source];
+    });
+    const target = globalTarget(
       { namespace, name },
       {
         clusters: sources,
@@ -128,7 +145,7 @@ export class Targets {
         },
       },
     );
-    states.keep(key, state);
+    states.keep(key, target.state);
     return { ...target, diagnostics: [...overBudget, ...target.diagnostics] };
   }
 }

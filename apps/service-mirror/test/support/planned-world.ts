@@ -40,6 +40,7 @@ import { ServiceKeys } from '../../src/services/service-keys.ts';
 import { skippedIn } from '../../src/endpoints/remote/slices.ts';
 import { heldSlices } from '../../src/endpoints/remote/stored.ts';
 import { Targets } from '../../src/services/targets.ts';
+import { noDecisions } from './no-decisions.ts';
 
 /** What one cluster has of the Service, which is selected for mirrors and global Services, and exported. */
 export type PlannedCluster = {
@@ -261,7 +262,8 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: D
     states: new RoutingStates(),
   });
   return new ServiceReconciler({
-    local: { ...local, isSynced: () => true, endpoints: () => undefined },
+    local: { ...local, isSynced: () => true, slice: () => undefined, endpoints: () => undefined },
+    decisions: noDecisions,
     targets,
     keys,
     write: () => Promise.reject(new Error('a plan writes nothing')),
@@ -356,10 +358,13 @@ function importsOf(
       hasNamespace: () => mcs.hasNamespace,
       import: () => serviceImport,
       service: () => service,
+      slice: () => undefined,
       observed: () => ({ serviceImport, service, slices: [], misplaced: [] }),
     },
+    decisions: noDecisions,
     clusters: {
       all,
+      get: (cluster) => all.find((each) => each.cluster === cluster),
       has: (cluster) => sources.some((each) => each.cluster === cluster),
       diagnose,
       local: {

@@ -175,7 +175,11 @@ describe('desiredImport', () => {
     );
     fc.assert(
       fc.property(permuted, ({ input, exporters }) => {
-        expect(desiredImport({ ...input, exporters, own })).toEqual(desiredImport({ ...input, own }));
+        const { slicesOf, ...all } = desiredImport({ ...input, own });
+        const { slicesOf: inThisOrder, ...again } = desiredImport({ ...input, exporters, own });
+        expect(again).toEqual(all);
+        const [one] = input.exporters;
+        expect(one && inThisOrder?.(one)).toEqual(one && slicesOf?.(one));
       }),
     );
   });

@@ -10,6 +10,7 @@ import { type ClusterDiagnostic, problemOf } from '../../endpoints/desired/diagn
 import { withExported } from '../../endpoints/desired/diff/marks.ts';
 import { oldestFirst } from '../../endpoints/desired/merged/merge-definitions.ts';
 import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
+import type { Decision } from '../../endpoints/desired/merged/decision.ts';
 import { shortPortNames } from '../../endpoints/desired/port-names.ts';
 import type { PortNames } from '../../endpoints/desired/merged/merge-ports.ts';
 import { memoize } from '@kube-semaphore/memoize';
@@ -73,6 +74,8 @@ export type ImportTarget = {
   readonly diagnostics: readonly ClusterDiagnostic[];
   /** As in `Global`. */
   readonly state?: RoutingState | undefined;
+  /** As in `Global`. */
+  readonly slicesOf?: Decision<Exporter>['slicesOf'] | undefined;
 };
 
 /** The ServiceImport of one namespace and name, with its objects, and the conditions of the local export. */
@@ -97,9 +100,9 @@ export function desiredImport(unordered: ImportInput): ImportTarget {
   const { namespace, name, placement } = input;
   const { fitting, skipped } = fittingOf(merged, namespace, name, placement.namespace, placement.derived);
   const wish = wishOf(merged, input);
-  const { slices, diagnostics, state } = slicesOf(fitting, input, wish);
+  const { slices, diagnostics, ...routing } = slicesOf(fitting, input, wish);
   const wanted = { ...importOf(fitting, input, wish), service: derivedService(fitting, input, wish), slices };
-  return { wanted, conditions, diagnostics: [...merged.diagnostics, ...skipped, ...diagnostics], state };
+  return { wanted, conditions, diagnostics: [...merged.diagnostics, ...skipped, ...diagnostics], ...routing };
 }
 
 /** The import with the addresses that its Service got. */
@@ -266,7 +269,7 @@ function slicesOf(
   merged: MergedExports,
   input: ImportInput,
   { order, minReady }: RoutingWish,
-): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics' | 'state'> {
+): Pick<ImportObjects, 'slices'> & Pick<ImportTarget, 'diagnostics' | 'state' | 'slicesOf'> {
   const { namespace, name, exporters, retained, orphans, placement, routing, zones } = input;
   const { definition } = merged;
   const derived = definition.headless ? undefined : placement.derived;
@@ -275,12 +278,10 @@ function slicesOf(
     const reason = obstacle.reason === 'Pending' ? 'bad-port' : 'family-not-supported';
     return { slices: [], diagnostics: [problemOf(importKey(namespace, name), reason, obstacle.message)] };
   }
-  const added = exporters.map(({ cluster, stale, slices: sources }) => {
-    const portNames = merged.portNames.get(cluster) ?? NO_NAMES;
-    return { cluster, stale, ...slicesOfOne(sources, cluster, name, derived, definition, portNames) };
-  });
+  const ofCluster = merging(merged, name, derived);
+  const added = exporters.map((each) => ({ cluster: each.cluster, stale: each.stale, ...ofCluster(each) }));
   const fitting = orphans.slices.filter((slice) => isOfHeadless(slice) === definition.headless);
-  const { slices, diagnostics, state } = routedSlices({
+  const { slices, diagnostics, state, routed } = routedSlices({
     key: importKey(namespace, name),
     order,
     minReady,
@@ -293,5 +294,16 @@ function slicesOf(
     },
     context: routing,
   });
-  return { slices, diagnostics: [...added.flatMap((each) => each.diagnostics), ...diagnostics], state };
+  return {
+    slices,
+    diagnostics: [...added.flatMap((each) => each.diagnostics), ...diagnostics],
+    state,
+    slicesOf: routed && ((part) => ofCluster(part).slices.flatMap(routed)),
+  };
 }
+
+/** What becomes of one cluster's slices. */
+const merging =
+  ({ definition, portNames }: MergedExports, name: string, derived: string | undefined) =>
+  ({ cluster, slices }: Pick<Exporter, 'cluster' | 'slices'>) =>
+    slicesOfOne(slices, cluster, name, derived, definition, portNames.get(cluster) ?? NO_NAMES);

@@ -144,6 +144,11 @@ export class LocalImports {
     return this.#imports.get(`${namespace}/${name}`);
   }
 
+  /** One of our slices. */
+  slice(namespace: string, name: string): LocalSlice | undefined {
+    return this.#slices.get(`${namespace}/${name}`);
+  }
+
   /** Our slices of an import, wherever they are. */
   slices(key: string): readonly LocalSlice[] {
     return this.#slicesByImport.slices(key);

@@ -3,7 +3,6 @@ import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import {
   Admissions,
   type Diagnostic,
-  type LeaderQueue,
   remoteBudget,
   type RemoteState,
   reportClusterSetId,
@@ -20,6 +19,8 @@ import type { Importer } from '../../endpoints/remote/export-to.ts';
 import { memoize } from '@kube-semaphore/memoize';
 import type { SliceRules } from '../../endpoints/remote/read-slice.ts';
 import { skippedIn, type StoredSlice } from '../../endpoints/remote/slices.ts';
+import type { Decisions } from '../../endpoints/decisions.ts';
+import type { Part } from '../../endpoints/desired/merged/decision.ts';
 import { ExportSource } from './exports.ts';
 import { ExportedServices, type ServiceSeed } from './services.ts';
 
@@ -38,7 +39,7 @@ export type McsClusterOptions = {
   /** The same cluster for mirrors and global Services; undefined for the local one if its Services aren't global. */
   readonly source: Pick<SourceCluster, 'stale'> | undefined;
   readonly imports: Pick<LocalImports, 'slices'>;
-  readonly queue: Pick<LeaderQueue, 'enqueue'>;
+  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueSlices'>;
   /** All clusters. */
   readonly clusters: { keys(): Iterable<string> };
 };
@@ -82,8 +83,10 @@ export class McsCluster {
     this.services = new ExportedServices({
       ...common,
       hooks: (what) => this.#hooks(what),
-      onChange: (at) => {
-        if (this.exports.export(at.namespace, at.name) !== undefined) this.#changed([keyOf(at)]);
+      onChange: (at, { what }) => {
+        if (this.exports.export(at.namespace, at.name) === undefined) return;
+        if (what === 'service') this.#changed([keyOf(at)]);
+        else this.#slicesChanged(keyOf(at));
       },
     });
   }
@@ -191,9 +194,17 @@ export class McsCluster {
   }
 
   #changed(keys: readonly string[]): void {
-    const { state, queue } = this.#options;
-    state.setHeld(this.held, HELD);
-    queue.enqueue(keys, performance.now());
+    this.#countHeld();
+    this.#options.queue.enqueue(keys, performance.now());
+  }
+
+  #slicesChanged(key: string): void {
+    this.#countHeld();
+    this.#options.queue.enqueueSlices([key], this.cluster, performance.now());
+  }
+
+  #countHeld(): void {
+    this.#options.state.setHeld(this.held, HELD);
   }
 
   #hooks(watch: Watch): ReflectorHooks {
@@ -222,7 +233,7 @@ export class McsCluster {
     const failures = [...this.#failures.values()].toSorted().join('; ');
     const detail = `its exports are unknown, so what is imported from it stays: ${failures}`;
     state.skipped.replace('exports', failures === '' ? [] : [{ kind: 'problem', reason: 'exports-unknown', detail }]);
-    state.setHeld(this.held, HELD);
+    this.#countHeld();
     if (!this.synced || this.#isKnown) return;
     this.#isKnown = true;
     this.#isUnavailable = false;

@@ -1,11 +1,4 @@
-import {
-  type DiagnosticRegister,
-  type LeaderQueue,
-  PerRemote,
-  type Remote,
-  type Remotes,
-  skippedIn,
-} from '@kube-semaphore/multicluster';
+import { type DiagnosticRegister, PerRemote, type Remote, type Remotes, skippedIn } from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
@@ -32,7 +25,7 @@ export type McsClustersOptions = {
   readonly properties: Pick<ClusterPropertyObjects, 'found'>;
   readonly log: Logger;
   readonly metrics: MirrorMetrics;
-  readonly queue: Pick<LeaderQueue, 'enqueue'>;
+  readonly queue: McsClusterOptions['queue'];
 };
 
 /** All clusters whose exports are imported: the remotes of the config, and the local one. */

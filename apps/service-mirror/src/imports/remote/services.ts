@@ -18,8 +18,11 @@ export type ServiceSeed = {
 
 export type ExportedServicesOptions = Pick<SliceSourceOptions, 'client' | 'rules' | 'options' | 'budget'> & {
   readonly hooks: (what: 'Services' | 'EndpointSlices') => ReflectorHooks;
-  /** This Service, or a slice of it, was added, changed or removed. */
-  readonly onChange: (at: { readonly namespace: string; readonly name: string }) => void;
+  /** This Service was added, changed or removed, or slices of it were. */
+  readonly onChange: (
+    at: { readonly namespace: string; readonly name: string },
+    change: { readonly what: 'service' | 'slices' },
+  ) => void;
   /** Of slices whose Service isn't known, as `slice ns/name`. */
   readonly skipped: Pick<DiagnosticRegister, 'replace'>;
 };
@@ -40,7 +43,7 @@ export class ExportedServices {
         definition: undefined,
       }),
       equal: (a, b) => isDeepStrictEqual({ ...a, uid: '' }, { ...b, uid: '' }),
-      onChange: ({ key }) => onChange(nameOf(key)),
+      onChange: ({ key }) => onChange(nameOf(key), { what: 'service' }),
       holding: {
         guard: guardOf({ options }),
         hold: (service) => service,
@@ -59,7 +62,7 @@ export class ExportedServices {
       onChange: ({ key, current }, services) => {
         // Of a slice that is too large, only the name is known.
         skipped.replace(`slice ${key}`, current?.service === '' ? current.skipped : []);
-        for (const service of services) onChange(service);
+        for (const service of services) onChange(service, { what: 'slices' });
       },
     });
   }

@@ -111,6 +111,11 @@ export class LocalObjects {
     return this.#endpoints.get(this.#key(name));
   }
 
+  /** One of our slices. */
+  slice(name: string): ObservedSlice | undefined {
+    return this.#slices.get(this.#key(name));
+  }
+
   /** Our slices of a Service, whatever their names; sorted by name. */
   slices(service: string): readonly ObservedSlice[] {
     return byName(this.#slicesByService.slices(service));

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Diagnostic,
-  type LeaderQueue,
   remoteBudget,
   type RemoteState,
   type RemoteStatus,
@@ -14,6 +13,8 @@ import type { AddressRules } from '@kube-semaphore/net';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
 import type { MirrorOptions } from '../../config/options.ts';
 import type { RemoteSettings } from '../../config/settings.ts';
+import type { Decisions } from '../../endpoints/decisions.ts';
+import type { Part } from '../../endpoints/desired/merged/decision.ts';
 import type { Stale } from '../../endpoints/desired/merged/stale-endpoints.ts';
 import type { RemotePlan } from '../../plan.ts';
 import type { ServiceRules } from '../../endpoints/remote/read-service.ts';
@@ -35,7 +36,7 @@ export type SourceClusterOptions = ServiceRules & {
   readonly options: MirrorOptions;
   readonly keys: ServiceKeys;
   readonly metrics: MirrorMetrics;
-  readonly queue: Pick<LeaderQueue, 'enqueue'>;
+  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueSlices'>;
   /** All clusters. */
   readonly clusters: { allKeys(): Iterable<string> };
   /** The remote became stale, or is no longer stale. */
@@ -201,8 +202,9 @@ export class SourceCluster {
         for (const use of uses) queue.enqueue(keys.changed(service, { cluster, use, isRemoved }), since);
       },
       onSlices: (service) =>
-        queue.enqueue(
+        queue.enqueueSlices(
           uses.map((use) => keyOf(use, cluster, service)),
+          cluster,
           performance.now(),
         ),
       counts,

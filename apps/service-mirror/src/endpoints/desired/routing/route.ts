@@ -46,6 +46,11 @@ export type Routed = {
   readonly diagnostics: readonly ClusterDiagnostic[];
   /** Undefined without an order of clusters. */
   readonly state: RoutingState | undefined;
+  /**
+   * What becomes of a slice of a known cluster that isn't stale; empty if the order doesn't name it. Undefined with `minReady`: each
+   * endpoint counts for the roles of all clusters.
+   */
+  readonly routed: ((slice: DesiredSlice) => readonly DesiredSlice[]) | undefined;
 };
 
 type Part = { readonly cluster: string; readonly isStale: boolean };
@@ -62,7 +67,8 @@ export function routedSlices(input: RouteInput): Routed {
   const levels = order && levelsOf(order, clusters, context);
   const fresh = withoutStale(known.filter(({ cluster }) => levels?.has(cluster) !== false));
   const slices = sorted(retained.slices, fresh.slices);
-  if (order === undefined || levels === undefined) return { slices, diagnostics: fresh.diagnostics, state: undefined };
+  if (order === undefined || levels === undefined)
+    return { slices, diagnostics: fresh.diagnostics, state: undefined, routed: (slice) => [slice] };
   const { diagnostics, ...routed } = inOrder(slices, { ...input, order, parts, levels });
   return { ...routed, diagnostics: [...fresh.diagnostics, ...diagnostics] };
 }
@@ -85,18 +91,24 @@ function inOrder(all: readonly DesiredSlice[], input: Ordered): Routed {
   });
   const hasSecond = !isHeadless && hints !== undefined && context.hasAllZones;
   const { roles, ...state } = rolesOf({ ...context, order, members, minReady, hasSecond });
+  const routed = routedBy(roles, hints);
   return {
-    slices: slices.map((slice) =>
-      withRole(slice, roles.get(clusterOfSlice(slice)) ?? 'standby', hints?.local, hints?.remote),
-    ),
+    slices: slices.flatMap(routed),
     diagnostics: [
       ...orderProblems(input),
       ...parts.filter(({ cluster }) => !levels.has(cluster)).map(notInOrder),
       ...members.flatMap((member) => standbyDiagnostic(member, roles.get(member.cluster)!)),
     ],
     state,
+    routed: minReady === undefined ? routed : undefined,
   };
 }
+
+/** @param roles of the clusters that the order names */
+const routedBy = (roles: Roles['roles'], hints: RoutingHints | undefined) => (slice: DesiredSlice) => {
+  const role = roles.get(clusterOfSlice(slice));
+  return role === undefined ? [] : [withRole(slice, role, hints?.local, hints?.remote)];
+};
 
 /** The same slice while its role and the hints are the same: those of all clusters decide about the roles. */
 const withRole = memoize(

@@ -394,7 +394,11 @@ describe('desiredGlobal, whatever the clusters have', () => {
     );
     fc.assert(
       fc.property(orders, ({ input, ...order }) => {
-        expect(desiredGlobal({ ...input, ...order })).toEqual(desiredGlobal(input));
+        const { slicesOf, ...all } = desiredGlobal(input);
+        const { slicesOf: inThisOrder, ...again } = desiredGlobal({ ...input, ...order });
+        expect(again).toEqual(all);
+        const [one] = input.participants;
+        expect(one && inThisOrder?.(one)).toEqual(one && slicesOf?.(one));
       }),
     );
   });

@@ -26,6 +26,7 @@ import { memoize } from '@kube-semaphore/memoize';
 import { localFirstAnnotations, type Routing, routingHints } from '../../../endpoints/desired/routing/routing-hints.ts';
 import type { SourceService } from '../../../endpoints/desired/source.ts';
 import type { Stale } from '../../../endpoints/desired/merged/stale-endpoints.ts';
+import type { Decision } from '../../../endpoints/desired/merged/decision.ts';
 import { routedSlices, type RoutingContext, type RoutingState } from '../../../endpoints/desired/routing/route.ts';
 import { wishAnnotations } from '../../../endpoints/desired/routing/wish.ts';
 
@@ -50,6 +51,8 @@ export type Global = {
   readonly diagnostics: readonly ClusterDiagnostic[];
   /** For the next decision about it; undefined without an order of clusters. */
   readonly state?: RoutingState | undefined;
+  /** As of a `Decision`; undefined if each endpoint matters to other clusters. */
+  readonly slicesOf?: Decision<GlobalParticipant>['slicesOf'] | undefined;
 };
 
 /**
@@ -72,10 +75,11 @@ export function desiredGlobal(input: GlobalInput): Global {
   const isHinted = localFirst || order !== undefined;
   const routing = routingHints({ localFirst: isHinted, hints, zones });
   const zonesFor = (isLocal: boolean) => routing?.[isLocal ? 'local' : 'remote'];
-  const added = participants.map(({ cluster, isLocal, stale, slices }) => {
+  const ofCluster = ({ cluster, isLocal, slices }: GlobalParticipant) => {
     const names = portNames.get(cluster) ?? NO_NAMES;
-    return { cluster, stale, ...slicesOf(slices, cluster, isLocal, service, definition, names, zonesFor(isLocal)) };
-  });
+    return slicesOf(slices, cluster, isLocal, service, definition, names, zonesFor(isLocal));
+  };
+  const added = participants.map((each) => ({ cluster: each.cluster, stale: each.stale, ...ofCluster(each) }));
   const retainedSlices = retained.clusters.flatMap(({ isLocal, slices }) =>
     slices.map((slice) => hinted(slice, zonesFor(isLocal))),
   );
@@ -89,7 +93,7 @@ export function desiredGlobal(input: GlobalInput): Global {
     ...(isHinted && localFirstAnnotations),
   };
   const desired: DesiredService = { name: service, labels: { [globalServiceLabel]: 'true' }, annotations, definition };
-  const { slices, diagnostics, state } = routedSlices({
+  const { slices, diagnostics, state, routed } = routedSlices({
     key,
     order,
     minReady: wish?.minReady,
@@ -103,6 +107,7 @@ export function desiredGlobal(input: GlobalInput): Global {
     wanted: { service: desired, slices },
     diagnostics: [...conflicts, ...added.flatMap((each) => each.diagnostics), ...diagnostics],
     state,
+    slicesOf: routed && ((part) => ofCluster(part).slices.flatMap(routed)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { globalServiceLabel, globalServiceName, mirrorClusterLabel, mirroredSliceLabel } from '../../../names.ts';
 import { desiredGlobal, type Global, type GlobalInput, type GlobalParticipant } from './service.ts';
+import type { Decision } from '../../../endpoints/desired/merged/decision.ts';
 import { retainedForOthers, retainedOf } from '../../../endpoints/desired/merged/retained.ts';
 import type { ClusterDiagnostic } from '../../../endpoints/desired/diagnostic.ts';
 import { localForm, type Place } from '../../../endpoints/desired/local-form.ts';
@@ -26,27 +27,34 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones' | 'routing'>
   readonly retainsUnseen: boolean;
 };
 
+/** `decision`: undefined if there is none, or none that stays while endpoints change. */
+export type GlobalTarget = Target &
+  Pick<Global, 'state'> & { readonly decision: Decision<GlobalParticipant> | undefined };
+
 /** What the key of a global Service wants now. */
 export function globalTarget(
   { namespace, name }: { namespace: string; name: string },
   input: GlobalTargetInput,
-): Target & Pick<Global, 'state'> {
+): GlobalTarget {
   const { clusters, local, mirrorNamespace, families, retainsUnseen, hints, zones, routing } = input;
   const localName = globalServiceName(namespace, name);
   const skippedParts: ClusterDiagnostic[] = [];
   const participants: GlobalParticipant[] = [];
+  const parts: GlobalParticipant[] = [];
   for (const each of clusters) {
     if (each.source.service === undefined) continue;
     const { participant, skipped } = partOf(each, mirrorNamespace, localName, families);
     skippedParts.push(...skipped);
-    if (participant !== undefined) participants.push(participant);
+    if (participant === undefined) continue;
+    participants.push(participant);
+    if (each.source.known && skipped.length === 0) parts.push(participant);
   }
   const unknown = clusters.filter(({ source }) => !source.known);
   const observed = { service: local.service(localName), slices: local.slices(localName) };
   const ofUnknown = retainedOf(observed, unknown);
   const isGone = participants.length === 0 && ofUnknown.clusters.length === 0;
   const retained = isGone ? retainedForOthers(observed, new Set(clusters.map(({ cluster }) => cluster))) : ofUnknown;
-  const { wanted, diagnostics, state } = desiredGlobal({
+  const { wanted, diagnostics, state, slicesOf } = desiredGlobal({
     namespace,
     name,
     participants,
@@ -67,7 +75,18 @@ export function globalTarget(
     retainsEndpoints: false,
     diagnostics: [...skippedParts, ...diagnostics],
     state,
+    decision: slicesOf && { parts, slicesOf },
   };
+}
+
+/** A cluster's part in a global Service; undefined if it isn't known, has none, or something is skipped of it. */
+export function undisputedPart(
+  source: GlobalSource,
+  { namespace, name, families }: Place,
+): GlobalParticipant | undefined {
+  if (!source.source.known || source.source.service === undefined) return undefined;
+  const { participant, skipped } = partOf(source, namespace, name, families);
+  return skipped.length === 0 ? participant : undefined;
 }
 
 type Part = { readonly participant: GlobalParticipant | undefined; readonly skipped: readonly ClusterDiagnostic[] };
