@@ -26,7 +26,7 @@ describe('commandLine', () => {
   it.each([
     { app: 'policy', want: { ...race, ...companions, pods: 10_000, sets: 500, remotes: 1, rollout: 1000 } },
     { app: 'service-mirror', want: { ...race, services: 1000, endpoints: 10, rollout: 100, peerReads: 'endpoints' } },
-    { app: 'many-remotes', want: { repeat: 3, settle: 10, remotes: 250, services: 10, changes: 900, rate: 90 } },
+    { app: 'many-remotes', want: { repeat: 3, settle: 10, remotes: 250, services: 10, changes: 900, rate: 30 } },
     {
       app: 'growth',
       want: {

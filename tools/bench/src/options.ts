@@ -136,7 +136,12 @@ export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth }: 
     .option('--remotes <n>', 'remote clusters', natural(3, MANY_REMOTES), MANY_REMOTES)
     .option('--services <n>', 'services of each kind in each remote, and NetworkPolicies', natural(1, 100), 10)
     .option('--changes <n>', 'changed endpoints of each kind', natural(1), 900)
-    .option('--rate <n>', 'changes a second', natural(1), 90)
+    .option(
+      '--rate <n>',
+      'changes a second; fails if one comes before the last one of the same Service was seen',
+      natural(1),
+      30,
+    )
     .action(manyRemotes);
 
   settling(program.command('growth'))

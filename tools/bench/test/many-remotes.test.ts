@@ -13,3 +13,11 @@ it('measures a change of each kind with many remotes and with two', async ({ sig
   }
   expect(stdout).not.toContain('failed');
 });
+
+it('fails if changes overtake each other', async ({ signal }) => {
+  const size = '--remotes 3 --services 1 --changes 40 --rate 100000 --settle 0 --repeat 1'.split(' ');
+  await expect(runBench(['many-remotes', ...size], { signal })).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/failed in round 1: the last change of mirror 000 was overtaken/) as string,
+  });
+});

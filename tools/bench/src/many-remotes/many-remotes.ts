@@ -24,8 +24,10 @@ import {
   Shop,
   type Subject,
   subjects,
+  thingOf,
   writeOf,
 } from './shop.ts';
+import { Unseen } from './unseen.ts';
 
 export const MIRRORS = 'sys-semaphore';
 /** What the other number of remotes is compared with. */
@@ -172,20 +174,22 @@ async function* phases(
   { changes, rate, settle }: ManyRemotesOptions,
 ): AsyncGenerator<Figures, void> {
   say(`cold sync of ${app}`);
-  const write = writerIn(clusters);
+  const unseen = new Unseen();
   const program = start();
   await allSeen(watch, shop.addresses(SUBJECTS[app]), program);
   await usageAfter(settle, program);
   const make = (subject: Subject, count: number): Promise<readonly number[]> =>
-    atRate(shop.some(subject, count), rate, async (part) => {
-      const address = shop.replaceAddress(part);
-      // On a busy machine, others may have replaced it before the program wrote it.
-      const isSeen = (items: readonly string[]) =>
-        items.includes(address) || (!part.ips.includes(address) && part.ips.some((ip) => items.includes(ip)));
-      const seen = watch.until(({ items, atMs }) => (isSeen(items) ? atMs : undefined), { signal: within(program) });
-      await write(part);
-      const answeredAtMs = performance.now();
-      return (await seen) - answeredAtMs;
+    atRate(shop.some(subject, count), rate, (part) => {
+      return unseen.during(thingOf(part), async () => {
+        const address = shop.replaceAddress(part);
+        const seen = watch.until(({ items, atMs }) => (items.includes(address) ? atMs : undefined), {
+          signal: within(program),
+        });
+        const { method, path, body } = writeOf(part);
+        await send(clusters.remotes[part.remote]!.api.admin, method, path, body);
+        const answeredAtMs = performance.now();
+        return (await seen) - answeredAtMs;
+      });
     });
   say('warming up');
   for (const subject of SUBJECTS[app]) await make(subject, Math.ceil(changes / 4));

@@ -108,6 +108,9 @@ export class Shop {
   }
 }
 
+/** What is local of a part, and of all others like it: one Service, import or companion. */
+export const thingOf = ({ subject, name }: Part): string => `${subject} ${name.split('-')[1]}`;
+
 /** The objects of a part that exist from the start. */
 export function objectsOf(part: Part): readonly KubeObject[] {
   const { subject, name } = part;
