@@ -71,6 +71,28 @@ describe('a cluster that is lost', () => {
   });
 });
 
+describe('a cluster that refuses a request for a while', () => {
+  it('is known again with the next answer, without a new list', async ({ startedSet }) => {
+    const { members, path } = await startedSet({ names: ['c1', 'c2'] });
+    const [c1, c2] = members as [(typeof members)[0], (typeof members)[0]];
+    await c1.export('web', ['10.4.1.1']);
+    await c2.start();
+    await eventually(() => c2.addresses('web'), { c1: ['10.4.1.1'] });
+    await eventually(() => known(c2, 'c1'), true);
+    // A watch that was cut compares histories first, by a list of one object.
+    const undo = await path('c2', 'c1').set(
+      { kind: 'answer', status: 403 },
+      { target: /serviceexports/, verb: 'list' },
+    );
+    await path('c2', 'c1').set({ kind: 'reset', connections: 'open' });
+    await eventually(() => known(c2, 'c1'), false);
+    await undo();
+    await eventually(() => known(c2, 'c1'), true);
+    const labels = { remote: 'c1', kind: 'problem', reason: 'exports-unknown' };
+    expect(await c2.mirror.metric('semaphore_service_mirror_skipped_objects', labels)).toBe(0);
+  });
+});
+
 describe('a program that was down', () => {
   it('finds what was added, changed and removed meanwhile (lighthouse#1416)', async ({ startedSet }) => {
     const { members } = await startedSet({ names: ['c1', 'c2'] });

@@ -209,10 +209,15 @@ export class McsCluster {
 
   #hooks(watch: Watch): ReflectorHooks {
     const { cluster, metrics } = this.#options;
+    const works = (): void => {
+      this.#failures.delete(watch);
+      this.#report();
+    };
     return {
-      onSynced: () => {
-        this.#failures.delete(watch);
-        this.#report();
+      onSynced: works,
+      // What is known stays so over a failure: then no list follows, but the watch goes on.
+      onUp: () => {
+        if (this.#isKnown && this.#failures.has(watch)) works();
       },
       onRestart: ({ reason, error }) => {
         metrics.remoteWatchRestarts.inc({ remote: cluster, reason });
