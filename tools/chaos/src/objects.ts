@@ -55,20 +55,27 @@ export async function startObjects(writes: Writes, { c1 }: Clusters, { stack }: 
     /** Not of what must always be there. */
     async tamper(nth, how) {
       const path = targets[nth % targets.length]!;
-      const { expected, of } = always[path]!;
-      const stays = new Set(expected);
-      const ours = (await c1.admin.list(path)).filter(
-        (each) => isOurs(each) && !of(each).some((text) => stays.has(text)),
-      );
+      const collectionOf = ({ metadata: { namespace } }: KubeObject): string =>
+        namespace === undefined || path.includes('/namespaces/') ? path : inNamespace(path, namespace);
+      const ours = (await c1.admin.list(path)).filter((each) => {
+        const { expected, of } = always[collectionOf(each)] ?? NOTHING;
+        return isOurs(each) && !of(each).some((text) => expected.includes(text));
+      });
       const object = ours[nth % ours.length];
       if (object === undefined) throw new Error('there is no object of ours');
-      const one = `${path}/${object.metadata.name}`;
+      const one = `${collectionOf(object)}/${object.metadata.name}`;
       if (how === 'delete') await c1.admin.delete(one);
       else await c1.admin.request('PATCH', one, edited(object));
     },
     break: (what) => Promise.reject(new Error(`${what} can't break here`)),
   };
 }
+
+const NOTHING = { expected: [], of: () => [] };
+
+/** The collection of one namespace, by that of all. */
+export const inNamespace = (path: string, namespace: string): string =>
+  path.replace(/[^/]+$/, `namespaces/${namespace}/$&`);
 
 const versionOf = ({ metadata: { name, uid, resourceVersion } }: KubeObject): string =>
   `${name} ${uid} ${resourceVersion}`;

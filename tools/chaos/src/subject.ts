@@ -33,7 +33,7 @@ export type Subject = {
   readonly rights: { readonly local: readonly string[]; readonly remote: readonly string[] };
   /** Whether two replicas share a Lease; if not, there is one. */
   readonly elects: boolean;
-  /** The kinds that it needs in the local cluster. */
+  /** The kinds that it needs. Each cluster has them. */
   readonly crds: readonly KubeObject[];
   readonly namespaces: readonly string[];
   readonly flags: readonly string[];

@@ -69,7 +69,11 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
   >;
   const proxies = Object.fromEntries(started.map(([name, { proxy }]) => [name, proxy])) as Record<Name, FaultProxy>;
   const { c1 } = clusters;
-  for (const crd of subject.crds) await c1.defineResource(crd);
+  await Promise.all(
+    names.map(async (name) => {
+      for (const crd of subject.crds) await clusters[name].defineResource(crd);
+    }),
+  );
   for (const change of subject.staying) await make(clusters, change);
 
   // It goes with the cluster, also if this process is killed.

@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
-import { endpointSlice, service } from '@kube-semaphore/testkit';
-import { startObjects, type Writes } from '../objects.ts';
+import { deployedCrds, endpointSlice, service } from '@kube-semaphore/testkit';
+import { inNamespace, startObjects, type Writes } from '../objects.ts';
 import type { Change, Name, State, Subject, View } from '../subject.ts';
+import {
+  changedExport,
+  EXPORTS,
+  IMPORTS,
+  isOfImport,
+  observedImports,
+  STAYING_DERIVED,
+  STAYING_IMPORT,
+  stayingExports,
+  wantedImports,
+} from './imports.ts';
 
 const MIRRORS = 'sys-semaphore';
-const [SERVICES, SLICES] = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices'];
+const [SERVICES, SLICES] = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices'] as const;
 const [LOCAL_SERVICES, LOCAL_SLICES] = [inNamespace(SERVICES, MIRRORS), inNamespace(SLICES, MIRRORS)];
 const SOURCE = 'mirror-svc-source';
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -15,6 +26,9 @@ const SERVICE_NAME = 'kubernetes.io/service-name';
 const ranges: Readonly<Record<string, readonly string[]>> = { c2: ['10.4.', 'fd00:4:'], c3: ['10.5.', 'fd00:5:'] };
 
 const NAMESPACES = ['shop', 'pay'];
+
+/** Few, so that exports of several clusters have one name. */
+const EXPORTED = ['shop'];
 
 /** What the label `mirror` of a Service, and `global`, are: by its name, so that its slices have the same labels. */
 const kinds: Readonly<Record<string, { readonly mirror: boolean; readonly global: boolean; readonly bare?: boolean }>> =
@@ -47,10 +61,6 @@ type Spec = {
   readonly sessionAffinity?: string;
   readonly publishNotReadyAddresses?: boolean;
 };
-
-function inNamespace(path: string | undefined, namespace: string): string {
-  return path!.replace(/[^/]+$/, `namespaces/${namespace}/$&`);
-}
 
 const labelsOf = (name: string): Record<string, string | null> => {
   const { mirror, global } = kinds[name]!;
@@ -140,6 +150,7 @@ const stays = (['c2', 'c3'] as const).flatMap((cluster) => [
 const addressOf = (cluster: string): string => `${ranges[cluster]![0]}0.1`;
 
 const staying: readonly Change[] = [
+  ...stayingExports((cluster) => addressOf(cluster)),
   ...stays.flatMap(({ cluster, name, labels }): Change[] => [
     { cluster, collection: inNamespace(SERVICES, 'shop'), name, object: service({ name, namespace: 'shop', labels }) },
     {
@@ -163,10 +174,10 @@ const staying: readonly Change[] = [
     object: service({ name: 'taken', namespace: 'shop', labels: { mirror: 'true' } }),
   },
   ...['foreign', 'c2-shop-73736d-taken'].flatMap((name): Change[] => [
-    { cluster: 'c1', collection: LOCAL_SERVICES!, name, object: service({ name, namespace: MIRRORS }) },
+    { cluster: 'c1', collection: LOCAL_SERVICES, name, object: service({ name, namespace: MIRRORS }) },
     {
       cluster: 'c1',
-      collection: LOCAL_SLICES!,
+      collection: LOCAL_SLICES,
       name: `${name}-0`,
       object: endpointSlice({ name: `${name}-0`, namespace: MIRRORS, service: name, endpoints: ['192.0.2.1'] }),
     },
@@ -232,10 +243,24 @@ function wantedSlices(
   });
 }
 
+/** The endpoints of a slice of an export. */
+const importedEndpoints = (
+  { endpoints }: Pick<Slice, 'endpoints'>,
+  cluster: string,
+  headless: boolean,
+): readonly string[] =>
+  byText((endpoints ?? []).flatMap((endpoint) => wantedEndpoint(endpoint, cluster, { headless })));
+
 function wanted(state: State, remotes: readonly string[]): View {
   const view: Record<string, object> = {};
+  // While a remote is out of the file, what imports have of it stays, and nothing says any more what that is.
+  if (remotes.length === 2)
+    Object.assign(
+      view,
+      wantedImports(state, ['c1', ...remotes], { namespaces: EXPORTED, endpointsOf: importedEndpoints }),
+    );
   for (const cluster of ['c1', ...remotes]) {
-    const { [SERVICES!]: services = [], [SLICES!]: slices = [] } = state[cluster]!;
+    const { [SERVICES]: services = [], [SLICES]: slices = [] } = state[cluster]!;
     for (const source of services) {
       const { namespace = '', name, labels = {} } = source.metadata;
       if ((source['spec'] as Spec).type === 'ExternalName' || namespace === MIRRORS) continue;
@@ -262,41 +287,58 @@ function wanted(state: State, remotes: readonly string[]): View {
 /** Of clusters that left the file, everything stays as it is, and so do global Services that only they have. */
 function observed(objects: Readonly<Record<string, readonly KubeObject[]>>, remotes: readonly string[]): View {
   const isOfFile = (source: string): boolean => ['c1', ...remotes].includes(source.split('/')[0]!);
-  const slices = (objects[LOCAL_SLICES!] as readonly Slice[]).filter(isOurs).map((slice): [string, object] => [
-    slice.metadata.name,
-    {
-      service: slice.metadata.labels?.[SERVICE_NAME],
-      source: slice.metadata.annotations?.[SOURCE] ?? '',
-      addressType: slice.addressType,
-      ports: slice['ports'],
-      endpoints: byText((slice.endpoints ?? []).map(endpointOf)),
-    },
-  ]);
-  const services = objects[LOCAL_SERVICES!]!.filter(isOurs).map((object): [string, object] => {
+  const ours = (objects[SLICES] as readonly Slice[]).filter(isOurs);
+  const slices = ours
+    .filter((slice) => !isOfImport(slice))
+    .map((slice): [string, object] => [
+      slice.metadata.name,
+      {
+        service: slice.metadata.labels?.[SERVICE_NAME],
+        source: slice.metadata.annotations?.[SOURCE] ?? '',
+        addressType: slice.addressType,
+        ports: slice['ports'],
+        endpoints: byText((slice.endpoints ?? []).map(endpointOf)),
+      },
+    ]);
+  const services = objects[LOCAL_SERVICES]!.filter(isOurs).map((object): [string, object] => {
     const { name, annotations = {} } = object.metadata;
     const { [SOURCE]: source = '', 'global-svc-clusters': clusters = '' } = annotations;
     return [name, { source, clusters, ...definitionOf(object) }];
   });
   const isSeen = ([, { source, clusters }]: [string, { source?: string; clusters?: string }]): boolean =>
     source!.startsWith('global/') ? clusters!.split(',').some(isOfFile) : isOfFile(source!);
-  return Object.fromEntries([...services, ...slices].filter(isSeen));
+  const imports = observedImports(
+    { imports: objects[IMPORTS]!, exports: objects[EXPORTS]!, derived: objects[LOCAL_SERVICES]!, slices: ours },
+    (endpoint) => JSON.stringify(endpointOf(endpoint as Endpoint)),
+  );
+  return { ...Object.fromEntries([...services, ...slices].filter(isSeen)), ...(remotes.length === 2 && imports) };
 }
 
-const isOurs = ({ metadata: { annotations = {} } }: KubeObject): boolean => SOURCE in annotations;
+const isOurs = ({ metadata: { annotations = {}, labels = {} } }: KubeObject): boolean =>
+  SOURCE in annotations || labels['app.kubernetes.io/managed-by'] === 'semaphore-service-mirror';
 
 const writes: Writes = {
-  targets: [LOCAL_SERVICES!, LOCAL_SLICES!],
+  targets: [LOCAL_SERVICES, SLICES, IMPORTS, EXPORTS],
   observed,
   isOurs,
-  isSource: () => false,
+  isSource: ({ metadata }) => metadata.namespace !== MIRRORS,
   edited: ({ kind, endpoints }) =>
-    kind === 'EndpointSlice' || endpoints !== undefined
-      ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
-      : { spec: { sessionAffinity: 'ClientIP' } },
+    kind === 'ServiceImport'
+      ? { spec: { ports: [{ name: 'edited', protocol: 'TCP', port: 9 }] } }
+      : kind === 'EndpointSlice' || endpoints !== undefined
+        ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
+        : { spec: { sessionAffinity: 'ClientIP' } },
   always: {
-    [LOCAL_SERVICES!]: { expected: stays.map(({ makes }) => makes), of: ({ metadata }) => [metadata.name] },
-    [LOCAL_SLICES!]: {
-      expected: stays.map(({ cluster, makes }) => `${makes} ${addressOf(cluster)}`),
+    [LOCAL_SERVICES]: {
+      expected: [...stays.map(({ makes }) => makes), STAYING_DERIVED],
+      of: ({ metadata }) => [metadata.name],
+    },
+    [inNamespace(IMPORTS, 'shop')]: { expected: [STAYING_IMPORT], of: ({ metadata }) => [metadata.name] },
+    [LOCAL_SLICES]: {
+      expected: [
+        ...stays.map(({ cluster, makes }) => `${makes} ${addressOf(cluster)}`),
+        ...['c2', 'c3'].map((cluster) => `${STAYING_DERIVED} ${addressOf(cluster)}`),
+      ],
       of: (slice) =>
         ((slice as Slice).endpoints ?? [])
           .filter(({ conditions }) => conditions?.ready !== false)
@@ -310,9 +352,12 @@ const writes: Writes = {
 export const serviceMirror: Subject = {
   app: 'service-mirror',
   prefix: 'semaphore_service_mirror',
-  rights: { local: ['service-mirror/base', 'service-mirror/components/global'], remote: ['service-mirror/remote'] },
+  rights: {
+    local: ['service-mirror/base', 'service-mirror/components/global', 'service-mirror/components/mcs'],
+    remote: ['service-mirror/remote', 'service-mirror/components/remote-mcs'],
+  },
   elects: true,
-  crds: [],
+  crds: deployedCrds('service-mirror/mcs'),
   namespaces: [MIRRORS, ...NAMESPACES],
   flags: [],
   configFlag: 'config',
@@ -326,6 +371,7 @@ export const serviceMirror: Subject = {
       serviceSync: true,
       endpointSliceSync: true,
     },
+    mcs: { namespaces: NAMESPACES, derivedServices: 'mirrorNamespace' },
     localCluster: { name: 'c1', zones: ['z1'], kubeConfigPath: local },
     remoteClusters: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
       name,
@@ -335,9 +381,11 @@ export const serviceMirror: Subject = {
     })),
   }),
   staying,
-  sources: [SERVICES!, SLICES!],
-  resources: ['services', 'endpointslices'],
+  sources: [SERVICES, SLICES, EXPORTS],
+  resources: ['services', 'endpointslices', 'serviceimports', 'serviceexports'],
   change(dice) {
+    if (dice.integer(1, 5) < 3)
+      return changedExport(dice, { namespaces: EXPORTED, subnet: (cluster) => ranges[cluster]?.[0] ?? '10.1.' });
     const name = dice.pick(Object.keys(kinds));
     const cluster = kinds[name]!.global ? dice.pick(['c1', 'c2', 'c3']) : dice.pick(['c2', 'c3']);
     const place = { cluster, namespace: dice.pick(NAMESPACES), name };

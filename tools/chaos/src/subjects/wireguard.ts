@@ -40,7 +40,14 @@ function pairOf(text: string): { readonly privateKey: string; readonly publicKey
 
 /** Our key for each remote, which stays whatever happens. */
 const ownKeys = { c2: pairOf('our key for c2'), c3: pairOf('our key for c3') };
-const keyOf = (text: string): string => pairOf(text).publicKey;
+const publicKeys = new Map<string, string>();
+
+/** The public key of a text. Each takes a while. */
+function keyOf(text: string): string {
+  const known = publicKeys.get(text) ?? pairOf(text).publicKey;
+  publicKeys.set(text, known);
+  return known;
+}
 
 type RemoteNode = {
   readonly cluster: string;
