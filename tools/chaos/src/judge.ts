@@ -108,14 +108,15 @@ const ZEROS = /^\w+_(companions_behind|failing_objects|held_deletions|queue_dept
 
 /** What the metrics of the replicas say that isn't so. */
 async function untrueMetrics({ world, programs, remotes }: Stage, wanted: View): Promise<readonly string[]> {
-  const { prefix, metrics, elects } = world.subject;
-  const leads = await Promise.all(programs.map((program) => (elects ? program.metric(`${prefix}_leader`) : 1)));
+  const { subject } = world;
+  const { prefix, elects } = subject;
+  const leads = await Promise.all(programs.map(async (program) => (elects ? program.metric(`${prefix}_leader`) : 1)));
   if (leads.filter((each) => each === 1).length !== 1) return [`leader is ${leads.join(' and ')}`];
   const all = programs.map(async (program, nth) => {
     const expected: ReturnType<Subject['metrics']> = [
       ['config_stale', {}, 0],
       ...remotes.map((remote) => ['remote_up', { remote }, 1] as const),
-      ...(leads[nth] === 1 ? metrics(wanted, remotes) : []),
+      ...(leads[nth] === 1 ? subject.metrics(wanted, remotes) : []),
     ];
     const values = await Promise.all(expected.map(([name, labels]) => program.metric(`${prefix}_${name}`, labels)));
     const untrue = expected.flatMap(([name, labels, value], which) =>

@@ -43,7 +43,7 @@ export type NodeFacts = {
   /** Peers that stay. */
   readonly staying: readonly { readonly cluster: string; readonly key: string; readonly podCIDRs: readonly string[] }[];
   /** Whether two CIDRs have an address in common. */
-  overlap(a: string, b: string): boolean;
+  readonly overlap: (a: string, b: string) => boolean;
 };
 
 /** The site of semaphore-wireguard: a node in namespaces, with a disk for keys, and `wg` and `ip` that can break. */

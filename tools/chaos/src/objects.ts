@@ -23,7 +23,7 @@ export type Writes = {
 
 /** The site of an app that writes objects, and runs anywhere. */
 export async function startObjects(writes: Writes, { c1 }: Clusters, { stack }: SiteInput): Promise<Site> {
-  const { targets, observed, isOurs, isSource, edited, always } = writes;
+  const { targets, always } = writes;
   const { token } = await c1.account('history', [{ apiGroups: ['*'], resources: ['*'], verbs: ['watch'] }]);
   const histories = await Promise.all(
     Object.entries(always).map(async ([path, { expected, of }]) => {
@@ -39,9 +39,10 @@ export async function startObjects(writes: Writes, { c1 }: Clusters, { stack }: 
   const present = async () => (await read({ c1 }, ['c1'], targets))['c1']!;
   const all = async (): Promise<readonly KubeObject[]> => Object.values(await present()).flat();
   return {
-    observed: async (remotes) => observed(await present(), remotes),
+    observed: async (remotes) => writes.observed(await present(), remotes),
     versions: async () => (await all()).map(versionOf),
-    foreign: async () => (await all()).filter((object) => !isOurs(object) && !isSource(object)).map(versionOf),
+    foreign: async () =>
+      (await all()).filter((object) => !writes.isOurs(object) && !writes.isSource(object)).map(versionOf),
     async harm() {
       const missing = histories.map(async ([path, history]) => {
         await history.caughtUp();
@@ -59,13 +60,13 @@ export async function startObjects(writes: Writes, { c1 }: Clusters, { stack }: 
         namespace === undefined || path.includes('/namespaces/') ? path : inNamespace(path, namespace);
       const ours = (await c1.admin.list(path)).filter((each) => {
         const { expected, of } = always[collectionOf(each)] ?? NOTHING;
-        return isOurs(each) && !of(each).some((text) => expected.includes(text));
+        return writes.isOurs(each) && !of(each).some((text) => expected.includes(text));
       });
       const object = ours[nth % ours.length];
       if (object === undefined) throw new Error('there is no object of ours');
       const one = `${collectionOf(object)}/${object.metadata.name}`;
       if (how === 'delete') await c1.admin.delete(one);
-      else await c1.admin.request('PATCH', one, edited(object));
+      else await c1.admin.request('PATCH', one, writes.edited(object));
     },
     break: (what) => Promise.reject(new Error(`${what} can't break here`)),
   };

@@ -1,9 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { play } from '@kube-semaphore/fault-proxy';
-import type { Program } from '@kube-semaphore/testkit';
+import { type Program, useUpVersions } from '@kube-semaphore/testkit';
 import { kindOf, type Step } from './script.ts';
 import { remotes as allRemotes } from './subject.ts';
 import { make, type World } from './world.ts';
+
+/** More than a cluster writes before the app, which may be stopped, sees that its etcd was restored. */
+const LOST_VERSIONS = 200;
 
 /** The programs that run, and what goes wrong at the moment. */
 export class Stage {
@@ -112,12 +115,19 @@ export class Stage {
           await pause(step.ms, signal);
           await clusters[step.cluster].restart();
         });
-      case 'restore':
-        return this.#last(`cluster ${step.cluster}`, async (signal) => {
+      case 'restore': {
+        const { promise: prepared, resolve } = Promise.withResolvers<void>();
+        const made = await this.#last(`cluster ${step.cluster}`, async (signal) => {
           const snapshot = await clusters[step.cluster].snapshotEtcd();
+          // A history that is soon as long as the lost one is taken for it, by every client of Kubernetes.
+          await useUpVersions(clusters[step.cluster], LOST_VERSIONS);
+          resolve();
           await pause(step.ms, signal);
           await clusters[step.cluster].restoreEtcd(snapshot);
         });
+        if (made) await prepared;
+        return made;
+      }
       case 'break':
         return this.#last('site', async (signal) => {
           this.#mayEnd = true;

@@ -195,7 +195,7 @@ const isKey = (text: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$
 function isEndpoint(text: string, cluster: Remote): boolean {
   const [, six, four, port] = /^(?:\[(.*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
   const ip = six ?? four ?? '';
-  const { allowedEndpointCIDRs: allowed = undefined } = settings[cluster] as {
+  const { allowedEndpointCIDRs: allowed } = settings[cluster] as {
     allowedEndpointCIDRs?: readonly string[];
   };
   const refused = [...NO_NODES, ...remoteNames.flatMap((name) => settings[name].podSubnet), `${OWN_IP}/32`];
