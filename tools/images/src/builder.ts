@@ -88,6 +88,17 @@ export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
 }
 
 /**
+ * The first builder that has an image.
+ *
+ * @throws {Error} if there is none
+ */
+export async function builderWith(image: string): Promise<Builder> {
+  for (const builder of builders)
+    if (await works([...builder.command, 'inspect', '--type', 'image', image])) return builder;
+  throw new Error(`there is no image ${image}: run "npm run images"`);
+}
+
+/**
  * Builds an image.
  *
  * @param registry whether it may pull images

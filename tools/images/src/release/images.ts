@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { imageName } from '@kube-semaphore/testkit';
-import type { Builder } from '../builder.ts';
+import { type Builder, builderWith } from '../builder.ts';
 import { apps } from '../bundle/bundle.ts';
 import { run } from '../run.ts';
 import { digestIn, isLocal } from './registry.ts';
@@ -11,16 +11,13 @@ import { digestIn, isLocal } from './registry.ts';
  * Pushes the images that `npm run images` built here into a registry, under the same names.
  *
  * @returns their digests there, by name: `semaphore-policy`
- * @throws {Error} with the end of the builder's output, such as if an image isn't built
+ * @throws {Error} with the end of the builder's output, or if an image isn't built
  */
-export async function pushImages(
-  builder: Builder,
-  { registry }: { readonly registry: string },
-): Promise<ReadonlyMap<string, string>> {
+export async function pushImages({ registry }: { readonly registry: string }): Promise<ReadonlyMap<string, string>> {
   const digests = new Map<string, string>();
   for (const app of apps) {
     const image = imageName(app);
-    const said = await push(builder, image, `${registry}/${image}`);
+    const said = await push(await builderWith(image), image, `${registry}/${image}`);
     digests.set(`semaphore-${app}`, digestIn(said, image));
   }
   return digests;

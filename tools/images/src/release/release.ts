@@ -1,7 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { controllers } from '../bundle/bundle.ts';
-import { findBuilder } from '../builder.ts';
 import { epochOf, originOf } from '../checkout.ts';
 import { makeArchive, sha256Of } from './archives.ts';
 import { packCharts, pushChart } from './charts.ts';
@@ -32,7 +31,7 @@ export async function makeRelease(
   await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const digests = new Map([
-    ...(images ? await pushImages(await findBuilder(), { registry }) : []),
+    ...(images ? await pushImages({ registry }) : []),
     ...(added === undefined ? [] : await addFiles(added, out)),
   ]);
 

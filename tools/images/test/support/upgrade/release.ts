@@ -31,8 +31,9 @@ export class Release {
   /** Installs the charts of a version, or upgrades to them. Resolves when the kinds of Multi-Cluster Services are there. */
   async upgrade(charts: string): Promise<void> {
     await this.#helm(['upgrade', '--install', ...RELEASE, `${charts}/kube-semaphore`], this.#values);
+    const group = 'multicluster.x-k8s.io';
     await bash(
-      'kubectl wait --for=condition=Established --timeout=5m crd/serviceexports.multicluster.x-k8s.io crd/serviceimports.multicluster.x-k8s.io',
+      `kubectl wait --for=condition=Established --timeout=5m crd/serviceexports.${group} crd/serviceimports.${group}`,
       this.#cluster,
     );
   }
