@@ -74,6 +74,17 @@ describe('ClusterPropertyObjects', () => {
     expect(objects.found.get('c2')?.size).toBe(100);
   });
 
+  it('asks a cluster whose list has no end once', async () => {
+    const { objects, answer, c2 } = ofC2();
+    const endless = async () => ({
+      items: (await answer()).map(([name, value]) => property(name, value)),
+      continue: 'x',
+    });
+    answer.mockResolvedValue([['region', 'eu']]);
+    await objects.read({ ...c2, client: { list: endless as never } }, running);
+    expect([answer.mock.calls.length, objects.found.get('c2')?.get('region')]).toEqual([1, 'eu']);
+  });
+
   it('asks nothing if no Service can have an order', async () => {
     const { objects, answer, c2 } = ofC2({});
     await objects.read(c2, running);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, clusterPropertyKind } from '@kube-semaphore/kube-objects';
-import { everyPeriod, listAll, type Remotes } from '@kube-semaphore/multicluster';
+import { everyPeriod, type Remotes } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { RemoteSettings, Settings } from '../../config/settings.ts';
@@ -26,6 +26,9 @@ const FIRST_MS = 5_000;
 
 /** A remote may have any number. */
 const MOST = 100;
+
+/** The first page is all that is read: what follows has no budget, and no end if the remote likes. */
+const PAGE = 500;
 
 const codec = new Codec(clusterPropertyKind);
 
@@ -61,10 +64,10 @@ export class ClusterPropertyObjects {
   /** A failure changes nothing. Without the About API, or the right to list its objects, a cluster has none. */
   async #read({ name: cluster, client }: Cluster, running: RunOptions): Promise<void> {
     try {
-      const objects = await listAll(client, codec, running);
+      const { items } = await client.list(codec, { ...running, limit: PAGE });
       this.#set(
         cluster,
-        objects.map(({ metadata, spec }) => [metadata.name, spec.value] as const),
+        items.map(({ metadata, spec }) => [metadata.name, spec.value] as const),
       );
     } catch (error) {
       this.#options.log.debug({ cluster, error }, 'ClusterProperties not read');
