@@ -5,12 +5,13 @@ import type { RemoteSettings } from '../config/settings.ts';
 import { announcementsOf } from '../mesh/desired/device.ts';
 import type { HandshakeClock } from '../mesh/desired/handshake.ts';
 import { Heard } from '../mesh/desired/heard.ts';
-import type { DesiredPeer, PeersAndSkipped } from '../mesh/desired/peers.ts';
+import type { PeersAndSkipped } from '../mesh/desired/peers.ts';
 import type { DeviceTools } from '../mesh/local/device.ts';
 import { endpointAnnotation, pubKeyAnnotation } from '../names.ts';
 import type { KnownNode, LocalNode } from '../own-node/local-node.ts';
 import { TIMEOUT_MS } from './desired/laggards.ts';
 import { observedPlanes } from './desired/observed-planes.ts';
+import { onPlane1, type OnPlane1, type OnPlane1Input, overdueNodes } from './desired/overdue.ts';
 import type { Announced, Keys, OwnPlanes } from './desired/planes.ts';
 import type { KeyRotation } from './desired/schedule.ts';
 import type { Carrier } from './local/carry-out.ts';
@@ -57,7 +58,7 @@ export class Observer {
   /** By remote: the next key, and when we first saw it. A node that was away gives the others their time again. */
   readonly #begun = new Map<string, { readonly publicKey: string; readonly atMs: number }>();
   /** By remote and Node: since when we see it announce plane 1. */
-  readonly #onPlane1 = new Map<string, ReadonlyMap<string, number>>();
+  readonly #onPlane1 = new Map<string, OnPlane1>();
 
   constructor(options: ObserverOptions) {
     this.#options = options;
@@ -94,7 +95,7 @@ export class Observer {
       ),
     };
     const { own, entries } = observedPlanes(observation, settings.podSubnets, peers);
-    const overdue = this.#overdue(settings.name, peers);
+    const overdue = this.#overdue(settings.name, { peers, isThere: found.devices[1] !== undefined });
     return {
       settings,
       node,
@@ -124,16 +125,12 @@ export class Observer {
     return { ...next, writtenMs: Math.max(next.writtenMs, begun.atMs) };
   }
 
-  /** Nodes that we have seen on plane 1 for longer than the timeout. @param peers undefined: unknown, so nothing changes */
-  #overdue(remote: string, peers: readonly DesiredPeer[] | undefined): readonly string[] {
-    const before = this.#onPlane1.get(remote) ?? new Map<string, number>();
+  /** Nodes that we have seen on plane 1 for longer than the timeout. */
+  #overdue(remote: string, seen: Pick<OnPlane1Input, 'peers' | 'isThere'>): readonly string[] {
     const nowMs = this.#options.clock().nowSeconds * 1_000;
-    const since =
-      peers === undefined
-        ? before
-        : new Map(peers.flatMap(({ node, plane }) => (plane === 1 ? [[node, before.get(node) ?? nowMs]] : [])));
+    const since = onPlane1({ ...seen, before: this.#onPlane1.get(remote) ?? new Map(), nowMs });
     this.#onPlane1.set(remote, since);
-    return [...since].flatMap(([node, sinceMs]) => (nowMs - sinceMs >= TIMEOUT_MS ? [node] : []));
+    return overdueNodes(since, { peers: seen.peers, nowMs, timeoutMs: TIMEOUT_MS });
   }
 
   #listen(remote: string, devices: Parameters<Heard['update']>[0]): (device: string, publicKey: string) => number {
