@@ -109,11 +109,12 @@ function onNode(
   wireguard: WireGuard,
   run: RunOptions,
 ): (more: readonly ProfileRemote[]) => Promise<ReturnType<typeof settingsOfFile>> {
+  let known: Promise<readonly string[]> | undefined;
   return async (more) => {
     const found = settingsWith(more);
     if (!found.ok || more.length === 0) return found;
-    const known = await wireguard.problemsOf(settings.remotes, run);
-    const problems = (await wireguard.problemsOf(found.value.remotes, run)).filter((each) => !known.includes(each));
+    const ofFile = await (known ??= wireguard.problemsOf(settings.remotes, run));
+    const problems = (await wireguard.problemsOf(found.value.remotes, run)).filter((each) => !ofFile.includes(each));
     return problems.length === 0 ? found : { ok: false, problems };
   };
 }

@@ -1,6 +1,7 @@
 import type { IpamBlock } from '@kube-semaphore/kube-objects';
 import { superlinearAt } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
+import { settingsOfFile } from './config/file-settings.ts';
 import { readAffinity, readBlock } from './mesh/remote/calico-blocks.ts';
 import { parseEndpoint } from './mesh/desired/endpoint.ts';
 import { readNode } from './mesh/remote/node.ts';
@@ -97,6 +98,12 @@ it.each<{ name: string; input: (bytes: number) => unknown; work: (input: never) 
     name: 'the annotations of a Node',
     input: (bytes) => node([], 'A'.repeat(bytes)),
     work: (one: ReturnType<typeof node>) => readNode(one, rules),
+  },
+  {
+    name: 'a remote with many ranges',
+    input: cidrs,
+    work: (podSubnet: string[]) =>
+      settingsOfFile({ local: { name: 'c1' }, remotes: [{ name: 'c2', kubeConfigPath: '/c2', podSubnet }] }),
   },
   ...['1', 'a', '.', ':', '[', 'a.', 'a-', '1.', 'f:', '0:', '\n', '%'].map((unit) => ({
     name: `an endpoint of ${JSON.stringify(unit)}`,

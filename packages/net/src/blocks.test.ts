@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressAt, containsCidr, halvesOf, overlaps } from './blocks.ts';
+import { addressAt, containsCidr, halvesOf, overlappingBlocks, overlaps } from './blocks.ts';
 import { type Cidr, contains, mustParseCidr } from './cidr.ts';
 import { CidrIndex } from './cidr-index.ts';
 
@@ -29,6 +29,51 @@ describe('containsCidr', () => {
     { name: 'is false for IPv6 in 0.0.0.0/0', outer: '0.0.0.0/0', inner: '::a04:0/112', want: false },
   ])('$name', ({ outer, inner, want }) => {
     expect(containsCidr(mustParseCidr(outer), mustParseCidr(inner))).toBe(want);
+  });
+});
+
+describe('overlappingBlocks', () => {
+  const blocks = (...texts: readonly string[]) => texts.map((text, i) => ({ cidr: mustParseCidr(text), i }));
+  const textsOf = (found: ReturnType<typeof overlappingBlocks<{ cidr: Cidr; i: number }>>) =>
+    found.map((pair) => pair.map(({ cidr, i }) => `${i}: ${cidr.text}`).join(', '));
+
+  it('names each block that is inside another one, and the nearest such', () => {
+    const all = blocks('10.4.1.0/24', '10.0.0.0/8', '10.4.0.0/16', '10.5.0.0/16', '10.5.0.0/16', 'fd00::/8', '::/0');
+    expect(textsOf(overlappingBlocks(all))).toEqual([
+      '1: 10.0.0.0/8, 2: 10.4.0.0/16',
+      '0: 10.4.1.0/24, 2: 10.4.0.0/16',
+      '1: 10.0.0.0/8, 3: 10.5.0.0/16',
+      '3: 10.5.0.0/16, 4: 10.5.0.0/16',
+      '5: fd00::/8, 6: ::/0',
+    ]);
+    const isOdd = (one: { i: number }, other: { i: number }): boolean => (one.i + other.i) % 2 === 1;
+    expect(textsOf(overlappingBlocks(all, isOdd))).toEqual([
+      '0: 10.4.1.0/24, 1: 10.0.0.0/8',
+      '1: 10.0.0.0/8, 2: 10.4.0.0/16',
+      '3: 10.5.0.0/16, 4: 10.5.0.0/16',
+      '5: fd00::/8, 6: ::/0',
+    ]);
+  });
+
+  it('finds what a comparison of all pairs finds', () => {
+    const owned = fc.array(fc.record({ cidr: anyCidr, owner: fc.nat(2) }), { maxLength: 12 });
+    fc.assert(
+      fc.property(owned, (all) => {
+        const counts = (one: { owner: number }, other: { owner: number }): boolean => one.owner !== other.owner;
+        const found = overlappingBlocks(all, counts);
+        const isInside = all.filter((inner, i) =>
+          all.some((outer, j) => {
+            const isFirst = outer.cidr.text !== inner.cidr.text || j < i;
+            return i !== j && isFirst && counts(outer, inner) && containsCidr(outer.cidr, inner.cidr);
+          }),
+        );
+        expect(found).toHaveLength(isInside.length);
+        for (const [one, other] of found) {
+          expect(overlaps(one.cidr, other.cidr) && counts(one, other)).toBe(true);
+          expect(all.indexOf(one)).toBeLessThan(all.indexOf(other));
+        }
+      }),
+    );
   });
 });
 

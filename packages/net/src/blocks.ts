@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { type Cidr, contains } from './cidr.ts';
 import { newGroups, readGroups } from './groups.ts';
+import { compareCidrs } from './order.ts';
 
 // Scratch space of `addressAt`.
 const groups = newGroups();
@@ -13,6 +14,30 @@ export function containsCidr(outer: Cidr, inner: Cidr): boolean {
 /** Whether two blocks have an address in common; one of them is then inside the other. */
 export function overlaps(a: Cidr, b: Cidr): boolean {
   return containsCidr(a, b) || containsCidr(b, a);
+}
+
+/**
+ * Of each block that is inside another one, or equal to it, that block and the nearest such: the earlier one of the list first. Blocks
+ * never cross, so a sorted list shows it in one pass: an object of others may have thousands.
+ *
+ * @param counts whether two blocks may not overlap. Default: no two may
+ * @returns in the order of the later ones
+ */
+export function overlappingBlocks<T extends { readonly cidr: Cidr }>(
+  blocks: readonly T[],
+  counts: (one: T, other: T) => boolean = () => true,
+): readonly (readonly [earlier: T, later: T])[] {
+  const places = new Map(blocks.map((block, i) => [block, i]));
+  const placeOf = (block: T): number => places.get(block)!;
+  const open: T[] = [];
+  const found: (readonly [T, T])[] = [];
+  for (const inner of blocks.toSorted((a, b) => compareCidrs(a.cidr.text, b.cidr.text))) {
+    while (open.length > 0 && !containsCidr(open.at(-1)!.cidr, inner.cidr)) open.pop();
+    const outer = open.findLast((each) => counts(each, inner));
+    if (outer !== undefined) found.push(placeOf(outer) < placeOf(inner) ? [outer, inner] : [inner, outer]);
+    open.push(inner);
+  }
+  return found.toSorted(([, a], [, b]) => placeOf(a) - placeOf(b));
 }
 
 /**

@@ -1,5 +1,5 @@
 export { addressRefusal, type AddressRules, isUsedFamily } from './allowed.ts';
-export { addressAt, containsCidr, halvesOf, overlaps } from './blocks.ts';
+export { addressAt, containsCidr, halvesOf, overlappingBlocks, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';
 export { CidrIndex } from './cidr-index.ts';

@@ -8,7 +8,7 @@ import {
   remoteReference,
 } from '@kube-semaphore/multicluster';
 import type { ClusterReference } from '@kube-semaphore/cluster-auth';
-import { type Cidr, type IpFamily, overlaps, type Parsed } from '@kube-semaphore/net';
+import { type Cidr, type IpFamily, overlappingBlocks, type Parsed } from '@kube-semaphore/net';
 import type { ConfigFile, RemoteEntry } from './file.ts';
 import { type ClusterIds, configLabelPrefix, type Labels } from '@kube-semaphore/network-policies';
 import { clusterName, labelKey, labelValue } from './option-types.ts';
@@ -128,19 +128,17 @@ function remoteSettings(entry: RemoteEntry, { at, options, found }: Context): Re
 
 /** What `-network-policies` demands of addresses: each must tell which remote a Pod is in. */
 function networkPolicyProblems(remotes: readonly RemoteSettings[]): readonly string[] {
-  return remotes.flatMap(({ allowedPodCidrs }, i) => {
-    const at = `remotes[${i}].allowedPodCIDRs`;
-    if (allowedPodCidrs === undefined) return [`${at}: it is required with -network-policies`];
-    const others = remotes
-      .slice(0, i)
-      .flatMap(({ name, allowedPodCidrs: theirs = [] }) => theirs.map((cidr) => ({ name, cidr })));
-    return allowedPodCidrs.flatMap((cidr) =>
-      others
-        .filter((other) => overlaps(cidr, other.cidr))
-        .map(
-          (other) =>
-            `${at}: ${cidr.text} overlaps ${other.cidr.text} of ${other.name}; -network-policies needs distinct ones`,
-        ),
-    );
-  });
+  const at = (i: number): string => `remotes[${i}].allowedPodCIDRs`;
+  const blocks = remotes.flatMap(({ name, allowedPodCidrs = [] }, i) =>
+    allowedPodCidrs.map((cidr) => ({ name, i, cidr })),
+  );
+  return [
+    ...remotes.flatMap(({ allowedPodCidrs }, i) =>
+      allowedPodCidrs === undefined ? [`${at(i)}: it is required with -network-policies`] : [],
+    ),
+    ...overlappingBlocks(blocks, (one, other) => one.i !== other.i).map(
+      ([one, { i, cidr }]) =>
+        `${at(i)}: ${cidr.text} overlaps ${one.cidr.text} of ${one.name}; -network-policies needs distinct ones`,
+    ),
+  ];
 }

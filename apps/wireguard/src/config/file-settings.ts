@@ -1,5 +1,5 @@
 import { localReference, Problems, type ProfileRemote } from '@kube-semaphore/multicluster';
-import { contains, overlaps } from '@kube-semaphore/net';
+import { contains, overlappingBlocks } from '@kube-semaphore/net';
 import type { ClustersFile, RemoteEntry } from './file.ts';
 import { clusterName } from './option-types.ts';
 import { remoteOf } from './remote-entry.ts';
@@ -42,15 +42,14 @@ export function settingsOfFile(
   return { ok: true, value: { local: { name: name.value, reference: localReference(local.kubeConfigPath) }, remotes } };
 }
 
-/** With an overlap, two devices have a route for one packet. Only the first of each subnet: 1,000 equal ones have 500,000. */
+/** With an overlap, two devices have a route for one packet. One for each subnet: 1,000 equal ones have 500,000. */
 function overlappingSubnets(remotes: readonly RemoteSettings[]): readonly string[] {
   const subnets = remotes.flatMap(({ podSubnets }, i) =>
     podSubnets.map((cidr) => ({ cidr, at: `remotes[${i}].podSubnet` })),
   );
-  return subnets.flatMap((one, i) => {
-    const other = subnets.find((later, j) => j > i && overlaps(one.cidr, later.cidr));
-    return other === undefined ? [] : [`${other.at}: ${other.cidr.text} overlaps with ${one.cidr.text} of ${one.at}`];
-  });
+  return overlappingBlocks(subnets).map(
+    ([one, other]) => `${other.at}: ${other.cidr.text} overlaps with ${one.cidr.text} of ${one.at}`,
+  );
 }
 
 /** The second device of a remote, and its port, must be others than all first and second ones. */

@@ -34,6 +34,22 @@ describe('remotes of an inventory', () => {
     expect([settings, refused.size]).toEqual([broken, 0]);
   });
 
+  it('have a short reason each, and leave turns to others', async () => {
+    let [turns, calls] = [0, 0];
+    const turn = (): void => void (turns++, (next = setImmediate(turn)));
+    let next = setImmediate(turn);
+    const { refused } = await admit(
+      Array.from({ length: 64 }, (_, i) => remote('bad', i)),
+      () => {
+        const problems = Array.from({ length: 1_000 }, (_, i) => `remotes[0].podSubnet[${i}]: \u001b is bad`);
+        return calls++ === 0 ? { ok: true as const } : { ok: false as const, problems };
+      },
+    );
+    clearImmediate(next);
+    expect([refused.size, turns]).toEqual([64, expect.toSatisfy((count: number) => count >= calls / 2)]);
+    for (const reason of refused.values()) expect(reason).toMatch(/^podSubnet\[0\]: \\u001b is bad; [ -~…]{0,1000}$/);
+  });
+
   it('are those that are added one after the other', async () => {
     const names = fc.array(fc.constantFrom('c0', 'c1', 'c2', 'c3', 'c4', 'bad'), { maxLength: 12 });
     await fc.assert(

@@ -1,3 +1,5 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { printable } from '@kube-semaphore/text';
 import type { ProfileRemote } from './profile.ts';
 
 type Checked = { readonly ok: true } | { readonly ok: false; readonly problems: readonly string[] };
@@ -20,6 +22,8 @@ export async function admit<T extends Checked>(
   let [admitted, settings]: [readonly ProfileRemote[], T] = [[], await settingsOf([])];
   /** Halves of what doesn't fit as a whole, as the settings of hundreds of remotes take long. */
   const add = async (more: readonly ProfileRemote[]): Promise<void> => {
+    // Many that don't fit take seconds, in which all else must go on.
+    await breathe();
     const next = await settingsOf([...admitted, ...more]);
     if (next.ok) [admitted, settings] = [[...admitted, ...more], next];
     else if (more.length === 1) refused.set(more[0]!.profile, reasonOf(next.problems));
@@ -34,6 +38,6 @@ function halves<T>(all: readonly T[]): readonly (readonly T[])[] {
   return [all.slice(0, middle), all.slice(middle)];
 }
 
-/** Without the place in the file, where the remote isn't: `remotes[3].name: `. */
+/** Without the place in the file, where the remote isn't: `remotes[3].name: `. One object can have thousands. */
 const reasonOf = (problems: readonly string[]): string =>
-  problems.map((problem) => problem.replace(/^\w+\[\d+\]\.?/, '')).join('; ');
+  printable(problems.map((problem) => problem.replace(/^\w+\[\d+\]\.?/, '')).join('; '));

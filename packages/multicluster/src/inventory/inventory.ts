@@ -3,6 +3,7 @@ import { ClusterAuthError, connect } from '@kube-semaphore/cluster-auth';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { clusterProfileKind } from '@kube-semaphore/kube-objects';
 import { compareText } from '@kube-semaphore/naming';
+import { bad } from '@kube-semaphore/net';
 import { type Command, ConfigError, type Logger, wordsOf } from '@kube-semaphore/runtime';
 import { printable } from '@kube-semaphore/text';
 import { type Diagnostic, type DiagnosticRegister, skippedIn } from '../remote/diagnostic-register.ts';
@@ -49,6 +50,9 @@ export type InventoryStatus = {
     readonly heldUntil: string | null;
   }[];
 };
+
+/** More clusters than a mesh can have: each costs memory, connections and a plugin that runs. */
+const MOST_PROFILES = 1_000;
 
 /** `LOCAL` in metrics. */
 const LOCAL = 'local';
@@ -213,8 +217,8 @@ export class Inventory {
   async #read(objects: readonly StoredProfile[]): Promise<void> {
     const [present, invalid]: [ProfileRemote[], Map<string, string>] = [[], new Map()];
     const others = objects.filter(({ cluster }) => cluster !== this.#options.localName);
-    for (const stored of others.toSorted(byAge)) {
-      const read = readProfile(stored, this.#providers);
+    for (const [i, stored] of others.toSorted(byAge).entries()) {
+      const read = i < MOST_PROFILES ? readProfile(stored, this.#providers) : TOO_MANY;
       const problem = read.ok ? await this.#problemOf(read.value) : read.reason;
       if (problem !== undefined) invalid.set(stored.profile, problem);
       else if (read.ok) present.push(read.value);
@@ -285,6 +289,8 @@ export async function openInventory(
   const { deletionGuardHoldMs: holdMs, watchIdleTimeoutMs: idleTimeoutMs } = options;
   return new Inventory({ ...rest, settings, holdMs, idleTimeoutMs }, await readProviders(settings.providersFile));
 }
+
+const TOO_MANY = bad(`there are ${MOST_PROFILES} older ones, which are as many as may be`);
 
 const byAge = (a: StoredProfile, b: StoredProfile): number =>
   a.createdMs - b.createdMs || compareText(a.profile, b.profile);

@@ -129,6 +129,11 @@ describe('a ClusterProfile', () => {
       annotations: { [podCidrsAnnotation]: '10.4.0.0/16', 'semaphore.uw.io/wg-listen-port': '1e3' },
       want: 'semaphore.uw.io/wg-listen-port: "1e3" is not a port',
     },
+    {
+      name: 'with more ranges than a cluster has',
+      annotations: { [podCidrsAnnotation]: Array.from({ length: 101 }, (_, i) => `10.${i}.0.0/16`).join(',') },
+      want: `its annotation ${podCidrsAnnotation} has more than 100 ranges`,
+    },
     ...[
       { cluster: { server: 'http://127.0.0.1:8001' }, want: 'has a server that is no https: URL' },
       { cluster: { server: 'file:///etc/passwd' }, want: 'has a server that is no https: URL' },
@@ -146,6 +151,30 @@ describe('a ClusterProfile', () => {
     const found = read(status, annotations === undefined ? {} : { annotations });
     expect(found).toMatchObject({ ok: false, reason: expect.stringContaining(want) });
     expect((found as { reason: string }).reason.length).toBeLessThan(300);
+  });
+
+  it.each([
+    'PATH',
+    'Path',
+    'LD_PRELOAD',
+    'BASH_ENV',
+    'BASH_FUNC_ls%%',
+    'ENV',
+    'NODE_OPTIONS',
+    'PYTHONPATH',
+    'PERL5OPT',
+    'RUBYOPT',
+    'JAVA_TOOL_OPTIONS',
+    'OPENSSL_CONF',
+  ])('is no remote if it gives its plugin the variable %s, by which it would choose a program', (name) => {
+    const others = [{ name: ENVS, extension: { B: 'b', [name]: '/tmp' } }];
+    const status = { accessProviders: [{ name: 'reader', cluster: { ...cluster, extensions: others } }] };
+    for (const profileSourcedEnvVarsPolicy of ['AppendIfNotExists', 'Replace'] as const)
+      expect(read(status, { providers: [provider({ profileSourcedEnvVarsPolicy })] })).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining(`"${name}", which could choose a program`),
+      });
+    expect(read(status).ok).toBe(true);
   });
 
   it('names no program, whatever its access says', () => {

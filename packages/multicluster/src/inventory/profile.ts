@@ -15,6 +15,22 @@ const listenPortAnnotation = 'semaphore.uw.io/wg-listen-port';
 /** The property with the cluster's id in its ClusterSet (KEP-2149). */
 const NAME = 'cluster.clusterset.k8s.io';
 
+/** Of a cluster's Pods: each address of it is looked for in all. */
+const MOST_RANGES = 100;
+
+/**
+ * Variables that let their writer choose the program, or run code in it: of the search path, the loader of libraries, shells and
+ * interpreters. Others may do as much to one plugin or another.
+ */
+const OF_PROGRAMS = new RegExp(
+  `^(?:${[
+    'PATH|GCONV_PATH|(?:LD|DYLD)_.*|OPENSSL_(?:CONF|ENGINES|MODULES)',
+    'IFS|ENV|PS4|SHELLOPTS|BASHOPTS|BASH_.*',
+    'NODE_(?:OPTIONS|PATH)|PYTHON.*|PERL5?(?:LIB|OPT|DB)|RUBY(?:LIB|OPT)|CLASSPATH|(?:JAVA_TOOL|JDK_JAVA|_JAVA)_OPTIONS',
+  ].join('|')})$`,
+  'i',
+);
+
 /** Extensions of a cluster for its plugin (KEP-5339). */
 const ARGS = 'clusterprofiles.multicluster.x-k8s.io/exec/additional-args';
 const ENVS = 'clusterprofiles.multicluster.x-k8s.io/exec/additional-envs';
@@ -68,6 +84,9 @@ export function readProfile(
   const { profile, cluster: name, access, podCidrs = '', listenPort } = stored;
   if (name === '' || !isLabelValue(name)) return bad(`${quoted(name)} is not a valid name of a cluster`);
   if (podCidrs.trim() === '') return bad(`it has no annotation ${podCidrsAnnotation}, so nothing is mirrored from it`);
+  const allowedPodCIDRs = podCidrs.split(',', MOST_RANGES + 1).map((cidr) => cidr.trim());
+  if (allowedPodCIDRs.length > MOST_RANGES)
+    return bad(`its annotation ${podCidrsAnnotation} has more than ${MOST_RANGES} ranges`);
   if (listenPort !== undefined && !/^\d{1,5}$/.test(listenPort))
     return bad(`${listenPortAnnotation}: ${quoted(listenPort)} is not a port`);
   // The file's order is ours: which plugin runs isn't the object's choice.
@@ -86,7 +105,7 @@ export function readProfile(
       profile,
       name,
       reference: { kind: 'context', context },
-      allowedPodCIDRs: podCidrs.split(',').map((cidr) => cidr.trim()),
+      allowedPodCIDRs,
       wgListenPort: listenPort === undefined ? undefined : Number(listenPort),
     });
   } catch (error) {
@@ -123,6 +142,8 @@ function execOf(
   if (!moreArgs.success) return bad(`its extension ${ARGS} is not a list of texts`);
   const moreEnv = environment.safeParse(envs === 'Ignore' ? {} : (extension(ENVS) ?? {}));
   if (!moreEnv.success) return bad(`its extension ${ENVS} is not a map of texts`);
+  const refused = Object.keys(moreEnv.data).find((name) => OF_PROGRAMS.test(name));
+  if (refused !== undefined) return bad(`its extension ${ENVS} has ${quoted(refused)}, which could choose a program`);
   const added = Object.entries(moreEnv.data).map(([name, value]) => ({ name, value }));
   const lacks = (env: readonly { readonly name: string }[]) => (each: { readonly name: string }) =>
     !env.some(({ name }) => name === each.name);

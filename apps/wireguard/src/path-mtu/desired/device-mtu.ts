@@ -11,7 +11,7 @@ export const FIRST_MTU = 1280;
 
 /** The smallest MTU of a device that carries these subnets. */
 export const minMtu = (podSubnets: readonly Pick<Cidr, 'family'>[]): number =>
-  Math.max(...podSubnets.map(({ family }) => MIN_MTU[family]), MIN_MTU[4]);
+  MIN_MTU[podSubnets.some(({ family }) => family === 6) ? 6 : 4];
 
 /**
  * The MTU of a device whose packets fit all paths; never below its minimum: then they are sent in pieces.
