@@ -32,6 +32,19 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'packages/multicluster/src/inventory/profile.test.ts',
       'gives a plugin arguments and variables only if the file lets it',
     ],
+    [
+      'packages/multicluster/src/inventory/profile.test.ts',
+      'is no remote if it gives its plugin the variable %s, by which it would choose a program',
+    ],
+  ],
+  'stop the apps, or fill a log': [
+    ['packages/multicluster/src/inventory/profile.test.ts', 'with more ranges than a cluster has'],
+    ['packages/multicluster/src/inventory/admit.test.ts', 'have a short reason each, and leave turns to others'],
+    [
+      'packages/multicluster/src/inventory/inventory.test.ts',
+      'has a thousand remotes at most: the oldest, so that new ones displace none',
+    ],
+    ['apps/wireguard/src/linear.test.ts', 'a remote with many ranges'],
   ],
   'name a file of our Pod': [['packages/multicluster/src/inventory/profile.test.ts', 'is no remote $name']],
   'take the name, prefix, ranges': [
@@ -230,6 +243,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/informers/test/hostile-server.test.ts', 'requests smaller pages when a page $name'],
   ],
   'fill memory that other remotes need': [
+    [
+      'apps/service-mirror/src/endpoints/remote/cluster-properties.test.ts',
+      'asks a cluster whose list has no end once',
+    ],
     ['apps/policy/test/remote-budget.test.ts', '$name does not affect the others, and is reported'],
     [
       'packages/kube-objects/src/kinds/kinds.test.ts',
@@ -595,6 +612,24 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
     ['apps/policy/test/hostile-remote.test.ts', 'does no harm in /status'],
   ],
+  'delays rotations of our keys for ten minutes': [
+    ['apps/wireguard/src/rotation/desired/overdue.test.ts', 'that goes home for a moment is, too'],
+  ],
+  'read the page without its token': [
+    ['apps/cli/src/ui/server.test.ts', 'answers nothing to $name'],
+    ['apps/cli/test/ui.test.ts', 'lets only a page with its token read it, by its own address'],
+  ],
+  'read any file: only the six paths': [['apps/cli/src/ui/server.test.ts', 'a file above']],
+  'learn the token from the arguments': [
+    ['apps/cli/test/ui.test.ts', 'opens a browser with a private file, which ends with it, and not with the token'],
+  ],
+  'run a script in the page': [
+    ['apps/cli/test/real/ui.test.ts', 'shows what foreign names say, and nothing of what they do'],
+  ],
+  'get Secrets, ConfigMaps, variables': [
+    ['apps/cli/test/gather.test.ts', 'writes versions, objects, statuses and logs, without a piece of any secret'],
+  ],
+  'leave the folder it is extracted to': [['apps/cli/src/gather/tar.test.ts', 'has a path that leaves no folder']],
   'replace a base image or a package unseen': [
     ['tools/images/src/dockerfiles.test.ts', 'pins images by digest, like the other Dockerfiles'],
   ],

@@ -49,7 +49,8 @@ const groups: readonly Group[] = [
 ];
 
 const LOG_LINES = 5_000;
-const LOG_BYTES = 1024 * 1024;
+/** Twice as much is read, and redacted. */
+export const LOG_BYTES = 1024 * 1024;
 const LOG_TIMEOUT_MS = 30_000;
 const STATUS_TIMEOUT_MS = 10_000;
 

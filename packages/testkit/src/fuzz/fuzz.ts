@@ -44,7 +44,7 @@ const LEAST_MS = 50;
 
 /**
  * Reads mutated inputs: 8, or for FUZZ_SECONDS. Each has a number: from
- * FUZZ_SEED on, or from 1, or with FUZZ_SECONDS from a random one. The error names the number.
+ * FUZZ_SEED on, or from 1, or with FUZZ_SECONDS from a random one, and then prints how many it read. The error names the number.
  *
  * @returns the count of inputs, and the number of the first
  * @throws Error if an input causes an unexpected error, more than linear time, or too much memory
@@ -63,6 +63,7 @@ export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number;
     // vitest gives up on a worker that is silent for a minute.
     if (runs % 50 === 49) await breathe();
   }
+  if (seconds !== undefined) process.stdout.write(`${runs} inputs from ${seed} on\n`);
   return { runs, seed };
 }
 
