@@ -14,7 +14,12 @@ const config = {
   clusters: [
     {
       name: 'east',
-      cluster: { server: 'https://east:6443', 'certificate-authority-data': 'YQ==', 'proxy-url': 'http://proxy:3128' },
+      cluster: {
+        server: 'https://east:6443',
+        'certificate-authority-data': 'YQ==',
+        'proxy-url': 'http://proxy:3128',
+        extensions: [{ name: 'client.authentication.k8s.io/exec', extension: { a: 1 } }],
+      },
     },
   ],
   users: [

@@ -42,7 +42,7 @@ export const cluster = z.object({
   'insecure-skip-tls-verify': flag,
   'proxy-url': text,
   'tls-server-name': text,
-  extensions: list(struct(z.object({ name: item, extension: z.unknown() }))),
+  extensions: list(struct(z.object({ name: item, extension: z.optional(z.unknown()) }))),
 });
 
 /** The `exec` of a user. */

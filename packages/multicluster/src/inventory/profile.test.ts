@@ -177,6 +177,14 @@ describe('a ClusterProfile', () => {
     expect(read(status).ok).toBe(true);
   });
 
+  it.each([{ others: [null] }, { others: [{ name: 'x' }] }, { others: [{}] }])(
+    'is a remote with the empty extensions $others',
+    ({ others }) => {
+      const accessProviders = [{ name: 'reader', cluster: { ...cluster, extensions: others } }];
+      expect(read({ accessProviders })).toMatchObject({ ok: true });
+    },
+  );
+
   it('names no program, whatever its access says', () => {
     const accessProviders = [{ name: 'reader', cluster: { ...cluster, exec: { command: '/bin/sh' } } }];
     expect(JSON.stringify(contextOf({ accessProviders }))).not.toContain('/bin/sh');

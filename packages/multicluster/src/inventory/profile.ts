@@ -120,7 +120,7 @@ function namesOf(access: StoredProfile['access']): string {
 }
 
 const extensions = z.object({
-  extensions: z.optional(z.array(z.object({ name: z.string(), extension: z.unknown() }))),
+  extensions: z.optional(z.array(z.object({ name: z.string(), extension: z.optional(z.unknown()) }))),
 });
 const texts = z.array(z.string());
 const environment = z.record(z.string(), z.string());
