@@ -123,8 +123,13 @@ it.for([
     { config: { mtuBytes: null }, device: { mtuBytes } },
   ]);
 
-  // The port that the router gives to what comes from inside lets only that be answered.
+  // The port that the router gives to what comes from inside leads nowhere else; without an answer, this endpoint stays.
   await again.stop();
+  await a.machine.run('nft', ['-f', '-'], {
+    input: `table ip deaf {
+      chain in { type filter hook input priority 0; udp dport 51822 drop; }
+    }`,
+  });
   const publicKey = await publicKeyOn(b, 'wireguard.c1');
   await a.tools.changeDevice('wireguard.c2', { peers: [{ publicKey, endpoint: `${router.ipv4}:51821` }] }, { signal });
   for (const place of [router, b.machine]) await place.run('ip', ['link', 'set', 'lan', 'mtu', String(pathBytes - 20)]);
