@@ -29,8 +29,16 @@ const program = commandLine({
     await tell(await benchManyRemotes(options, launchers, mirror.say), options);
   },
   growth: async (options) => {
-    const [mirror, policy] = [await setting('service-mirror'), await setting('policy')];
-    const launchers = { 'service-mirror': mirror.launcher, policy: policy.launcher };
+    const [mirror, policy, tunnels] = [
+      await setting('service-mirror'),
+      await setting('policy'),
+      await setting('wireguard'),
+    ];
+    const launchers = {
+      'service-mirror': mirror.launcher,
+      policy: policy.launcher,
+      wireguard: tunnels.launcher,
+    };
     const { results: file, pictures } = options;
     let results = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as readonly Measured[]) : [];
     const found = async (measured: Measured) => {

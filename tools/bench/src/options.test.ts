@@ -30,6 +30,7 @@ describe('commandLine', () => {
     {
       app: 'growth',
       want: {
+        app: ['policy', 'companions', 'service-mirror', 'wireguard'],
         settle: 10,
         remotes: [1, 10, 50, 100, 250],
         percent: 100,
@@ -64,7 +65,7 @@ describe('commandLine', () => {
     { args: 'policy --services 1', message: "unknown option '--services'" },
     { args: 'growth --remotes 1,251', message: 'It must be a whole number from 1 to 250.' },
     { args: 'growth --remotes 1,,2', message: 'It must be a whole number from 1 to 250.' },
-    { args: 'growth --app demo', message: 'Allowed choices are policy, companions, service-mirror' },
+    { args: 'growth --app demo', message: 'Allowed choices are policy, companions, service-mirror, wireguard' },
     { args: 'wireguard --nodes 16385', message: 'from 1 to 16384' },
     { args: 'wireguard --peer x', message: "unknown option '--peer'" },
   ])('refuses $args', ({ args, message }) => {

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { growing } from './growth/growing-shop.ts';
+import { type Growing, growing } from './growth/growing-shop.ts';
 import { MOST_REMOTES } from './policy/fleet.ts';
 import { MOST_REMOTES as MANY_REMOTES } from './many-remotes/shop.ts';
 import { type SourceKind, sourceKinds } from './service-mirror/source-objects.ts';
@@ -61,8 +61,7 @@ export type ManyRemotesOptions = Pick<SharedOptions, 'repeat' | 'settle' | 'json
 };
 
 export type GrowthOptions = Pick<SharedOptions, 'settle'> & {
-  /** Default: all of them, one after the other. */
-  readonly app?: (typeof growing)[number];
+  readonly app: readonly Growing[];
   /** Numbers of remote clusters. */
   readonly remotes: readonly number[];
   /** Of the whole size; 0: the remotes have nothing. */
@@ -148,7 +147,11 @@ export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth }: 
     .description(
       'Measures an app with several numbers of remotes, and draws how its figures grow. All API servers are embedded.',
     )
-    .addOption(new Option('--app <name>', 'what is measured; companions: policy with NetworkPolicies').choices(growing))
+    .addOption(
+      new Option('--app <names...>', 'what is measured; companions: policy with NetworkPolicies')
+        .choices(growing)
+        .default(growing),
+    )
     .option('--remotes <list>', 'numbers of remote clusters', naturals(1, MANY_REMOTES), [1, 10, 50, 100, 250])
     .option('--percent <n>', 'size of each remote, in percent; 0: idle remotes', natural(0, 100), 100)
     .option('--changes <n>', 'changed addresses', natural(1), 900)

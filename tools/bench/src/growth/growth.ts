@@ -1,4 +1,3 @@
-import { readdir, readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { freePort } from '@kube-semaphore/fault-proxy';
@@ -14,14 +13,15 @@ import { atRate } from '../measure/pace.ts';
 import { type Program, within } from '../measure/program.ts';
 import { total } from '../measure/requests.ts';
 import { durations } from '../measure/summary.ts';
-import { usageAfter, usageOf } from '../measure/usage.ts';
+import { socketsOf, usageAfter, usageOf } from '../measure/usage.ts';
 import type { GrowthOptions } from '../options.ts';
 import { ours, type Place, runOnce, type Setting, type Trial } from '../phases/run.ts';
-import type { Figures } from '../report/report.ts';
-import { type Growing, growing, growingPlans, POLICIES } from './growing-shop.ts';
+import type { Figures, Round } from '../report/report.ts';
+import { type Growing, growingPlans, POLICIES } from './growing-shop.ts';
 import type { Measured } from './results.ts';
+import { measureTunnels } from './tunnels.ts';
 
-type Launchers = Readonly<Record<'policy' | 'service-mirror', string>>;
+type Launchers = Readonly<Record<'policy' | 'service-mirror' | 'wireguard', string>>;
 
 const POLL_MS = 50;
 const SETS = '/apis/projectcalico.org/v3/globalnetworksets';
@@ -30,16 +30,21 @@ const SETS = '/apis/projectcalico.org/v3/globalnetworksets';
  * What an app takes with each number of remotes, which all have as much. All API servers are embedded ones.
  *
  * @param found is given the figures of each app and number as soon as they are there
+ * @throws {Error} if a program ends, or a phase takes too long
  */
 export async function benchGrowth(
   { app, remotes, ...options }: GrowthOptions,
   launchers: Launchers,
   { say, found }: Pick<Setting, 'say'> & { found: (measured: Measured) => Promise<void> },
 ): Promise<void> {
-  for (const each of app === undefined ? growing : [app]) {
+  for (const each of app) {
     for (const count of remotes) {
       const sayMore = (what: string) => say(`${each}, ${count} remotes: ${what}`);
-      const figures = await measure(each, count, { ...options, launchers, say: sayMore });
+      const { figures, failure } =
+        each === 'wireguard'
+          ? await measureTunnels(count, { ...options, launcher: launchers.wireguard, say: sayMore })
+          : await measure(each, count, { ...options, launchers, say: sayMore });
+      if (failure !== undefined) throw new Error(`${each}, ${count} remotes: ${failure}`);
       await found({ app: each, percent: options.percent, remotes: count, figures });
     }
   }
@@ -54,12 +59,11 @@ type World = {
 };
 type Size = Omit<GrowthOptions, 'app' | 'remotes' | 'results' | 'pictures'>;
 
-/** @throws {Error} if the program ends, or a phase takes too long */
 async function measure(
-  app: Growing,
+  app: Exclude<Growing, 'wireguard'>,
   remotes: number,
   { launchers, say, ...options }: Size & Pick<Setting, 'say'> & { readonly launchers: Launchers },
-): Promise<Figures> {
+): Promise<Round> {
   say('loading');
   const bundle = app === 'service-mirror' ? app : 'policy';
   const world = await startWorld(app, remotes, options.percent);
@@ -74,16 +78,14 @@ async function measure(
       phases: (trial: Trial) => phases(world, trial, options),
     };
     const run = { rights: rights[bundle], cleanUp: () => Promise.resolve(), say };
-    const { figures, failure } = await runOnce(entrant, world.clusters, app, run);
-    if (failure !== undefined) throw new Error(`${app} with ${remotes} remotes: ${failure}`);
-    return figures;
+    return await runOnce(entrant, world.clusters, app, run);
   } finally {
     world.watch.close();
     await world.clusters.stop();
   }
 }
 
-async function startWorld(app: Growing, remotes: number, percent: number): Promise<World> {
+async function startWorld(app: Exclude<Growing, 'wireguard'>, remotes: number, percent: number): Promise<World> {
   const clusters = await startClusters({ embedded: true }, remotes);
   const { local } = clusters;
   const objects = app === 'service-mirror' ? 'Services' : 'Pods';
@@ -148,7 +150,7 @@ async function* phases(
     'longest turn until then': [first.longestRunningMs, 'ms'],
   };
   const { residentMb } = await usageAfter(settle, program);
-  yield { sockets: [await socketsOf(program)], 'settled memory': [residentMb, 'MB'] };
+  yield { sockets: [await socketsOf(program.pid)], 'settled memory': [residentMb, 'MB'] };
 
   const parts = partsToChange(shop, changes);
   const write = writerIn(clusters);
@@ -203,10 +205,4 @@ async function answers(path: '/healthz' | '/readyz', port: number, program: Prog
     );
   while (!(await isOk())) await delay(POLL_MS, undefined, { signal });
   return performance.now();
-}
-
-async function socketsOf({ pid }: Program): Promise<number> {
-  const folder = `/proc/${pid}/fd`;
-  const targets = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`)));
-  return targets.filter((target) => target.startsWith('socket:')).length;
 }

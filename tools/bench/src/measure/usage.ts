@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Program } from './program.ts';
 
@@ -35,4 +35,11 @@ export function parseUsage(status: string, stat: string): Usage {
 export async function usageAfter(seconds: number, { pid, signal }: Program): Promise<Usage> {
   await delay(seconds * 1000, undefined, { signal });
   return usageOf(pid);
+}
+
+/** The number of open sockets, of any kind. @throws {Error} if the process is gone */
+export async function socketsOf(pid: number): Promise<number> {
+  const folder = `/proc/${pid}/fd`;
+  const targets = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`)));
+  return targets.filter((target) => target.startsWith('socket:')).length;
 }

@@ -111,8 +111,8 @@ async function scrapes(station: Station, program: Program, count: number): Promi
   };
 }
 
-/** Changes the endpoints of remote Nodes, one after the other, as their agents would, each until `wg` shows it. */
-async function changes(
+/** Changes the endpoints of Nodes of the first remote, one after the other, as their agents would, each until `wg` shows it. */
+export async function changes(
   station: Station,
   { remote }: Clusters,
   program: Program,
@@ -151,7 +151,7 @@ function undisturbed(costs: readonly number[]): number {
 }
 
 /** Polls until the state is there. @returns when it was seen, by `performance.now()`: late by one poll and one pause at most */
-async function when(isThere: () => Promise<boolean>, program: Program): Promise<number> {
+export async function when(isThere: () => Promise<boolean>, program: Program): Promise<number> {
   const signal = within(program);
   while (!(await isThere())) await delay(POLL_MS, undefined, { signal });
   return performance.now();

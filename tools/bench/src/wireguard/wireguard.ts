@@ -11,7 +11,7 @@ import { LOCAL, nodeObject, POD_SUBNET, remoteNode } from './remote-nodes.ts';
 import { METRICS_PORT, NODE, startStation } from './station.ts';
 
 /** The deployed rights of semaphore-wireguard. */
-const rights: Rights = {
+export const rights: Rights = {
   remote: rulesOf(deployedRights('wireguard/remote')),
   local: rulesOf(deployedRights('wireguard/base')),
 };
@@ -24,7 +24,7 @@ const rights: Rights = {
  */
 export async function benchWireGuard(options: WireGuardOptions, { launcher, say }: Setting): Promise<Report> {
   const { nodes, encoding, repeat } = options;
-  const contender = ours(launcher, encoding, flagsIn);
+  const contender = ours(launcher, encoding, (place) => flagsIn(place));
   const rounds: Round[] = [];
   let server = '';
   for (let round = 1; round <= repeat; round++) {
@@ -69,11 +69,14 @@ async function oneRound(
   return runOnce(entrant, clusters, 'program', { rights, cleanUp: () => station.stop(), say });
 }
 
-/** The flags of an agent, with its config file. */
-async function flagsIn({ local, remotes, dir }: Place): Promise<Readonly<Record<string, string>>> {
+/** The flags of an agent, with its config file. @param subnetOf the Pods of the remote with this index */
+export async function flagsIn(
+  { local, remotes, dir }: Place,
+  subnetOf: (index: number) => string = () => POD_SUBNET,
+): Promise<Readonly<Record<string, string>>> {
   const config = join(dir, 'clusters.json');
-  const links = remotes.map((remote) => {
-    return { ...remote, podSubnet: POD_SUBNET, wgListenPort: 51_822, wgDeviceMTU: 1380 };
+  const links = remotes.map((remote, index) => {
+    return { ...remote, podSubnet: subnetOf(index), wgListenPort: 51_822 + index, wgDeviceMTU: 1380 };
   });
   await writeFile(config, JSON.stringify({ local: { name: LOCAL, kubeConfigPath: local }, remotes: links }));
   return {
