@@ -28,8 +28,13 @@ parentPort!.once('message', () => (isOver = true));
 let [longestMs, longestRunningMs] = [0, 0];
 while (!isOver) {
   const [askedAtMs, waitedBeforeMs] = [performance.now(), waitedMs()];
-  const [response] = await once(request({ port, path: '/healthz' }).end(), 'response');
-  await once(response.resume(), 'end');
+  try {
+    const [response] = await once(request({ port, path: '/healthz' }).end(), 'response');
+    await once(response.resume(), 'end');
+  } catch (error) {
+    // The health server resets what waited too long, on a machine without rest. That counts as an answer after that time.
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+  }
   const tookMs = performance.now() - askedAtMs;
   longestMs = Math.max(longestMs, tookMs);
   longestRunningMs = Math.max(longestRunningMs, tookMs - (waitedMs() - waitedBeforeMs));
