@@ -67,6 +67,7 @@ async function written() {
     decisions,
     families: () => ['IPv4'],
     zones: { zones: [], haveAllNodes: false },
+    properties: { found: new Map() },
     drains: { clusters: new Set<string>() },
     tunnels: { gated: () => new Set<string>() },
     states: new RoutingStates(),
