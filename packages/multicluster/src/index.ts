@@ -24,7 +24,7 @@ export type { ProfileRemote } from './inventory/profile.ts';
 export { hasRemotes, type InventorySettings, remotesFrom } from './inventory/settings.ts';
 export { listAll, listUntilAnswered } from './list-all.ts';
 export { type Feature, type KeyContext, Leader, LeaderQueue } from './local/features.ts';
-export { leadershipOf } from './local/leadership.ts';
+export { leadershipOf } from './local/leadership-of-options.ts';
 export { LocalWrites } from './local/local-writes.ts';
 export { refusalOf } from './local/refusal.ts';
 export { localServiceRanges } from './local/service-ranges.ts';

@@ -1,4 +1,4 @@
-export { addressRefusal, type AddressRules, isUsedFamily } from './allowed.ts';
+export { addressRefusal, type AddressRules, isUsedFamily } from './refused-address.ts';
 export { addressAt, containsCidr, halvesOf, overlappingBlocks, overlaps } from './blocks.ts';
 export { isPlainlyCanonical } from './canonical.ts';
 export { type Cidr, contains, hostCidr, mustParseCidr, parseCidr } from './cidr.ts';

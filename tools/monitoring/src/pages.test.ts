@@ -25,7 +25,7 @@ function section(page: string, heading: string): string {
 const itemsOf = (text: string): readonly string[] =>
   Array.from(text.matchAll(ITEM), ([, words = '']) => words.match(/[a-z0-9_-]+/g) ?? []).flat();
 
-const shared = ['packages/net/src/allowed.ts', 'packages/multicluster/src/local/refusal.ts'];
+const shared = ['packages/net/src/refused-address.ts', 'packages/multicluster/src/local/refusal.ts'];
 
 describe.each([
   {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressRefusal } from './allowed.ts';
+import { addressRefusal } from './refused-address.ts';
 import { mustParseCidr } from './cidr.ts';
 
 const PODS = ['10.4.0.0/16', 'fd00:4::/48'];
