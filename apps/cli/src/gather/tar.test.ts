@@ -11,8 +11,8 @@ const names = fc.oneof(
 
 it('has a path that leaves no folder, whatever clusters and Pods are called', () => {
   fc.assert(
-    fc.property(names, names, fc.nat(24_999), (context, pod, i) => {
-      const path = `semaphore-gather/${i}-${fileName(context)}/${i}-${fileName(pod)}.status.json`;
+    fc.property(names, names, fc.nat(999), fc.nat(24_999), (context, pod, nth, i) => {
+      const path = `semaphore-gather/${nth}-${fileName(context)}/${i}-${fileName(pod)}.status.json`;
       expect(path).toMatch(/^semaphore-gather\/\d+-[\w.-]*\/\d+-[\w.-]+$/);
       expect(path.length).toBeLessThanOrEqual(100);
       const entry = tarEntry(path, pod, new Date(0));
