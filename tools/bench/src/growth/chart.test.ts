@@ -48,6 +48,14 @@ describe('drawChart', () => {
       expect(svg).toContain(text);
   });
 
+  it('has room for the names of six lines', () => {
+    const lines = Array.from({ length: 6 }, (_, index) => ({ name: `line ${index}`, points: [[1, 1]] as const }));
+    const svg = drawChart({ title: 'T', of: 'remotes', lines });
+    const places = Array.from(svg.matchAll(/<text x="(\d+)" y="(\d+)">line/g), ([, x, y]) => `${x},${y}`);
+    expect(new Set(places).size).toBe(6);
+    for (const place of places) expect(Number(place.split(',')[0])).toBeLessThan(500);
+  });
+
   it('has a light and a dark ground, each with text of the other', () => {
     const svg = drawChart({ title: 'T', of: 'remotes', lines: [{ name: 'a', points: [[1, 1]] }] });
     const [light, dark] = svg.split('prefers-color-scheme: dark');

@@ -38,7 +38,7 @@ export function drawChart({ title, of, lines }: Chart): string {
       `<g class="line-${index % COLOURS.length}">`,
       `<polyline points="${corners.map((corner) => corner.join()).join(' ')}"/>`,
       ...corners.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3"/>`),
-      `<text x="${PLOT.left + index * 138}" y="46">${escaped(line.name)}</text>`,
+      `<text x="${PLOT.left + (index % 3) * 184}" y="${42 + Math.floor(index / 3) * 14}">${escaped(line.name)}</text>`,
       '</g>',
     ].join('');
   });
