@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
@@ -40,6 +40,7 @@ const program = commandLine({
       wireguard: tunnels.launcher,
     };
     const { results: file, pictures } = options;
+    await mkdir(pictures, { recursive: true });
     let results = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as readonly Measured[]) : [];
     const found = async (measured: Measured) => {
       results = withResult(results, measured);
