@@ -1,5 +1,5 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { findBinaries, recipe } from '@kube-semaphore/testkit';
+import { builtBinary, recipe } from '@kube-semaphore/testkit';
 import { fileImage, type ImageSource } from './image-source.ts';
 
 /** The tag is its version, as installers have it: `semaphore link --mcs` reads it. */
@@ -11,9 +11,7 @@ const namespace = 'kube-system';
 
 /** The image of CoreDNS. @throws {Error} if it isn't built */
 export function dnsImage(): ImageSource {
-  const binaries = findBinaries(['coredns']);
-  if (!binaries.ok) throw new Error(binaries.reason);
-  return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: binaries.paths.coredns } });
+  return fileImage({ name: IMAGE, entrypoint: ['/coredns'], files: { coredns: builtBinary('coredns') } });
 }
 
 /** Lets a new node get the next Pod with these labels. A node that is drained or lost doesn't count. */

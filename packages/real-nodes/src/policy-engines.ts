@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import {
-  findBinaries,
+  builtBinary,
   inPlace,
   type NodeComponent,
   type RealCluster,
@@ -108,12 +108,11 @@ type Program = {
 };
 
 async function start(tool: Tool, node: NetworkNode, { args, env, answers }: Program): Promise<NodeComponent> {
-  const binaries = findBinaries([tool]);
-  if (!binaries.ok) throw new Error(binaries.reason);
+  const file = builtBinary(tool);
   const supervision = await Supervision.start();
   const { dir } = supervision;
   try {
-    const program = { name: tool, file: binaries.paths[tool], args, log: join(dir, `${tool}.log`), env };
+    const program = { name: tool, file, args, log: join(dir, `${tool}.log`), env };
     await startComponent(supervision, inPlace(node, program), () => answers().then(() => true));
     return { dir, stop: () => supervision.stop() };
   } catch (error) {

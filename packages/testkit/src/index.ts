@@ -5,6 +5,7 @@ export {
   calicoCrds,
   ciliumCrds,
   engines,
+  builtBinary,
   findBinaries,
   goesWithoutEngines,
   isProgram,

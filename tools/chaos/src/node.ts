@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 import { type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
 import type { Clusters, Site, SiteInput, View } from './subject.ts';
 
@@ -52,7 +52,7 @@ export async function startNode(facts: NodeFacts, { c1 }: Clusters, { ports, dir
   stack.defer(() => network.stop());
   const machine = await network.addNode('c1-n1');
   for (const port of ports) await machine.forward(port);
-  const userspace = wireGuardGo();
+  const userspace = builtBinary('wireguard-go');
   await addForeign(machine, userspace);
 
   const keys = join(dir, 'keys');
@@ -113,13 +113,6 @@ export async function startNode(facts: NodeFacts, { c1 }: Clusters, { ports, dir
       };
     },
   };
-}
-
-/** The program. @throws {Error} that says what to do if it was never built */
-function wireGuardGo(): string {
-  const found = findBinaries(['wireguard-go']);
-  if (!found.ok) throw new Error(found.reason);
-  return found.paths['wireguard-go'];
 }
 
 async function addForeign(machine: NetworkNode, userspace: string): Promise<void> {

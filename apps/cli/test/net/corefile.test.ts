@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { eventually } from '@kube-semaphore/eventually';
-import { findBinaries, startCoreDns } from '@kube-semaphore/testkit';
+import { builtBinary, startCoreDns } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isCurrent } from '../../src/check/facts/dns.ts';
@@ -53,9 +53,7 @@ const resolved = {
 
 /** As `kubeadm upgrade`. */
 function migrated(corefile: string): string {
-  const found = findBinaries(['corefile-migration']);
-  if (!found.ok) throw new Error(found.reason);
-  const { 'corefile-migration': program } = found.paths;
+  const program = builtBinary('corefile-migration');
   return execFileSync(program, ['1.9.3', '1.12.1'], { input: corefile, encoding: 'utf8' });
 }
 

@@ -1,5 +1,5 @@
 import { eventually } from '@kube-semaphore/eventually';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 import { type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { expect, it, onTestFinished } from 'vitest';
 import { probeScript } from '../../src/packet-test/probe.ts';
@@ -15,9 +15,7 @@ type End = { readonly k: number; readonly node: NetworkNode; readonly pod: Place
 const podIp = (k: number): string => `10.${k}.1.10`;
 
 async function startEnd(node: NetworkNode, k: number): Promise<End> {
-  const found = findBinaries(['wireguard-go']);
-  if (!found.ok) throw new Error(found.reason);
-  node.spawn(found.paths['wireguard-go'], ['-f', DEVICE], { stdio: 'ignore' });
+  node.spawn(builtBinary('wireguard-go'), ['-f', DEVICE], { stdio: 'ignore' });
   const answers = () =>
     node.run('wg', ['show', DEVICE]).then(
       () => true,

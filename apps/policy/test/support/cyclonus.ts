@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 
 const run = promisify(execFile);
 
@@ -37,8 +37,7 @@ export type Flow = {
  * @throws {Error} if it isn't built
  */
 export async function verdicts(policies: readonly KubeObject[], flows: readonly Flow[]): Promise<readonly boolean[]> {
-  const binaries = findBinaries(['cyclonus']);
-  if (!binaries.ok) throw new Error(binaries.reason);
+  const program = builtBinary('cyclonus');
   const dir = await mkdtemp(join(tmpdir(), 'cyclonus-'));
   try {
     const [folder, traffic] = [join(dir, 'policies'), join(dir, 'traffic.json')];
@@ -46,7 +45,7 @@ export async function verdicts(policies: readonly KubeObject[], flows: readonly 
     for (const [i, policy] of policies.entries()) await writeFile(join(folder, `${i}.yaml`), JSON.stringify(policy));
     await writeFile(traffic, JSON.stringify(flows));
     const args = ['--mode=query-traffic', `--policy-path=${folder}`, `--traffic-path=${traffic}`];
-    const { stdout } = await run(binaries.paths.cyclonus, ['analyze', '--simplify-policies=false', ...args], {
+    const { stdout } = await run(program, ['analyze', '--simplify-policies=false', ...args], {
       maxBuffer: 2 ** 30,
     });
     const answers = Array.from(stdout.matchAll(/IS ALLOWED\? +\| +(TRUE|FALSE)/g), ([, answer]) => answer === 'TRUE');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 import type { Case, Group } from './cases.ts';
 import { serviceOf } from './service.ts';
 import { refusals, type Parameters } from './refusals.ts';
@@ -18,9 +18,7 @@ const run = promisify(execFile);
 
 /** The failed cases of the suites in a folder, by Gatekeeper's own test program. */
 export async function gatorVerify(folder: string): Promise<string> {
-  const binaries = findBinaries(['gator']);
-  if (!binaries.ok) throw new Error(binaries.reason);
-  const { stdout } = await run(binaries.paths.gator, ['verify', folder]).catch(
+  const { stdout } = await run(builtBinary('gator'), ['verify', folder]).catch(
     (error: { readonly stdout: string }) => error,
   );
   return stdout;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { startEmbeddedCluster, type TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
-import { findBinaries, node as nodeObject, startRealCluster } from '@kube-semaphore/testkit';
+import { builtBinary, node as nodeObject, startRealCluster } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { runTool, systemTools, type WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type Accounts, createAccounts } from './accounts.ts';
@@ -253,8 +253,4 @@ function startedBy(place: Place, [starter, ...starterArgs]: readonly [string, ..
 const numberOf = (cluster: string): number => Number(cluster.slice(1));
 
 /** The program. @throws {Error} that says what to do if it was never built */
-export function wireGuardGo(): string {
-  const found = findBinaries(['wireguard-go']);
-  if (!found.ok) throw new Error(found.reason);
-  return found.paths['wireguard-go'];
-}
+export const wireGuardGo = (): string => builtBinary('wireguard-go');

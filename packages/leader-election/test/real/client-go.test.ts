@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '@kube-semaphore/eventually';
-import { findBinaries, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
+import { builtBinary, type RealCluster, startRealCluster } from '@kube-semaphore/testkit';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { SHORT } from '../support/elector.ts';
 import { startReplica } from '../support/replica.ts';
@@ -25,8 +25,7 @@ afterEach(async () => {
 
 /** A Kubernetes program that elects a leader with client-go, by our Lease. */
 function startGo() {
-  const binaries = findBinaries(['kube-controller-manager']);
-  if (!binaries.ok) throw new Error(binaries.reason);
+  const program = builtBinary('kube-controller-manager');
   const flags = {
     kubeconfig: cluster.adminKubeconfig,
     controllers: 'garbage-collector-controller',
@@ -39,7 +38,7 @@ function startGo() {
     'leader-elect-retry-period': `${SHORT.retryPeriodMs}ms`,
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const child = spawn(binaries.paths['kube-controller-manager'], args, { stdio: 'ignore' });
+  const child = spawn(program, args, { stdio: 'ignore' });
   const onExit = () => child.kill('SIGKILL');
   process.once('exit', onExit);
   const exited = once(child, 'close').finally(() => process.off('exit', onExit));

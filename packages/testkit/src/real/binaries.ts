@@ -245,6 +245,13 @@ export const goesWithoutEngines = !findBinaries(engines).ok && process.env['CI']
 /** The CustomResourceDefinitions of Cilium's policies and groups of addresses. @throws if they are not built */
 export const ciliumCrds = (): readonly KubeObject[] => crdsIn('cilium-crds.yaml');
 
+/** The path of one of them. @throws {Error} that says what to do if it was never built */
+export function builtBinary(tool: Tool): string {
+  const found = findBinaries([tool]);
+  if (!found.ok) throw new Error(found.reason);
+  return found.paths[tool];
+}
+
 /** The CustomResourceDefinitions PodMonitor and PrometheusRule. @throws if they are not built */
 export const prometheusOperatorCrds = (): readonly KubeObject[] => crdsIn('prometheus-operator-crds.yaml');
 
@@ -252,9 +259,7 @@ export const prometheusOperatorCrds = (): readonly KubeObject[] => crdsIn('prome
 export const clusterInventoryCrds = (): readonly KubeObject[] => crdsIn('cluster-inventory-crds.yaml');
 
 function crdsIn(tool: Tool): readonly KubeObject[] {
-  const binaries = findBinaries([tool]);
-  if (!binaries.ok) throw new Error(binaries.reason);
-  return objectsIn(binaries.paths[tool]);
+  return objectsIn(builtBinary(tool));
 }
 
 /**
@@ -264,9 +269,7 @@ function crdsIn(tool: Tool): readonly KubeObject[] {
  * @throws if they are not built
  */
 export function calicoCrds(plural?: string): readonly KubeObject[] {
-  const calico = findBinaries(['calico']);
-  if (!calico.ok) throw new Error(calico.reason);
-  const crds = objectsIn(join(dirname(calico.paths.calico), 'crds.yaml'));
+  const crds = objectsIn(join(dirname(builtBinary('calico')), 'crds.yaml'));
   return crds.filter(({ metadata }) => plural === undefined || metadata.name === `${plural}.crd.projectcalico.org`);
 }
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PolicyRule, TestCluster } from '@kube-semaphore/embedded-apiserver';
 import type { Place } from '@kube-semaphore/testnet';
-import { findBinaries } from './binaries.ts';
+import { builtBinary } from './binaries.ts';
 import { inPlace, type NodeComponent } from './node-component.ts';
 import { startComponent } from './start-component.ts';
 import { Supervision } from './supervision.ts';
@@ -48,8 +48,7 @@ export async function startCoreDns({
   corefile,
   resolver = UNREACHABLE,
 }: CoreDnsOptions): Promise<NodeComponent> {
-  const binaries = findBinaries(['coredns']);
-  if (!binaries.ok) throw new Error(binaries.reason);
+  const program = builtBinary('coredns');
   const { token } = await cluster.account(`coredns-${randomBytes(4).toString('hex')}`, rules);
   await node.run('mkdir', ['-p', SERVICE_ACCOUNT]);
   await node.run('tee', [`${SERVICE_ACCOUNT}/token`], { input: token });
@@ -61,7 +60,7 @@ export async function startCoreDns({
   const { hostname, port } = new URL(cluster.url);
   const component = inPlace(node, {
     name: 'coredns',
-    file: binaries.paths.coredns,
+    file: program,
     args: ['-conf', file],
     log,
     env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },

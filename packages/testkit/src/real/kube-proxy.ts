@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeKubeconfig } from '@kube-semaphore/embedded-apiserver';
 import type { NetworkNode } from '@kube-semaphore/testnet';
-import { findBinaries } from './binaries.ts';
+import { builtBinary } from './binaries.ts';
 import { inPlace, type NodeComponent } from './node-component.ts';
 import type { RealCluster } from './real-cluster.ts';
 import { startComponent } from './start-component.ts';
@@ -39,8 +39,7 @@ export async function startKubeProxy({
   clusterCidr,
   mode = 'nftables',
 }: KubeProxyOptions): Promise<NodeComponent> {
-  const binaries = findBinaries(['kube-proxy']);
-  if (!binaries.ok) throw new Error(binaries.reason);
+  const file = builtBinary('kube-proxy');
   const supervision = await Supervision.start();
   try {
     const kubeconfig = await writeKubeconfig(join(supervision.dir, 'kube-proxy.kubeconfig'), {
@@ -59,7 +58,7 @@ export async function startKubeProxy({
     };
     const component = inPlace(node, {
       name: 'kube-proxy',
-      file: binaries.paths['kube-proxy'],
+      file,
       args: Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`),
       log: join(supervision.dir, 'kube-proxy.log'),
       // It runs nft, or iptables-restore.

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, type Place, startNetwork } from '@kube-semaphore/testnet';
 import { generatePrivateKey, publicKeyOf, runTool, systemTools, type WireGuardTools } from '../../src/index.ts';
 
@@ -31,7 +31,7 @@ export class Lab {
   }
 
   /** Starts wireguard-go from a process that then ends. @returns what that process said */
-  async startDevice(node: NetworkNode, name: string, wireguardGo = binary()): Promise<string> {
+  async startDevice(node: NetworkNode, name: string, wireguardGo = builtBinary('wireguard-go')): Promise<string> {
     return (await node.run(process.execPath, [program, name, join(this.dir, `${node.name}.log`), wireguardGo])).trim();
   }
 
@@ -51,11 +51,4 @@ export class Lab {
     await this.network.stop();
     await rm(this.dir, { recursive: true });
   }
-}
-
-/** @throws {Error} that says what to do if it was never built */
-function binary(): string {
-  const found = findBinaries(['wireguard-go']);
-  if (!found.ok) throw new Error(found.reason);
-  return found.paths['wireguard-go'];
 }

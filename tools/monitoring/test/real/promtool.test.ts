@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findBinaries } from '@kube-semaphore/testkit';
+import { builtBinary } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
 import { chartsOf, queryOf, readDashboards } from '../../src/dashboard.ts';
 import { monitoring } from '../../src/rule-file.ts';
@@ -13,9 +13,7 @@ const run = promisify(execFile);
 
 /** The output and the exit code of promtool. */
 async function promtool(...args: readonly string[]): Promise<{ readonly code: number; readonly text: string }> {
-  const binaries = findBinaries(['promtool']);
-  if (!binaries.ok) throw new Error(binaries.reason);
-  return run(binaries.paths.promtool, args).then(
+  return run(builtBinary('promtool'), args).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
     ({ code, stdout, stderr }: { readonly code: number; readonly stdout: string; readonly stderr: string }) => ({
       code,

@@ -5,7 +5,7 @@ import {
   createPod,
   deletePod,
   endpointSlice,
-  findBinaries,
+  builtBinary,
   globalNetworkSetCrd,
   node as nodeObject,
   pod,
@@ -163,7 +163,7 @@ export class UpgradeLab {
   #spawn(place: Place, launcher: string): Program {
     const line = this.#commandLines.get(place)!;
     if (!place.startsWith('wireguard')) return spawnProgram(launcher, line);
-    const env = { PATH: `${dirname(wireGuardGo())}:${process.env['PATH']}` };
+    const env = { PATH: `${dirname(builtBinary('wireguard-go'))}:${process.env['PATH']}` };
     return spawnProgram(launcher, line, env, { place: this.#nodes[place.endsWith('c1') ? 'c1' : 'c2'] });
   }
 
@@ -348,10 +348,4 @@ async function addressOf(admin: RealCluster['admin'], path: string): Promise<str
   const { status, body } = await admin.request('GET', path);
   const { clusterIP, ips } = (body['spec'] ?? {}) as { clusterIP?: string; ips?: readonly string[] };
   return status === 200 ? (clusterIP ?? ips?.[0]) : undefined;
-}
-
-function wireGuardGo(): string {
-  const found = findBinaries(['wireguard-go']);
-  if (!found.ok) throw new Error(found.reason);
-  return found.paths['wireguard-go'];
 }
