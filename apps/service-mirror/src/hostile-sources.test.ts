@@ -44,7 +44,7 @@ function writesOf(target: Target): readonly Change[] {
   return new ServiceReconciler({
     local,
     decisions: noDecisions,
-    targets: { target: () => target },
+    targets: { target: () => target, part: () => undefined },
     keys: { claimants: () => [], sourcesOf: () => [] },
     write,
     clusters: { diagnose: () => {} },

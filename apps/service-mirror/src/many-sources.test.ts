@@ -93,6 +93,15 @@ async function readsOfGlobal(count: number, { routing, isDecidedAgain }: Case): 
   const reconciler = new ServiceReconciler({
     local: known,
     targets: {
+      part: (_, cluster) =>
+        undisputedPart(
+          clusters.find((source) => source.cluster === cluster)!,
+          {
+            namespace: 'mirrors',
+            name: globalServiceName('shop', 'web'),
+            families: FAMILIES,
+          },
+        ),
       target: () =>
         globalTarget(
           { namespace: 'shop', name: 'web' },
@@ -108,21 +117,7 @@ async function readsOfGlobal(count: number, { routing, isDecidedAgain }: Case): 
           },
         ),
     },
-    decisions: {
-      changedSlices: (each) =>
-        decisions.changedSlices(each, (cluster) =>
-          undisputedPart(
-            clusters.find((source) => source.cluster === cluster)!,
-            {
-              namespace: 'mirrors',
-              name: globalServiceName('shop', 'web'),
-              families: FAMILIES,
-            },
-          ),
-        ),
-      keep: (each, decision) => decisions.keep(each, decision),
-      forget: (each) => decisions.forget(each),
-    },
+    decisions,
     keys: { claimants: () => [], sourcesOf: () => [] },
     write: (change) => {
       writes.push(change.kind);

@@ -163,7 +163,7 @@ export class Simulation {
     this.#reconciler = new ServiceReconciler({
       local: this.local,
       decisions: noDecisions,
-      targets: { target: (key) => this.#target(key) },
+      targets: { target: (key) => this.#target(key), part: () => undefined },
       keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
       write: (change) => Promise.resolve(this.#write(change)),
       clusters: { diagnose: () => {} },

@@ -102,9 +102,11 @@ const clustersBeside = memoize((local: NamedLocal, all: NamedList['all'], found:
   };
 });
 
-/** @param found what clusters say of themselves, which the config overrules */
-const ofConfigFirst = (properties: ClusterProperties, found: ClusterProperties = new Map()): ClusterProperties =>
-  new Map([...found, ...properties]);
+/** @param found what a cluster says of itself, which the config overrules; undefined: it has said nothing */
+const ofConfigFirst = memoize(
+  (properties: ClusterProperties, found: ClusterProperties | undefined): ClusterProperties =>
+    new Map([...(found ?? []), ...properties]),
+);
 
 /** The clusters of the config now. @param found what each says of itself; one that is missing has not said it yet */
 export const knownClusters = (local: NamedLocal, { all }: NamedList, found: Found): KnownClusters =>

@@ -24,18 +24,15 @@ export class Decisions<P extends Part> {
 
   /** As `LeaderQueue.enqueue`. */
   enqueue(keys: Iterable<string>, ...how: [since?: number, options?: Parameters<LeaderQueue['enqueue']>[2]]): void {
-    for (const key of keys) {
-      this.#byKey.delete(key);
-      this.#queue.enqueue([key], ...how);
-    }
+    const all = [...keys];
+    for (const key of all) this.#byKey.delete(key);
+    this.#queue.enqueue(all, ...how);
   }
 
   /** Slices of a cluster changed, maybe in endpoints alone. */
-  enqueueSlices(keys: Iterable<string>, cluster: string, since: number): void {
-    for (const key of keys) {
-      this.#byKey.get(key)?.changed.add(cluster);
-      this.#queue.enqueue([key], since);
-    }
+  enqueueSlices(keys: readonly string[], cluster: string, since: number): void {
+    for (const key of keys) this.#byKey.get(key)?.changed.add(cluster);
+    this.#queue.enqueue(keys, since);
   }
 
   /** To be called before anything can happen to the key. */

@@ -91,17 +91,12 @@ export class Mirrors implements Feature {
     const keys = new ServiceKeys({ ...options, local });
     const clusters = new SourceClusters({ ...options, local, keys, queue });
     const changes = new ChangeWriter({ ...options, writer, local, gaps, clusters });
-    const targets = new Targets({ ...options, local, clusters, keys, states: this.#states });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
       clusters,
-      targets,
-      decisions: {
-        changedSlices: (key) => queue.changedSlices(key, (cluster) => targets.part(key, cluster)),
-        keep: (key, decision) => queue.keep(key, decision),
-        forget: (key) => queue.forget(key),
-      },
+      targets: new Targets({ ...options, local, clusters, keys, states: this.#states }),
+      decisions: queue,
       write: (change, context) => changes.write(change, context),
     });
     this.local = local;

@@ -81,6 +81,7 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
     },
     decisions: noDecisions,
     targets: {
+      part: () => undefined,
       target: () => ({
         name,
         isOurs: (labels) => labels['ours'] === 'true',
@@ -274,6 +275,7 @@ describe('the slices of several clusters', () => {
       },
       decisions: noDecisions,
       targets: {
+        part: () => undefined,
         target: () => ({
           name,
           isOurs: (labels) => labels['ours'] === 'true',
@@ -472,6 +474,7 @@ describe('a Service that was deleted, and waits for its finalizers', () => {
       },
       decisions: noDecisions,
       targets: {
+        part: () => undefined,
         target: () => ({
           name,
           isOurs: (labels) => labels['ours'] === 'true',

@@ -33,11 +33,9 @@ import { inFormOf, released, terminating } from '../endpoints/desired/terminatin
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slice' | 'slices' | 'endpoints'>;
   readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
-  readonly targets: Pick<Targets, 'target'>;
-  /** About global Services. `changedSlices`: as of `Decisions`, with the present parts. */
-  readonly decisions: Pick<Decisions<GlobalParticipant>, 'keep' | 'forget'> & {
-    changedSlices(key: string): readonly DesiredSlice[] | undefined;
-  };
+  readonly targets: Pick<Targets, 'target' | 'part'>;
+  /** About global Services. */
+  readonly decisions: Pick<Decisions<GlobalParticipant>, 'changedSlices' | 'keep' | 'forget'>;
   /** Makes a change. @returns a Service that was written */
   readonly write: (change: Change, context: ChangeContext) => Promise<Service | undefined>;
   readonly clusters: { diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void };
@@ -97,9 +95,9 @@ export class ServiceReconciler {
    * @returns whether all is done
    */
   async #changeEndpoints(context: WriteContext): Promise<boolean> {
-    const { local, decisions } = this.#options;
+    const { local, decisions, targets } = this.#options;
     const { key, writes } = context;
-    const desired = decisions.changedSlices(key);
+    const desired = decisions.changedSlices(key, (cluster) => targets.part(key, cluster));
     const [first] = desired ?? [];
     const service = first && local.service(first.labels[serviceNameLabel]!);
     if (desired === undefined || service === undefined) return desired?.length === 0;
