@@ -11,7 +11,7 @@ import { readService } from './endpoints/remote/read-service.ts';
 import { readSlice } from './endpoints/remote/read-slice.ts';
 import { ServiceReconciler } from './services/reconciler.ts';
 import type { Target } from './endpoints/desired/target.ts';
-import { noDecisions } from '../test/support/no-decisions.ts';
+import { noDecisions } from '../test/support/plain-cluster.ts';
 
 const mirrorNamespace = 'sys-semaphore';
 const codecs = { service: new Codec(serviceKind), slice: new Codec(endpointSliceKind) };

@@ -8,7 +8,7 @@ import { mirrorTarget } from '../src/services/desired/mirrors/target.ts';
 import type { ObservedService, ObservedSlice } from '../src/endpoints/desired/observed.ts';
 import { ServiceReconciler } from '../src/services/reconciler.ts';
 import type { SourceService, SourceSlice } from '../src/endpoints/desired/source.ts';
-import { noDecisions } from './support/no-decisions.ts';
+import { noDecisions } from './support/plain-cluster.ts';
 
 /** Prefixes by cluster: two begin alike, so that their sources can have one name. */
 export const prefixes: ReadonlyMap<string, string> = new Map([

@@ -90,7 +90,7 @@ export async function findBuilder(wanted?: BuilderName): Promise<Builder> {
 /**
  * The first builder that has an image.
  *
- * @throws {Error} if there is none
+ * @throws {Error} if no builder has it
  */
 export async function builderWith(image: string): Promise<Builder> {
   for (const builder of builders)

@@ -5,7 +5,7 @@ import { exported } from '../../test/mcs/arbitraries.ts';
 import { sliceOf } from '../../test/mcs/inputs.ts';
 import { changed as objectsAfter } from '../../test/mcs/observed.ts';
 import { Decisions } from '../endpoints/decisions.ts';
-import { RoutingStates } from '../endpoints/routing-states.ts';
+import { plainCluster } from '../../test/support/plain-cluster.ts';
 import { importKey } from '../names.ts';
 import type { ObservedObjects } from './desired/changes.ts';
 import type { Exporter } from './desired/import.ts';
@@ -66,11 +66,7 @@ async function written() {
     },
     decisions,
     families: () => ['IPv4'],
-    zones: { zones: [], haveAllNodes: false },
-    properties: { found: new Map() },
-    drains: { clusters: new Set<string>() },
-    tunnels: { gated: () => new Set<string>() },
-    states: new RoutingStates(),
+    ...plainCluster(),
     writes: {
       write: (change) => {
         did.sent.push(change.kind);

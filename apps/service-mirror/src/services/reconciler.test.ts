@@ -9,7 +9,7 @@ import type { ClusterDiagnostic } from '../endpoints/desired/diagnostic.ts';
 import type { ObservedEndpoints, ObservedService, ObservedSlice } from '../endpoints/desired/observed.ts';
 import { ServiceReconciler } from './reconciler.ts';
 import type { Target } from '../endpoints/desired/target.ts';
-import { noDecisions } from '../../test/support/no-decisions.ts';
+import { noDecisions } from '../../test/support/plain-cluster.ts';
 
 const name = 'c2-ns-73736d-web';
 const key = 'c2/ns/web';

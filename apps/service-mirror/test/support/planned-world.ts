@@ -32,7 +32,6 @@ import {
 } from '../../src/names.ts';
 import { planText, type RemotePlan } from '../../src/plan.ts';
 import { ServiceReconciler } from '../../src/services/reconciler.ts';
-import { RoutingStates } from '../../src/endpoints/routing-states.ts';
 import { readExportedService } from '../../src/imports/remote/read-export.ts';
 import { readService } from '../../src/endpoints/remote/read-service.ts';
 import { readSlice } from '../../src/endpoints/remote/read-slice.ts';
@@ -40,7 +39,7 @@ import { ServiceKeys } from '../../src/services/service-keys.ts';
 import { skippedIn } from '../../src/endpoints/remote/slices.ts';
 import { heldSlices } from '../../src/endpoints/remote/stored.ts';
 import { Targets } from '../../src/services/targets.ts';
-import { noDecisions } from './no-decisions.ts';
+import { noDecisions, plainCluster } from './plain-cluster.ts';
 
 /** What one cluster has of the Service, which is selected for mirrors and global Services, and exported. */
 export type PlannedCluster = {
@@ -255,11 +254,7 @@ function servicesOf(world: PlannedWorld, sources: readonly Source[], diagnose: D
     local,
     keys,
     clusters: { all: clusters, families, get: (name) => clusters.find(({ cluster }) => cluster === name) },
-    zones: { zones: [], haveAllNodes: false },
-    properties: { found: new Map() },
-    drains: { clusters: new Set<string>() },
-    tunnels: { gated: () => new Set<string>() },
-    states: new RoutingStates(),
+    ...plainCluster(),
   });
   return new ServiceReconciler({
     local: { ...local, isSynced: () => true, slice: () => undefined, endpoints: () => undefined },
@@ -374,11 +369,7 @@ function importsOf(
       },
     },
     families: () => families,
-    zones: { zones: [], haveAllNodes: false },
-    properties: { found: new Map() },
-    drains: { clusters: new Set<string>() },
-    tunnels: { gated: () => new Set<string>() },
-    states: new RoutingStates(),
+    ...plainCluster(),
     writes: {
       write: () => Promise.reject(new Error('a plan writes nothing')),
       writeConditions: () => Promise.reject(new Error('a plan writes nothing')),

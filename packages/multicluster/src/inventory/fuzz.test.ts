@@ -41,7 +41,7 @@ const provider: Provider = {
 
 const codec = new Codec(clusterProfileKind);
 
-/** Each is a remote by our program alone, or a short reason why it is none. */
+/** Each is a remote by our program alone, or has a short reason why it can't be one. */
 function read(bytes: Buffer): unknown {
   return codec.pageFromJson(parseJson(bytes)).items.map((item) => {
     const found = readProfile(storedProfile(item), { all: [provider], path: '/etc/providers.json' });

@@ -10,8 +10,9 @@ const clusterProfiles = z.strictObject({
   providersFile: z.string().check(z.minLength(1)),
 });
 
-/** The field of config files that names an inventory: its clusters become remotes. */
 const inventories = z.strictObject({ clusterProfiles });
+
+/** The field of config files that names an inventory: its clusters become remotes. */
 export const remotesFrom = z.optional(inventories);
 
 export type RemotesFrom = z.infer<typeof inventories>;

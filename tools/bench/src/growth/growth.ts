@@ -4,7 +4,15 @@ import { freePort } from '@kube-semaphore/fault-proxy';
 import { labelDomains, nameLabel } from '@kube-semaphore/network-policies';
 import { deployedCrds, globalNetworkSetCrd } from '@kube-semaphore/testkit';
 import { type Clusters, createNamespaces, requestsTo, startClusters } from '../load/clusters.ts';
-import { allSeen, MIRRORS, mirrorFlags, policyFlags, rights, watched, writerIn } from '../many-remotes/many-remotes.ts';
+import {
+  allSeen,
+  MIRRORS,
+  mirrorFlags,
+  policyFlags,
+  rights,
+  watched,
+  writePart,
+} from '../many-remotes/many-remotes.ts';
 import { NAMESPACE, objectsOf, type Part, policyOf, Shop, subjects } from '../many-remotes/shop.ts';
 import type { Holding } from '../measure/holdings.ts';
 import { LocalWatch } from '../measure/local-watch.ts';
@@ -179,6 +187,16 @@ async function* phases(
     };
   }
   yield { 'peak memory': [(await usageOf(program.pid)).peakMb, 'MB'] };
+}
+
+/** Writes the present addresses of a part, one write after the other of each, as an old one must not come last. */
+function writerIn(clusters: Clusters): (part: Part) => Promise<void> {
+  const last = new Map<Part, Promise<void>>();
+  return (part) => {
+    const write = (last.get(part) ?? Promise.resolve()).then(() => writePart(clusters, part));
+    last.set(part, write);
+    return write;
+  };
 }
 
 /**

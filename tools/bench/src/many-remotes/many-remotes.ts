@@ -185,8 +185,7 @@ async function* phases(
         const seen = watch.until(({ items, atMs }) => (items.includes(address) ? atMs : undefined), {
           signal: within(program),
         });
-        const { method, path, body } = writeOf(part);
-        await send(clusters.remotes[part.remote]!.api.admin, method, path, body);
+        await writePart(clusters, part);
         const answeredAtMs = performance.now();
         return (await seen) - answeredAtMs;
       });
@@ -206,17 +205,10 @@ async function* phases(
   yield { [`${app}: peak memory`]: [(await usageOf(program.pid)).peakMb, 'MB'] };
 }
 
-/** Writes the present addresses of a part, one write after the other of each, as an old one must not come last. */
-export function writerIn({ remotes }: Clusters): (part: Part) => Promise<void> {
-  const last = new Map<Part, Promise<void>>();
-  return (part) => {
-    const write = (last.get(part) ?? Promise.resolve()).then(() => {
-      const { method, path, body } = writeOf(part);
-      return send(remotes[part.remote]!.api.admin, method, path, body);
-    });
-    last.set(part, write);
-    return write;
-  };
+/** Writes the present addresses of a part. */
+export function writePart({ remotes }: Clusters, part: Part): Promise<void> {
+  const { method, path, body } = writeOf(part);
+  return send(remotes[part.remote]!.api.admin, method, path, body);
 }
 
 /** Resolves with the time when the local cluster has had all of these addresses, from now on. */

@@ -76,7 +76,7 @@ it.each<{ name: string; nodes: readonly Options[]; want: object }>([
   },
   { name: 'no Node without a key', nodes: [{ key: 'none' }], want: {} },
   {
-    name: 'no Node with a key that is none',
+    name: 'no Node with an invalid key',
     nodes: [{ key: `${'A'.repeat(43)}=` }, { name: 'b', key: ' ' }],
     want: {},
   },

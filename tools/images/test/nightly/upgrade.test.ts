@@ -6,7 +6,7 @@ import { type App, checkOut, type Programs, programsOf, root } from '../support/
 import { UpgradeLab } from '../support/upgrade/lab.ts';
 import { changesBetween } from '../support/upgrade/state.ts';
 
-/** The release before this one. There is none yet: this is the first commit that has charts, of 2026-11-27. */
+/** The version before this one. Nothing is released yet, so it is the first commit that has charts, of 2026-11-27. */
 const from = process.env['UPGRADE_FROM'] ?? '13d52c3f07057443a19457bb6f7624ba07c72f24';
 
 /** What another version may write anew: docs/upgrade.md says so. */

@@ -11,7 +11,7 @@ import {
   type ImageSource,
   NodeCluster,
 } from '@kube-semaphore/real-nodes';
-import { bash, calicoApiCrds, findBinaries, imageName, type RealCluster, type Registry } from '@kube-semaphore/testkit';
+import { bash, calicoApiCrds, builtBinary, imageName, type RealCluster, type Registry } from '@kube-semaphore/testkit';
 import { startNetwork } from '@kube-semaphore/testnet';
 import { it as base } from 'vitest';
 
@@ -72,11 +72,9 @@ async function images(registry: Registry | undefined): Promise<readonly ImageSou
   return [dnsImage(), webImage(), await curlImage(), ...apps.map((app) => builtImage(imageName(app)))];
 }
 
-/** A shell's `helm`, which is on nobody's PATH. */
+/** A shell's `helm`: none is on the PATH. */
 function helmFunction(): string {
-  const found = findBinaries(['helm']);
-  if (!found.ok) throw new Error(found.reason);
-  return `helm() { '${found.paths.helm}' "$@"; }`;
+  return `helm() { '${builtBinary('helm')}' "$@"; }`;
 }
 
 /**

@@ -27,7 +27,7 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones' | 'routing'>
   readonly retainsUnseen: boolean;
 };
 
-/** `decision`: undefined if there is none, or none that stays while endpoints change. */
+/** `decision`: undefined if a change of endpoints may change it. */
 export type GlobalTarget = Target &
   Pick<Global, 'state'> & { readonly decision: Decision<GlobalParticipant> | undefined };
 
