@@ -166,6 +166,11 @@ function affinityOf({ sessionAffinity = 'None' }: Spec): string {
   return sessionAffinity;
 }
 
+const isNamed =
+  ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+  ({ metadata }: KubeObject): boolean =>
+    metadata.namespace === namespace && metadata.name === name;
+
 type Exporter = {
   readonly cluster: string;
   readonly spec: Spec;
@@ -179,7 +184,7 @@ function exportersOf(
   clusters: readonly string[],
   { namespace, name }: { namespace: string; name: string },
 ): readonly Exporter[] {
-  const isIt = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace && metadata.name === name;
+  const isIt = isNamed({ namespace, name });
   return clusters
     .flatMap((cluster): readonly Exporter[] => {
       const objects = state[cluster]!;
@@ -259,7 +264,7 @@ function conditionsOf(
   exporters: readonly Exporter[],
   { namespace, name }: { namespace: string; name: string },
 ): View {
-  const isIt = ({ metadata }: KubeObject): boolean => metadata.namespace === namespace && metadata.name === name;
+  const isIt = isNamed({ namespace, name });
   if (!state['c1']![EXPORTS]!.some(isIt)) return {};
   const isValid = exporters.some(({ cluster }) => cluster === 'c1');
   const [oldest, ...others] = exporters;
