@@ -48,12 +48,17 @@ export type Fault =
   /** Lists and the initial events of a WatchList are empty, with the cluster's resourceVersion. */
   | { readonly kind: 'empty' }
   /** 307 to the same path below the URL `to`. */
-  | { readonly kind: 'redirect'; readonly to: string };
+  | { readonly kind: 'redirect'; readonly to: string }
+  /** New connections get a certificate that clients must refuse: of a CA that they don't know, or for another host. */
+  | { readonly kind: 'certificate'; readonly of: 'another CA' | 'another host' };
 
 export type FaultKind = Fault['kind'];
 
 /** A fault of one kind. */
 export type FaultOf<K extends FaultKind> = Extract<Fault, { kind: K }>;
+
+/** Whether a fault can be one of some requests only. */
+export const canHaveFilter = (kind: FaultKind): boolean => kind !== 'refuse' && kind !== 'certificate';
 
 /** Whether a fault affects open answers. The other faults affect only new requests. */
 export function concernsOpenAnswers({ kind }: Fault): boolean {

@@ -54,6 +54,11 @@ export class Port {
     }
   }
 
+  /** New connections get this certificate. */
+  present({ certPem: cert, keyPem: key }: Certificate): void {
+    this.#https.setSecureContext({ cert, key });
+  }
+
   /** Listens, on the same port as before. Idempotent. */
   async open(): Promise<void> {
     if (this.#acceptor !== undefined) return;

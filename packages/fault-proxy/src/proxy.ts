@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   createAgent,
-  createAuthority,
   type Credentials,
   requestInfo,
   type TestCluster,
@@ -13,6 +12,7 @@ import {
 import { Exchange } from './exchange.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { FilteredRequest, RequestFilter } from './filter.ts';
+import { Identity } from './identity.ts';
 import { Port } from './port.ts';
 import { Switchboard } from './switchboard.ts';
 
@@ -36,16 +36,25 @@ export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
   /** PEM file of the CA that signed the proxy's certificate; it isn't the cluster's CA. */
   readonly caFile: string;
-  /** Writes a kubeconfig for the proxy's URL, with a token or the path of a token file. Returns its path. */
+  /**
+   * Writes a kubeconfig for the proxy's URL, with a token or the path of a token file; then the CA is a path, too. Returns
+   * its path.
+   */
   kubeconfig(credentials: string | { readonly token: string } | { readonly tokenFile: string }): Promise<string>;
   /**
    * Sets a fault from now on, for the requests that match the filter. Without a filter it affects all requests and
    * connections. `stall`, `delay`, `truncate`, `cut` and `reset` also affect open watches; other faults affect
    * new requests only. Faults can be combined; of those that answer in the API server's place, the first does.
    *
-   * @throws {TypeError} for `refuse` with a filter, because a closed port sees no request
+   * @throws {TypeError} for `refuse` and `certificate` with a filter, because no request is known yet
    */
   set(fault: Fault, filter?: RequestFilter): Promise<Undo>;
+  /** Adds another CA to `caFile`. Who read the file before must read it again. */
+  announceCa(): Promise<void>;
+  /** New connections get a certificate of the CA that was announced, or of one that wasn't; all are new. */
+  changeCa(): Promise<void>;
+  /** Leaves only the present CA in `caFile`. */
+  removeOldCa(): Promise<void>;
   /** Removes all faults. */
   clear(): Promise<void>;
   /** Oldest first. Without connections that were refused, reset or stalled before a request was read. */
@@ -58,13 +67,14 @@ export interface FaultProxy extends AsyncDisposable {
 
 /** Starts a fault proxy for the API server of an embedded or real cluster. Stop it before or after the cluster. */
 export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' | 'caFile'>): Promise<FaultProxy> {
-  const authority = await createAuthority();
-  const names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
-  const certificate = await authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
+  const dir = await mkdtemp(join(tmpdir(), 'fault-proxy-'));
+  const identity = await Identity.create(join(dir, 'ca.crt'));
+  const { caFile } = identity;
+  let presented = await identity.certificate();
   const agent = createAgent(await readFile(cluster.caFile, 'utf8'));
   const log: SeenRequest[] = [];
   const switchboard = new Switchboard({ resetAll: () => port.resetAll() });
-  const port: Port = new Port({ certificate, admit: () => switchboard.admission, onRequest });
+  const port: Port = new Port({ certificate: presented, admit: () => switchboard.admission, onRequest });
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     const { method = '', url: target = '' } = request;
@@ -78,18 +88,24 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
 
   let stopped = false;
   let settled = Promise.resolve();
+  const present = async () => {
+    const certificate = await identity.certificate(switchboard.certificateOf);
+    if (certificate !== presented) port.present(certificate);
+    presented = certificate;
+  };
   /** Opens or closes the port, as the faults require. Serialized, because two faults may change at once. */
   const settle = () => {
     port.reconsider();
     // The caller of the earlier change handles its error.
-    settled = settled.catch(() => {}).then(() => (stopped || switchboard.refuses ? port.close() : port.open()));
+    settled = settled
+      .catch(() => {})
+      .then(async () => {
+        await present();
+        await (stopped || switchboard.refuses ? port.close() : port.open());
+      });
     return settled;
   };
 
-  const { caPem } = authority;
-  const dir = await mkdtemp(join(tmpdir(), 'fault-proxy-'));
-  const caFile = join(dir, 'ca.crt');
-  await writeFile(caFile, caPem);
   let kubeconfigs = 0;
   await port.openAny();
   const url = `https://127.0.0.1:${port.number}`;
@@ -99,7 +115,8 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
     caFile,
     kubeconfig(credentials) {
       const file = join(dir, `${(kubeconfigs += 1)}.kubeconfig`);
-      return writeKubeconfig(file, { name: cluster.name, url, caPem, credentials: asCredentials(credentials) });
+      const ca = typeof credentials === 'object' && !('token' in credentials) ? { caFile } : { caPem: identity.caPem };
+      return writeKubeconfig(file, { name: cluster.name, url, ...ca, credentials: asCredentials(credentials) });
     },
     async set(fault, filter) {
       const unset = switchboard.set(fault, filter);
@@ -109,6 +126,13 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
         return settle();
       };
     },
+    announceCa: () => identity.announceCa(),
+    async changeCa() {
+      await identity.changeCa();
+      await settle();
+      port.resetAll();
+    },
+    removeOldCa: () => identity.removeOldCa(),
     clear() {
       switchboard.clear();
       return settle();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Dice } from './dice.ts';
-import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
+import { canHaveFilter, concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
 import type { RequestFilter } from './filter.ts';
 import type { FaultProxy } from './proxy.ts';
 
@@ -43,6 +43,7 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
   cut: (dice) => ({ kind: 'cut', everyMs: dice.integer(20, 500), by: dice.pick(['reset', 'close', 'clean']) }),
   empty: () => ({ kind: 'empty' }),
   redirect: () => ({ kind: 'redirect', to: 'https://127.0.0.1:1' }),
+  certificate: (dice) => ({ kind: 'certificate', of: dice.pick(['another CA', 'another host']) }),
 };
 
 /** Every kind of fault. */
@@ -60,7 +61,7 @@ export function* randomSchedule(
   for (;;) {
     const fault = makers[dice.pick(kinds)](dice);
     const filter = dice.pick([{}, {}, { verb: 'watch' }, { verb: 'list' }, { every: dice.integer(2, 4) }] as const);
-    const filtered = fault.kind !== 'refuse' && Object.keys(filter).length > 0;
+    const filtered = canHaveFilter(fault.kind) && Object.keys(filter).length > 0;
     const [faultMs, calmMs] = [dice.integer(1, longestMs), dice.integer(1, longestMs)];
     yield { fault, ...(filtered && { filter }), faultMs, calmMs };
   }

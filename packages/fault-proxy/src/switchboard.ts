@@ -1,5 +1,5 @@
 import type { Exchange } from './exchange.ts';
-import { concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
+import { canHaveFilter, concernsOpenAnswers, type Fault, type FaultKind, type FaultOf } from './fault.ts';
 import { type FilteredRequest, matcher, type RequestFilter } from './filter.ts';
 import type { Admission } from './port.ts';
 
@@ -28,6 +28,11 @@ export class Switchboard {
     return this.#strikesEverything('refuse');
   }
 
+  /** What is wrong with the certificate of new connections, if anything. */
+  get certificateOf(): FaultOf<'certificate'>['of'] | undefined {
+    return [...this.#settings.keys()].flatMap(({ fault }) => (fault.kind === 'certificate' ? fault.of : []))[0];
+  }
+
   /** What to do with a new connection. */
   get admission(): Admission {
     if (this.#strikesEverything('reset')) return 'reset';
@@ -44,8 +49,8 @@ export class Switchboard {
     // A copy, because an equal fault may be set again.
     const fault = { ...wanted };
     const everything = Object.values(filter).every((value) => value === undefined);
-    if (fault.kind === 'refuse' && !everything)
-      throw new TypeError('refuse must not have a filter: the port is closed for all');
+    if (!canHaveFilter(fault.kind) && !everything)
+      throw new TypeError(`${fault.kind} must not have a filter: no request is known yet`);
     const setting: Setting = { fault, everything, strikes: matcher(filter) };
     if (concernsOpenAnswers(fault)) this.#strikeOpen(setting);
     if (fault.kind === 'reset' && fault.connections === 'open') return () => {};

@@ -18,7 +18,7 @@ import {
   uncaughtErrors,
   WatchStream,
 } from '@kube-semaphore/testkit';
-import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../src/index.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
@@ -154,14 +154,15 @@ describe('a proxy without faults', () => {
   });
 
   it('writes kubeconfigs for an account, a token or a token file, readable by their owner only', async () => {
-    for (const [credentials, user] of [
-      [account, { token: account.token }],
-      ['abc', { token: 'abc' }],
-      [{ tokenFile: account.tokenFile }, { tokenFile: account.tokenFile }],
+    const pem = { 'certificate-authority-data': expect.any(String) as string };
+    for (const [credentials, user, ca] of [
+      [account, { token: account.token }, pem],
+      ['abc', { token: 'abc' }, pem],
+      [{ tokenFile: account.tokenFile }, { tokenFile: account.tokenFile }, { 'certificate-authority': proxy.caFile }],
     ] as const) {
       const file = await proxy.kubeconfig(credentials);
       expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-        clusters: [{ name: 'faulty', cluster: { server: proxy.url } }],
+        clusters: [{ name: 'faulty', cluster: { server: proxy.url, ...ca } }],
         users: [{ user }],
       });
       expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -422,6 +423,59 @@ it('redirects to the given URL', async () => {
   await proxy.set({ kind: 'redirect', to: 'https://other.example' });
   const { statusCode, headers } = await open(through, 'GET', `${pods}?limit=1`, asked(json));
   expect([statusCode, headers.location]).toEqual([307, `https://other.example${pods}?limit=1`]);
+});
+
+describe('certificate', () => {
+  it.each([
+    { of: 'another CA', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
+    { of: 'another host', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+  ] as const)('is one of $of for new connections', async ({ of, code }) => {
+    const event = (await watch()).next();
+    event.catch(() => {}); // it ends with the proxy
+    const undo = await proxy.set({ kind: 'certificate', of });
+    expect(await outcome(list())).toBe(code);
+    expect(await outcomeNow(event)).toBe('pending');
+    await undo();
+    expect((await list()).status).toBe(200);
+  });
+
+  it('must not have a filter', async () => {
+    await expect(proxy.set({ kind: 'certificate', of: 'another CA' }, { verb: 'list' })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('another CA', () => {
+  let other: FaultProxy;
+  beforeEach(async () => (other = await startFaultProxy(cluster)));
+  afterEach(() => other.stop());
+
+  /** With the CAs that the file names now. */
+  const endpoint = async (): Promise<Endpoint> => {
+    const agent = new Agent({ ca: await readFile(other.caFile) });
+    onTestFinished(() => agent.destroy());
+    return { ...through, url: other.url, agent };
+  };
+  const trusted = async () => outcome(send(await endpoint(), 'GET', pods, asked(json)).then(({ status }) => status));
+
+  it('is announced, then used, then alone', async () => {
+    await other.announceCa();
+    const both = await endpoint();
+    await other.changeCa();
+    expect((await send(both, 'GET', pods, asked(json))).status).toBe(200);
+    await other.removeOldCa();
+    expect(await trusted()).toBe(200);
+    await other.announceCa();
+    expect(await trusted()).toBe(200);
+  });
+
+  it('resets all connections, and is unknown if it was not announced', async () => {
+    const stream = await watch(json, await endpoint());
+    await other.changeCa();
+    expect(await outcome(stream.next())).toBe('ECONNRESET');
+    expect(await trusted()).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE');
+    await other.removeOldCa();
+    expect(await trusted()).toBe(200);
+  });
 });
 
 it('raises no uncaught error when a fault ends an answer of which a piece is held', async () => {

@@ -41,7 +41,7 @@ export { answers } from './fuzz/seeds.ts';
 export { superlinearAt } from './growth.ts';
 export { type Labeller, startLabelledCluster } from './labellers.ts';
 export { type ClusterKind, clusterKind, startCluster } from './start.ts';
-export { hasSucceeded, tenuresOf, writesOf } from './leadership/audit-trail.ts';
+export { type AuditedWrite, hasSucceeded, tenuresOf, writesOf } from './leadership/audit-trail.ts';
 export { longLease, shortLease } from './leadership/lease.ts';
 export { type LeaseTimes, ReplicaPair, type ReplicaPairOptions, type Roles } from './leadership/replica-pair.ts';
 export { BUNDLES } from './program/launcher.ts';

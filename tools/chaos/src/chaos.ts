@@ -1,4 +1,4 @@
-import { judge, type Usage, usageOf } from './judge.ts';
+import { judge, untimelyWritesIn, type Usage, usageOf } from './judge.ts';
 import { Stage } from './perform.ts';
 import type { Round } from './script.ts';
 import type { Subject } from './subject.ts';
@@ -39,7 +39,7 @@ export async function chaos(
     const foreign = await world.site.foreign();
     stage = await Stage.start(world);
     say('started');
-    const expectations = { foreign, timeoutMs, say };
+    const expectations = { foreign, untimelyWrites: untimelyWritesIn(world), timeoutMs, say };
     let violations = await judge(stage, expectations);
     let rounds = 0;
     let most: Usage = { residentMb: 0, files: 0 };

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { hasSucceeded, type Program, tenuresOf, writesOf } from '@kube-semaphore/testkit';
+import { type AuditedWrite, hasSucceeded, type Program, tenuresOf, writesOf } from '@kube-semaphore/testkit';
 import type { Stage } from './perform.ts';
 import { names, type State, type Subject, type View } from './subject.ts';
 import { read, type World } from './world.ts';
@@ -24,12 +24,16 @@ export type Usage = { readonly residentMb: number; readonly files: number };
 export type Expectations = {
   /** The versions of foreign objects from the beginning. */
   readonly foreign: readonly string[];
+  readonly untimelyWrites: () => Promise<readonly string[]>;
   readonly timeoutMs: number;
   readonly say: (what: string) => void;
 };
 
 /** Waits until it is quiet, and says what isn't as it must be. No duration is judged: a busy machine is quiet later. */
-export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectations): Promise<readonly string[]> {
+export async function judge(
+  stage: Stage,
+  { foreign, untimelyWrites, timeoutMs, say }: Expectations,
+): Promise<readonly string[]> {
   const { world, remotes, programs } = stage;
   const { subject, site } = world;
   const found: string[] = [];
@@ -59,7 +63,8 @@ export async function judge(stage: Stage, { foreign, timeoutMs, say }: Expectati
   found.push(...(await site.harm(stage.takeLeft())));
   if (!isDeepStrictEqual(await site.foreign(), foreign)) found.push('what is foreign was touched');
   found.push(...(await secretsIn(stage, state)));
-  found.push(...(await untimelyWrites(world)), ...stage.deaths);
+  if (world.accounts.length > 1) found.push(...(await untimelyWrites()));
+  found.push(...stage.deaths);
   if (stage.deaths.length > 0) return found;
   for (const [nth, program] of programs.entries()) {
     const { status, body } = await program.get('/healthz');
@@ -140,19 +145,27 @@ async function secretsIn(stage: Stage, state: State): Promise<readonly string[]>
     .map(([where]) => `a secret is in ${where}`);
 }
 
-/** Writes that took effect while the other replica held the Lease. */
-async function untimelyWrites({ clusters, accounts, subject: { resources } }: World): Promise<readonly string[]> {
-  if (accounts.length === 1) return [];
-  const events = await clusters.c1.auditLog();
-  const tenures = tenuresOf(writesOf(events, { accounts, resources: ['leases'] }));
-  const holderAt = (ms: number) => tenures.findLast(({ fromMs }) => fromMs <= ms)?.account;
-  return writesOf(events, { accounts, resources })
-    .filter(hasSucceeded)
-    .filter(({ account, receivedMs, endedMs }) => account !== holderAt(receivedMs) || account !== holderAt(endedMs))
-    .map(
-      ({ account, verb, uri, receivedMs }) =>
-        `${account} wrote without the Lease: ${verb} ${uri} at ${new Date(receivedMs).toISOString()}`,
-    );
+/** Writes since the last call that took effect while the other replica held the Lease. */
+export function untimelyWritesIn({
+  clusters,
+  accounts,
+  subject: { resources },
+}: World): () => Promise<readonly string[]> {
+  const follow = clusters.c1.followAuditLog();
+  const leaseWrites: AuditedWrite[] = [];
+  return async () => {
+    const events = await follow();
+    leaseWrites.push(...writesOf(events, { accounts, resources: ['leases'] }));
+    const tenures = tenuresOf(leaseWrites);
+    const holderAt = (ms: number) => tenures.findLast(({ fromMs }) => fromMs <= ms)?.account;
+    return writesOf(events, { accounts, resources })
+      .filter(hasSucceeded)
+      .filter(({ account, receivedMs, endedMs }) => account !== holderAt(receivedMs) || account !== holderAt(endedMs))
+      .map(
+        ({ account, verb, uri, receivedMs }) =>
+          `${account} wrote without the Lease: ${verb} ${uri} at ${new Date(receivedMs).toISOString()}`,
+      );
+  };
 }
 
 /** The memory and the open files of a program. */

@@ -55,8 +55,9 @@ async function run(app: App, seed: number, options: Options): Promise<void> {
   say(`${smallest.flat().length} events are left: npm run chaos -- --app ${app} --script chaos-${app}.json`);
 }
 
-const readScript = async (file: string): Promise<readonly Round[]> =>
-  JSON.parse(await readFile(file, 'utf8')) as readonly Round[];
+async function readScript(file: string): Promise<readonly Round[]> {
+  return JSON.parse(await readFile(file, 'utf8')) as readonly Round[];
+}
 
 /** A record, as in docs/reliability.md. */
 function render(app: App, seed: number, { rounds, minutes, counts, most, violations }: Outcome): string {

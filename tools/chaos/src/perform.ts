@@ -26,6 +26,8 @@ export class Stage {
   #logs: string[] = [];
   /** What a program needs at its start was broken: it says so, and ends, until it is started again. */
   #mayEnd = false;
+  /** The heaps of replicas that lack memory. */
+  readonly #heapMb = new Map<number, number>();
   #isOver = false;
 
   private constructor(world: World) {
@@ -83,7 +85,7 @@ export class Stage {
 
   /** @returns false if it can't be made now */
   async #begin(step: Step): Promise<boolean> {
-    const { clusters, proxies, tokens, setRemotes, site } = this.world;
+    const { clusters, proxies, tokens, clocks, setRemotes, site } = this.world;
     switch (step.do) {
       case 'change':
         return succeeds(() => make(clusters, step.change));
@@ -135,6 +137,28 @@ export class Stage {
           await pause(step.ms, signal);
           await mend();
         });
+      case 'ca':
+        return this.#last(`CA ${step.cluster}`, async (signal) => {
+          const proxy = proxies[step.cluster];
+          if (step.known === 'before') {
+            await proxy.announceCa();
+            await pause(step.ms, signal);
+          }
+          await proxy.changeCa();
+          if (step.known === 'after') await pause(step.ms, signal);
+          await proxy.removeOldCa();
+        });
+      case 'clock':
+        await clocks[step.replica % clocks.length]!.set(step.byMs);
+        return true;
+      case 'starve':
+        return this.#lastOf(step.replica, async (replica, signal) => {
+          this.#heapMb.set(replica, step.heapMb);
+          await end(this.#programs[replica]!);
+          await pause(step.ms, signal);
+          this.#heapMb.delete(replica);
+          await end(this.#programs[replica]!);
+        });
       case 'token':
         // As of the cluster: it must be up to issue the new one.
         return this.#last(`cluster ${step.cluster}`, async (signal) => {
@@ -156,21 +180,24 @@ export class Stage {
   }
 
   /** A script is for two replicas; if there is one, it is both. */
-  #lastOf(nth: number, work: (replica: number) => Promise<void>): Promise<boolean> {
+  #lastOf(nth: number, work: (replica: number, signal: AbortSignal) => Promise<void>): Promise<boolean> {
     const replica = nth % this.#programs.length;
-    return this.#last(`replica ${replica}`, () => work(replica));
+    return this.#last(`replica ${replica}`, (signal) => work(replica, signal));
   }
 
   #spawn(replica: number): void {
-    const program = this.world.spawn(replica);
+    const heapMb = this.#heapMb.get(replica);
+    const program = this.world.spawn(replica, heapMb);
     this.#programs[replica] = program;
     void program.exited.then(({ code, signal }) => {
       this.#logs.push(program.stderr());
       if (this.#isOver) return;
-      const mayEnd = signal === 'SIGKILL' || (code === 1 && this.#mayEnd);
+      const lackedMemory = heapMb !== undefined && program.stderr().includes('JavaScript heap out of memory');
+      const mayEnd = signal === 'SIGKILL' || lackedMemory || (code === 1 && this.#mayEnd);
       if (!mayEnd)
         this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${program.stderr().slice(-2_000)}`);
-      if (mayEnd && signal === null) this.#count('replica ended, as what it needs was broken');
+      if (lackedMemory) this.#count('replica ended, as it lacked memory');
+      else if (mayEnd && signal === null) this.#count('replica ended, as what it needs was broken');
       if (mayEnd) this.#spawn(replica);
     });
   }

@@ -29,11 +29,17 @@ describe.each([policy, serviceMirror, wireguard])('the script of $app', (subject
     const kinds = new Set(steps.map(kindOf));
     for (const kind of [
       'API server killed',
-      'etcd restored',
+      'etcd of the local cluster restored',
+      'etcd of a remote restored',
       'replica killed',
       'replica stopped',
       'fault: stall of answers',
       'token revoked, and replaced',
+      'fault: certificate of another CA',
+      'CA replaced, known before',
+      'CA replaced, known after',
+      'clock set',
+      'memory of a replica too small',
       'remotes of the file',
       ...subject.breaks,
     ])

@@ -14,10 +14,16 @@ export type Event =
   | { readonly do: 'freeze'; readonly replica: number; readonly ms: number }
   /** The API server is killed, and starts again so much later. */
   | { readonly do: 'down'; readonly cluster: Name; readonly ms: number }
-  /** etcd of a remote is lost so much later, and restored as it is now. */
-  | { readonly do: 'restore'; readonly cluster: Remote; readonly ms: number }
-  /** The token of a remote is replaced by one that doesn't work, and so much later by a new one. */
-  | { readonly do: 'token'; readonly cluster: Remote; readonly ms: number }
+  /** etcd is lost so much later, and restored as it is now. */
+  | { readonly do: 'restore'; readonly cluster: Name; readonly ms: number }
+  /** The token by which the app knows a cluster is replaced by one that doesn't work, and so much later by a new one. */
+  | { readonly do: 'token'; readonly cluster: Name; readonly ms: number }
+  /** The API server gets a certificate of another CA, so much before or after the app can know that CA. */
+  | { readonly do: 'ca'; readonly cluster: Name; readonly ms: number; readonly known: 'before' | 'after' }
+  /** The clock of a replica is wrong by so much, until it is set again. */
+  | { readonly do: 'clock'; readonly replica: number; readonly byMs: number }
+  /** A replica ends, and begins again, with a heap that is too small, and with its usual one so much later. */
+  | { readonly do: 'starve'; readonly replica: number; readonly heapMb: number; readonly ms: number }
   /** Something that only this app needs, where it runs, as its subject says. */
   | { readonly do: 'break'; readonly what: string; readonly ms: number }
   /** The config file has these remotes. */
@@ -38,7 +44,11 @@ const kinds = faultKinds.filter((kind) => kind !== 'empty');
 const EVENTS = [
   ...(['tamper', 'tamper', 'fault', 'fault', 'fault', 'fault', 'fault', 'fault'] as const),
   ...(['kill', 'kill', 'freeze', 'freeze', 'down', 'down', 'restore', 'token', 'remotes', 'remotes'] as const),
+  ...(['ca', 'clock', 'starve'] as const),
 ];
+
+const HOUR_MS = 3_600_000;
+const WRONG_BY_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, 0, 1_000, 20_000, HOUR_MS, 24 * HOUR_MS];
 
 /** Endless rounds, the same for the same seed. */
 export function* script(subject: Pick<Subject, 'change' | 'breaks'>, seed: number): Generator<Round, never> {
@@ -60,9 +70,17 @@ export function* script(subject: Pick<Subject, 'change' | 'breaks'>, seed: numbe
       case 'down':
         return { do: 'down', cluster: dice.pick(names), ms: dice.integer(0, 5_000) };
       case 'restore':
-        return { do: 'restore', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
+        return { do: 'restore', cluster: dice.pick(names), ms: dice.integer(500, 5_000) };
       case 'token':
-        return { do: 'token', cluster: dice.pick(remotes), ms: dice.integer(500, 5_000) };
+        return { do: 'token', cluster: dice.pick(names), ms: dice.integer(500, 5_000) };
+      case 'ca': {
+        const known = dice.pick(['before', 'after']);
+        return { do: 'ca', cluster: dice.pick(names), ms: dice.integer(0, 5_000), known };
+      }
+      case 'clock':
+        return { do: 'clock', replica: dice.integer(0, 1), byMs: dice.pick(WRONG_BY_MS) };
+      case 'starve':
+        return { do: 'starve', replica: dice.integer(0, 1), heapMb: dice.integer(6, 16), ms: dice.integer(500, 5_000) };
       case 'break':
         return { do: 'break', what: dice.pick(subject.breaks), ms: dice.integer(500, 5_000) };
       case 'remotes':
@@ -82,18 +100,25 @@ export function kindOf(step: Event): string {
     case 'fault': {
       const { fault } = step.step;
       if ('status' in fault) return `fault: answer ${fault.status}`;
-      return `fault: ${fault.kind}${'direction' in fault ? ` of ${fault.direction}` : ''}`;
+      const of = 'direction' in fault ? fault.direction : 'of' in fault ? fault.of : undefined;
+      return `fault: ${fault.kind}${of === undefined ? '' : ` of ${of}`}`;
     }
     case 'down':
       return 'API server killed';
     case 'restore':
-      return 'etcd restored';
+      return `etcd of ${step.cluster === 'c1' ? 'the local cluster' : 'a remote'} restored`;
     case 'kill':
       return 'replica killed';
     case 'freeze':
       return 'replica stopped';
     case 'token':
       return 'token revoked, and replaced';
+    case 'ca':
+      return `CA replaced, known ${step.known}`;
+    case 'clock':
+      return 'clock set';
+    case 'starve':
+      return 'memory of a replica too small';
     case 'break':
       return step.what;
     case 'remotes':

@@ -13,6 +13,7 @@ import {
   spawnProgram,
   startRealCluster,
 } from '@kube-semaphore/testkit';
+import { startClock } from './clock.ts';
 import {
   type Change,
   type Clusters,
@@ -27,11 +28,11 @@ import {
 /** Three clusters with a proxy before each, and replicas of an app that write to the first one. */
 export type World = Readonly<Awaited<ReturnType<typeof startWorld>>>;
 
-/** What can happen to the token by which a remote is read. */
-type Token = {
-  /** The file has one that the API server refuses, from now on. */
+/** What can happen to the tokens by which a cluster is read and written. */
+type Tokens = {
+  /** The files have some that the API server refuses, from now on. */
   revoke(): Promise<void>;
-  /** The file has a new one that works. */
+  /** The files have new ones that work. */
   renew(): Promise<void>;
 };
 
@@ -83,26 +84,38 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
   const deployed = await Promise.all(
     remotes.map(async (name) => {
       const { tokenFile } = await deployAccount(clusters[name], ...subject.rights.remote);
-      const kubeconfig = await proxies[name].kubeconfig({ tokenFile });
-      return [name, { kubeconfig, token: await tokenOf(clusters[name], tokenFile, subject) }] as const;
+      const { account } = deployedRights(...subject.rights.remote);
+      return [name, { tokenFile, account, kubeconfig: await proxies[name].kubeconfig({ tokenFile }) }] as const;
     }),
   );
   const readers = Object.fromEntries(deployed.map(([name, { kubeconfig }]) => [name, kubeconfig]));
-  const tokens = Object.fromEntries(deployed.map(([name, { token }]) => [name, token])) as Record<Remote, Token>;
   const config = (local: string, inFile: readonly string[]): string =>
     JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
 
   // Each replica has its own account, by which the audit log knows it, and its own file.
   const accounts = ['chaos-first', 'chaos-second'].slice(0, subject.elects ? replicas : 1);
   const rules = rulesOf(deployedRights(...subject.rights.local));
-  const kubeconfigs = await Promise.all(
-    accounts.map(async (account) => proxies.c1.kubeconfig(await c1.account(account, rules))),
+  const writers = await Promise.all(
+    accounts.map(async (name) => {
+      const { tokenFile } = await c1.account(name, rules);
+      const kubeconfig = await proxies.c1.kubeconfig({ tokenFile });
+      return { tokenFile, kubeconfig, account: { namespace: 'kube-system', name } };
+    }),
   );
+  const tokens: Record<Name, Tokens> = {
+    c1: await tokensOf(c1, writers),
+    ...(Object.fromEntries(
+      await Promise.all(deployed.map(async ([name, each]) => [name, await tokensOf(clusters[name], [each])])),
+    ) as Record<Remote, Tokens>),
+  };
+  const clocks = await Promise.all(accounts.map((account) => startClock(dir, account)));
   /** The config file of each replica has these remotes from now on. */
   const setRemotes = (inFile: readonly string[]): Promise<void> =>
     mountFiles(
       dir,
-      Object.fromEntries(kubeconfigs.map((local, nth) => [`${accounts[nth]}.json`, config(local, inFile)])),
+      Object.fromEntries(
+        writers.map(({ kubeconfig, account }) => [`${account.name}.json`, config(kubeconfig, inFile)]),
+      ),
     );
   return {
     subject,
@@ -111,8 +124,10 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     site,
     tokens,
     setRemotes,
+    clocks,
     accounts,
-    spawn: (replica: number): Program => {
+    /** @param heapMb of its objects, if it is to have less than it needs */
+    spawn: (replica: number, heapMb?: number): Program => {
       const lease = ['-leader-elect', '-lease-namespace=kube-system', '-lease-name=semaphore-chaos'];
       const file = join(dir, `${accounts[replica]}.json`);
       const flags = [
@@ -122,20 +137,28 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
         ...subject.flags,
         ...(site.flags ?? []),
       ];
-      return spawnProgram(launcher, [`-${subject.configFlag}=${file}`, ...flags], site.env, { place: site.place });
+      const { flag, env } = clocks[replica]!;
+      const nodeFlags = [flag, ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`])];
+      const variables = { ...site.env, ...env, NODE_OPTIONS: nodeFlags.join(' ') };
+      return spawnProgram(launcher, [`-${subject.configFlag}=${file}`, ...flags], variables, { place: site.place });
     },
     stop: () => stack.disposeAsync(),
   };
 }
 
-async function tokenOf(cluster: RealCluster, tokenFile: string, { rights }: Subject): Promise<Token> {
+type Issued = { readonly tokenFile: string; readonly account: { readonly namespace: string; readonly name: string } };
+
+async function tokensOf(cluster: RealCluster, all: readonly Issued[]): Promise<Tokens> {
   const { name: clusterName, url, dir, admin, caFile } = cluster;
   const caPem = await readFile(caFile, 'utf8');
   return {
-    revoke: () => writeFile(tokenFile, 'revoked'),
-    // To the same file.
-    renew: async () =>
-      void (await issueAccount({ clusterName, url, dir, admin, caPem }, deployedRights(...rights.remote).account)),
+    async revoke() {
+      for (const { tokenFile } of all) await writeFile(tokenFile, 'revoked');
+    },
+    // To the same files.
+    async renew() {
+      for (const { account } of all) await issueAccount({ clusterName, url, dir, admin, caPem }, account);
+    },
   };
 }
 

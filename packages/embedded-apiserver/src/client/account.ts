@@ -43,6 +43,9 @@ export async function createAccount(
   return issueAccount(options, { namespace: 'kube-system', name });
 }
 
+/** Longer than any test runs. */
+const VALID_SECONDS = 24 * 3_600;
+
 /** A token of an existing ServiceAccount, and its files. @param pod the Pod of its namespace that the token is bound to, if any */
 export async function issueAccount(
   { clusterName, url, caPem, dir, admin }: AccountOptions,
@@ -52,7 +55,7 @@ export async function issueAccount(
   const { status } = await admin.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600, ...bound },
+    spec: { expirationSeconds: VALID_SECONDS, ...bound },
   });
   const { token } = status as { token: string };
 

@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { Certificate } from './certificates.ts';
 
+/** What a kubeconfig says of the CA: its text, or the path of its file. */
+type Ca = { readonly caPem: string } | { readonly caFile: string };
+
 /** The credentials of a kubeconfig's user. */
 export type Credentials =
   | { readonly token: string }
@@ -8,20 +11,21 @@ export type Credentials =
   | { readonly certificate: Certificate };
 
 /** The contents of a kubeconfig with one cluster, one user and one context. */
-export type KubeconfigOptions = {
+export type KubeconfigOptions = Ca & {
   /** Name of the cluster, of the user and of the context. */
   readonly name: string;
   readonly url: string;
-  readonly caPem: string;
   readonly credentials: Credentials;
 };
 
-/** The text of a kubeconfig that needs no other file, except `tokenFile`. It is JSON, and so it is YAML. */
-export function kubeconfig({ name, url, caPem, credentials }: KubeconfigOptions): string {
+/** The text of a kubeconfig that needs no other file, except `tokenFile` and `caFile`. It is JSON, and so it is YAML. */
+export function kubeconfig({ name, url, credentials, ...ca }: KubeconfigOptions): string {
+  const authority =
+    'caFile' in ca ? { 'certificate-authority': ca.caFile } : { 'certificate-authority-data': base64(ca.caPem) };
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name, cluster: { server: url, 'certificate-authority-data': base64(caPem) } }],
+    clusters: [{ name, cluster: { server: url, ...authority } }],
     users: [{ name, user: user(credentials) }],
     contexts: [{ name, context: { cluster: name, user: name } }],
     'current-context': name,

@@ -62,4 +62,5 @@ export function leaseReads(events: readonly AuditEvent[], account: string): numb
     .map(({ stageTimestamp }) => Date.parse(stageTimestamp));
 }
 
-const accountOf = ({ user }: AuditEvent): string => user.username.replace('system:serviceaccount:kube-system:', '');
+const accountOf = ({ user: { username = '' } }: AuditEvent): string =>
+  username.replace('system:serviceaccount:kube-system:', '');

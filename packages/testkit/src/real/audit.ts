@@ -1,11 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import type { Files } from './components.ts';
 
 /** One request, as the API server saw it. Of the many fields those that tests ask about. */
 export type AuditEvent = {
   readonly verb: string;
   readonly requestURI: string;
-  readonly user: { readonly username: string; readonly groups?: readonly string[] };
+  /** Without a name if it wasn't authenticated. */
+  readonly user: { readonly username?: string; readonly groups?: readonly string[] };
   readonly userAgent?: string;
   readonly objectRef?: {
     readonly resource?: string;
@@ -35,11 +38,19 @@ export async function writeAuditPolicy(files: Files): Promise<void> {
 }
 
 /** The events so far, oldest first. A request's own event may follow its answer by a moment. */
-export async function readAuditLog(files: Files): Promise<AuditEvent[]> {
-  const log = await readFile(files.auditLog, 'utf8');
-  const complete = log.slice(0, log.lastIndexOf('\n') + 1);
-  return complete
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as AuditEvent);
+export const readAuditLog = (files: Files): Promise<AuditEvent[]> => followAuditLog(files)();
+
+/** Of a function that returns the events since its last call, and at first all. Calls must not overlap. */
+export function followAuditLog({ auditLog }: Files): () => Promise<AuditEvent[]> {
+  let read = 0;
+  return async () => {
+    const bytes = await buffer(createReadStream(auditLog, { start: read }));
+    const text = bytes.subarray(0, bytes.lastIndexOf('\n') + 1);
+    read += text.length;
+    return text
+      .toString()
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditEvent);
+  };
 }

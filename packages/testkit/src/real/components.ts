@@ -85,7 +85,12 @@ export function kubeApiserver(
     'advertise-address': '192.0.2.1',
     // By default open watches keep a server alive for a minute after SIGTERM.
     'shutdown-watch-termination-grace-period': '1s',
-    ...(audit && { 'audit-policy-file': files.auditPolicy, 'audit-log-path': files.auditLog }),
+    // One file: without a size, it is another one after 100 MB.
+    ...(audit && {
+      'audit-policy-file': files.auditPolicy,
+      'audit-log-path': files.auditLog,
+      'audit-log-maxsize': '1000000',
+    }),
     ...flags,
   });
 }

@@ -13,7 +13,7 @@ import {
 import { eventually } from '@kube-semaphore/eventually';
 import type { NetworkNode } from '@kube-semaphore/testnet';
 import { rightsCount } from '../rights/counted.ts';
-import { type AuditEvent, readAuditLog, writeAuditPolicy } from './audit.ts';
+import { type AuditEvent, followAuditLog, readAuditLog, writeAuditPolicy } from './audit.ts';
 import { findBinaries, type Kubernetes, type Tool } from './binaries.ts';
 import { filesIn } from './components.ts';
 import { ControlPlane } from './control-plane.ts';
@@ -61,6 +61,8 @@ export interface RealCluster extends TestCluster {
   clientWith(certificate: Certificate): TestClient;
   /** The requests so far, oldest first. An answered request may be missing for a moment. Needs `audit`. */
   auditLog(): Promise<AuditEvent[]>;
+  /** Of a function that returns the requests since its last call. Needs `audit`. */
+  followAuditLog(): () => Promise<AuditEvent[]>;
   /** Kills the API server, as a crash would. It is down until `restart()`. */
   stopApiserver(): Promise<void>;
   /** Kills etcd and starts it again; resolves when the API server, which keeps running, serves again. */
@@ -183,6 +185,7 @@ async function bringUp(
       await backdateEstablished(admin, crd);
     },
     auditLog: () => readAuditLog(files),
+    followAuditLog: () => followAuditLog(files),
     restart: () => plane.restartApiserver(),
     stopApiserver: () => plane.stopApiserver(),
     restartEtcd: () => plane.restartEtcd(),
