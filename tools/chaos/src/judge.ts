@@ -52,7 +52,7 @@ export async function judge(
     return last.length === 0;
   };
   const state = await read(world.clusters, names, subject.sources);
-  const wanted = subject.wanted(state, remotes);
+  const wanted = subject.wanted(state, remotes, stage.settings);
   const difference = async () => differences(await site.observed(remotes), wanted);
   const isQuiet =
     (await settles('the config file is in force', () => staleFiles(stage))) &&

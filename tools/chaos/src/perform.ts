@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { play } from '@kube-semaphore/fault-proxy';
 import { type Program, useUpVersions } from '@kube-semaphore/testkit';
 import { kindOf, type Step } from './script.ts';
-import { remotes as allRemotes } from './subject.ts';
+import { remotes as allRemotes, type Settings } from './subject.ts';
 import { make, type World } from './world.ts';
 
 /** More than a cluster writes before the app, which may be stopped, sees that its etcd was restored. */
@@ -16,6 +17,7 @@ export class Stage {
   /** A replica that ended by itself. */
   readonly deaths: string[] = [];
   remotes: readonly string[] = allRemotes;
+  settings: Settings;
   readonly #programs: Program[] = [];
   /** What lasts for a while, by what it concerns. */
   readonly #lasting = new Map<string, Promise<void>>();
@@ -32,11 +34,12 @@ export class Stage {
 
   private constructor(world: World) {
     this.world = world;
+    [this.settings] = world.subject.settings;
   }
 
   static async start(world: World): Promise<Stage> {
     const stage = new Stage(world);
-    await world.setRemotes(stage.remotes);
+    await world.setConfig(stage.remotes, stage.settings);
     for (const replica of world.accounts.keys()) stage.#spawn(replica);
     return stage;
   }
@@ -85,7 +88,7 @@ export class Stage {
 
   /** @returns false if it can't be made now */
   async #begin(step: Step): Promise<boolean> {
-    const { clusters, proxies, tokens, clocks, setRemotes, site } = this.world;
+    const { clusters, proxies, tokens, clocks, setConfig, site } = this.world;
     switch (step.do) {
       case 'change':
         return succeeds(() => make(clusters, step.change));
@@ -94,8 +97,15 @@ export class Stage {
       case 'remotes':
         this.remotes = step.remotes;
         for (const each of allRemotes) if (!step.remotes.includes(each)) this.#left.add(each);
-        await setRemotes(step.remotes);
+        await setConfig(this.remotes, this.settings);
         return true;
+      case 'settings': {
+        const needStart = !isDeepStrictEqual(step.settings.rest, this.settings.rest);
+        this.settings = step.settings;
+        await setConfig(this.remotes, this.settings);
+        if (needStart) await Promise.all(this.#programs.map(end));
+        return true;
+      }
       case 'fault':
         return this.#last(`proxy ${step.cluster}`, async (signal) => {
           await play(proxies[step.cluster], [step.step], { signal });

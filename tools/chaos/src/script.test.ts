@@ -42,6 +42,7 @@ describe.each([policy, serviceMirror, wireguard])('the script of $app', (subject
       'memory of a replica too small',
       'remotes of the file',
       ...subject.breaks,
+      ...(subject.settings.length > 1 ? ['settings of the file'] : []),
     ])
       expect(kinds).toContain(kind);
     const stays = new Set(subject.staying.map(({ cluster, collection, name }) => `${cluster} ${collection}/${name}`));

@@ -1,5 +1,5 @@
 import { Dice, faultKinds, type FaultStep, randomSchedule } from '@kube-semaphore/fault-proxy';
-import { type Change, type Name, names, type Remote, remotes, type Subject } from './subject.ts';
+import { type Change, type Name, names, type Remote, remotes, type Settings, type Subject } from './subject.ts';
 
 /** Something that happens. It is plain data, so that a script can be printed, replayed and made smaller. */
 export type Event =
@@ -27,7 +27,9 @@ export type Event =
   /** Something that only this app needs, where it runs, as its subject says. */
   | { readonly do: 'break'; readonly what: string; readonly ms: number }
   /** The config file has these remotes. */
-  | { readonly do: 'remotes'; readonly remotes: readonly Remote[] };
+  | { readonly do: 'remotes'; readonly remotes: readonly Remote[] }
+  /** The config file says this; if a replica must start for that, all do. */
+  | { readonly do: 'settings'; readonly settings: Settings };
 
 /** An event, and the pause after it. */
 export type Step = Event & { readonly thenMs: number };
@@ -51,10 +53,17 @@ const HOUR_MS = 3_600_000;
 const WRONG_BY_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, 0, 1_000, 20_000, HOUR_MS, 24 * HOUR_MS];
 
 /** Endless rounds, the same for the same seed. */
-export function* script(subject: Pick<Subject, 'change' | 'breaks'>, seed: number): Generator<Round, never> {
+export function* script(
+  subject: Pick<Subject, 'change' | 'breaks' | 'settings'>,
+  seed: number,
+): Generator<Round, never> {
   const dice = new Dice(seed);
   const faults = randomSchedule(dice.integer(0, 2 ** 31), { kinds, longestMs: 5_000 });
-  const events = [...EVENTS, ...subject.breaks.map(() => 'break' as const)];
+  const events = [
+    ...EVENTS,
+    ...subject.breaks.map(() => 'break' as const),
+    ...subject.settings.slice(1, 3).map(() => 'settings' as const),
+  ];
   const eventOf = (kind: (typeof events)[number] | 'change'): Event => {
     switch (kind) {
       case 'change':
@@ -85,6 +94,8 @@ export function* script(subject: Pick<Subject, 'change' | 'breaks'>, seed: numbe
         return { do: 'break', what: dice.pick(subject.breaks), ms: dice.integer(500, 5_000) };
       case 'remotes':
         return { do: 'remotes', remotes: dice.pick([['c2'], ['c3'], remotes, remotes]) };
+      case 'settings':
+        return { do: 'settings', settings: dice.pick(subject.settings) };
     }
   };
   for (;;)
@@ -123,6 +134,8 @@ export function kindOf(step: Event): string {
       return step.what;
     case 'remotes':
       return 'remotes of the file';
+    case 'settings':
+      return 'settings of the file';
     case 'tamper':
       return `${step.how} of our object`;
     case 'change':

@@ -21,6 +21,12 @@ export type Change = {
 /** The objects of some clusters, by the paths of {@link Subject.sources}. */
 export type State = Readonly<Record<string, Readonly<Record<string, readonly KubeObject[]>>>>;
 
+/** What else the config file says: of each remote, which is in force at once, and of sections, which is when a replica starts. */
+export type Settings = { readonly remotes: Sections; readonly rest: Sections };
+type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export const NO_SETTINGS: Settings = { remotes: {}, rest: {} };
+
 /** What is compared: each object by a name, with all that its users see. */
 export type View = Readonly<Record<string, unknown>>;
 
@@ -39,7 +45,9 @@ export type Subject = {
   readonly flags: readonly string[];
   /** The flag that names the config file, and what is in it. */
   readonly configFlag: string;
-  config(local: string, remotes: Readonly<Record<string, string>>): object;
+  config(local: string, remotes: Readonly<Record<string, string>>, settings: Settings): object;
+  /** What else can be in the file. The first is at the beginning. */
+  readonly settings: readonly [Settings, ...Settings[]];
   /** What is there before it starts, and is never changed: foreign objects of the local cluster, and sources that stay. */
   readonly staying: readonly Change[];
   /** What it reads, as paths of all namespaces. */
@@ -49,8 +57,8 @@ export type Subject = {
   change(dice: Dice): Change;
   /** What of its own can break where it runs, by {@link Site.break}. */
   readonly breaks: readonly string[];
-  /** What must be there, by its pages, if the config file has these remotes. */
-  wanted(state: State, remotes: readonly string[]): View;
+  /** What must be there, by its pages, if the config file has these remotes and settings. */
+  wanted(state: State, remotes: readonly string[], settings: Settings): View;
   /** Where it runs and writes. What stays is there already. */
   site(clusters: Clusters, input: SiteInput): Promise<Site>;
   /** Texts that must never be in a log, an object or an answer of it. */

@@ -21,6 +21,7 @@ import {
   names,
   type Remote,
   remotes,
+  type Settings,
   type State,
   type Subject,
 } from './subject.ts';
@@ -89,8 +90,8 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     }),
   );
   const readers = Object.fromEntries(deployed.map(([name, { kubeconfig }]) => [name, kubeconfig]));
-  const config = (local: string, inFile: readonly string[]): string =>
-    JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!]))));
+  const config = (local: string, inFile: readonly string[], settings: Settings): string =>
+    JSON.stringify(subject.config(local, Object.fromEntries(inFile.map((name) => [name, readers[name]!])), settings));
 
   // Each replica has its own account, by which the audit log knows it, and its own file.
   const accounts = ['chaos-first', 'chaos-second'].slice(0, subject.elects ? replicas : 1);
@@ -109,12 +110,12 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     ) as Record<Remote, Tokens>),
   };
   const clocks = await Promise.all(accounts.map((account) => startClock(dir, account)));
-  /** The config file of each replica has these remotes from now on. */
-  const setRemotes = (inFile: readonly string[]): Promise<void> =>
+  /** The config file of each replica is so from now on. */
+  const setConfig = (inFile: readonly string[], settings: Settings): Promise<void> =>
     mountFiles(
       dir,
       Object.fromEntries(
-        writers.map(({ kubeconfig, account }) => [`${account.name}.json`, config(kubeconfig, inFile)]),
+        writers.map(({ kubeconfig, account }) => [`${account.name}.json`, config(kubeconfig, inFile, settings)]),
       ),
     );
   return {
@@ -123,7 +124,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     proxies,
     site,
     tokens,
-    setRemotes,
+    setConfig,
     clocks,
     accounts,
     /** @param heapMb of its objects, if it is to have less than it needs */

@@ -1,7 +1,9 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
+import { NO_SETTINGS } from '../subject.ts';
 import { EXPORTS, observedImports, wantedImports } from './imports.ts';
+import { meshOf } from './orders.ts';
 
 const [SERVICES, SLICES] = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices'];
 
@@ -31,7 +33,13 @@ const [FIRST, SECOND] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
 const wanted = (
   c1: Readonly<Record<string, readonly KubeObject[]>>,
   c2: Readonly<Record<string, readonly KubeObject[]>>,
-) => wantedImports({ c1, c2 }, ['c1', 'c2'], { namespaces: ['shop'], endpointsOf: () => ['one'] });
+) =>
+  wantedImports({ c1, c2 }, ['c1', 'c2'], {
+    namespaces: ['shop'],
+    endpointsOf: () => [],
+    textsOf: () => ['one'],
+    mesh: meshOf({ c1 }, ['c2'], { said: NO_SETTINGS, namespace: 'mirrors' }),
+  });
 
 it('are an import with the Service behind it and its slices', () => {
   expect(wanted(NONE, clusterOf(FIRST))).toEqual({
@@ -42,9 +50,10 @@ it('are an import with the Service behind it and its slices', () => {
       traffic: 'Cluster',
       clusters: ['c2'],
       address: 'that of its Service',
+      order: '',
     },
     'derived shop/out': { ports: ['http TCP 80'], affinity: 'None', headless: false },
-    'import shop/out of c2/shop/out-a': { headless: false, ports: ['http'], endpoints: ['one'] },
+    'import shop/out of c2/shop/out-a': { headless: false, ports: ['http'], standby: false, endpoints: ['one'] },
   });
 });
 

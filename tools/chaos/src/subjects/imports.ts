@@ -3,7 +3,20 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
 import { inNamespace } from '../objects.ts';
-import type { Change, Name, State, View } from '../subject.ts';
+import { type Change, type Name, names, remotes, type State, type View } from '../subject.ts';
+import {
+  inForce,
+  inOrder,
+  isExportedHere,
+  type Mesh,
+  shownOrder,
+  shownOrderOf,
+  someAnnotations,
+  someExportTo,
+  type SourceEndpoint,
+  type Wish,
+  wishOf,
+} from './orders.ts';
 
 const GROUP = '/apis/multicluster.x-k8s.io/v1beta1';
 export const [EXPORTS, IMPORTS] = [`${GROUP}/serviceexports`, `${GROUP}/serviceimports`] as const;
@@ -12,6 +25,7 @@ const [SERVICES, SLICES] = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpo
 const IMPORT_NAME = 'multicluster.kubernetes.io/service-name';
 const SERVICE_NAME = 'kubernetes.io/service-name';
 const SOURCE = 'mirror-svc-source';
+const STANDBY = 'mirror-svc-standby';
 
 /** Of Services that come and go; one stays. */
 const NAMES = ['out', 'out-too'];
@@ -50,14 +64,14 @@ const slicePorts = (cluster: Name): readonly Port[] => {
   return [...named.values()];
 };
 
-const exportOf = ({ cluster, namespace, name }: Place): Change => ({
+const exportOf = ({ cluster, namespace, name }: Place, annotations: object = {}): Change => ({
   cluster,
   collection: inNamespace(EXPORTS, namespace),
   name,
   object: {
     apiVersion: 'multicluster.x-k8s.io/v1beta1',
     kind: 'ServiceExport',
-    metadata: { name, namespace },
+    metadata: { name, namespace, annotations },
     spec: {},
   },
 });
@@ -81,24 +95,29 @@ const sliceOf = (
   },
 });
 
+const annotated = (object: KubeObject, annotations: object): Record<string, unknown> => ({
+  ...object,
+  metadata: { ...object.metadata, annotations },
+});
+
 /** What comes, goes and changes of exports, in all clusters. @param subnet of the Pods of each cluster, such as `10.4.` */
 export function changedExport(
   dice: Dice,
   { namespaces, subnet }: { readonly namespaces: readonly string[]; readonly subnet: (cluster: Name) => string },
 ): Change {
-  const place = { cluster: dice.pick(['c1', 'c2', 'c3']), namespace: dice.pick(namespaces), name: dice.pick(NAMES) };
+  const place = { cluster: dice.pick(names), namespace: dice.pick(namespaces), name: dice.pick(NAMES) };
   const { cluster, namespace, name } = place;
   const orGone = (change: Change): Change => (dice.integer(1, 5) === 1 ? { ...change, object: null } : change);
   switch (dice.pick(['export', 'export', 'service', 'service', 'slice'])) {
     case 'export':
-      return orGone(exportOf(place));
+      return orGone(exportOf(place, { ...someExportTo(dice), ...someAnnotations(dice) }));
     case 'service':
       return orGone({
         cluster,
         collection: inNamespace(SERVICES, namespace),
         name,
-        object: {
-          ...service({
+        object: annotated(
+          service({
             name,
             namespace,
             spec: {
@@ -108,7 +127,8 @@ export function changedExport(
               internalTrafficPolicy: dice.pick(['Cluster', 'Cluster', 'Cluster', 'Local']),
             },
           }),
-        },
+          someAnnotations(dice),
+        ),
       });
     case 'slice':
       return orGone(
@@ -129,7 +149,7 @@ export function changedExport(
 
 /** What stays: an export in both remotes. */
 export const stayingExports = (address: (cluster: Name) => string): readonly Change[] =>
-  (['c2', 'c3'] as const).flatMap((cluster) => {
+  remotes.flatMap((cluster) => {
     const place = { cluster, namespace: 'shop', name: STAYS };
     return [
       {
@@ -176,6 +196,7 @@ type Exporter = {
   readonly spec: Spec;
   readonly slices: readonly Slice[];
   readonly createdMs: number;
+  readonly wish: Wish | undefined;
 };
 
 /** The exports of one name that are valid, the oldest first. */
@@ -189,12 +210,20 @@ function exportersOf(
     .flatMap((cluster): readonly Exporter[] => {
       const objects = state[cluster]!;
       const [exported, source] = [objects[EXPORTS]!.find(isIt), objects[SERVICES]!.find(isIt)];
-      if (exported === undefined || source === undefined) return [];
+      if (exported === undefined || source === undefined || !isExportedHere(exported, cluster)) return [];
       const slices = (objects[SLICES] as readonly Slice[]).filter(
         ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[SERVICE_NAME] === name,
       );
       const { creationTimestamp } = exported.metadata as KubeObject['metadata'] & { creationTimestamp: string };
-      return [{ cluster, spec: source['spec'] as Spec, slices, createdMs: Date.parse(creationTimestamp) }];
+      return [
+        {
+          cluster,
+          spec: source['spec'] as Spec,
+          slices,
+          createdMs: Date.parse(creationTimestamp),
+          wish: wishOf(exported) ?? wishOf(source),
+        },
+      ];
     })
     .toSorted((a, b) => a.createdMs - b.createdMs || (a.cluster < b.cluster ? -1 : 1));
 }
@@ -211,14 +240,19 @@ function mergedPorts(exporters: readonly Exporter[]): readonly Port[] {
 
 const shown = ({ name, protocol, port: number }: Port): string => `${name} ${protocol} ${number}`;
 
-/** An endpoint as it must be here; none if its address isn't allowed. */
-export type EndpointsOf = (slice: Slice, cluster: string, isHeadless: boolean) => readonly string[];
+type Rules = {
+  readonly namespaces: readonly string[];
+  /** The endpoints that are allowed here. */
+  readonly endpointsOf: (slice: Slice, cluster: string, isHeadless: boolean) => readonly SourceEndpoint[];
+  readonly textsOf: (endpoints: readonly SourceEndpoint[]) => readonly string[];
+  readonly mesh: Mesh;
+};
 
 /** What a cluster writes of all exports: docs/mcs.md#what-each-cluster-writes. */
 export function wantedImports(
   state: State,
   clusters: readonly string[],
-  { namespaces, endpointsOf }: { readonly namespaces: readonly string[]; readonly endpointsOf: EndpointsOf },
+  { namespaces, endpointsOf, textsOf, mesh }: Rules,
 ): View {
   const view: Record<string, object> = {};
   for (const namespace of namespaces)
@@ -230,6 +264,11 @@ export function wantedImports(
       const headless = isHeadless(oldest.spec);
       const ports = mergedPorts(exporters);
       const affinity = affinityOf(oldest.spec);
+      const wish = inForce(mesh, 'mcs', {
+        at: `${namespace}/${name}`,
+        wish: oldest.wish,
+        ...(mesh.localFirst && !headless && { otherwise: 'local; *' }),
+      });
       view[`import ${namespace}/${name}`] = {
         type: headless ? 'Headless' : 'ClusterSetIP',
         ports: ports.map(shown),
@@ -237,23 +276,31 @@ export function wantedImports(
         traffic: oldest.spec.internalTrafficPolicy,
         clusters: exporters.map(({ cluster }) => cluster).toSorted(),
         address: headless ? 'none' : 'that of its Service',
+        order: shownOrder(wish),
       };
       if (!headless) view[`derived ${namespace}/${name}`] = { ports: ports.map(shown), affinity, headless: false };
-      for (const { cluster, spec, slices } of exporters)
-        for (const slice of slices) {
-          const names = slice.ports!.flatMap((each) => {
-            const own = spec.ports.find((other) => other.name === each.name);
+      const slices = exporters.flatMap(({ cluster, spec, slices: own }) =>
+        own.flatMap((slice) => {
+          const named = slice.ports!.flatMap((each) => {
+            const port = spec.ports.find((other) => other.name === each.name);
             // A port that its Service lacks keeps its name, unless another cluster has that.
-            if (own === undefined) return ports.some((other) => other.name === each.name) ? [] : [each.name];
-            return ports.filter((other) => isSame(other, own)).map((other) => other.name);
+            if (port === undefined) return ports.some((other) => other.name === each.name) ? [] : [each.name];
+            return ports.filter((other) => isSame(other, port)).map((other) => other.name);
           });
-          if (names.length === 0) continue;
-          view[`import ${namespace}/${name} of ${cluster}/${namespace}/${slice.metadata.name}`] = {
-            headless,
-            ports: names.toSorted(),
-            endpoints: endpointsOf(slice, cluster, headless),
-          };
-        }
+          const { addressType, metadata } = slice;
+          const source = `${cluster}/${namespace}/${metadata.name}`;
+          const endpoints = endpointsOf(slice, cluster, headless);
+          return named.length === 0 ? [] : [{ cluster, addressType, source, names: named.toSorted(), endpoints }];
+        }),
+      );
+      const clustersOf = exporters.map(({ cluster }) => cluster);
+      for (const slice of inOrder(slices, { ...wish, clusters: clustersOf, headless, hinted: false }, mesh))
+        view[`import ${namespace}/${name} of ${slice.source}`] = {
+          headless,
+          ports: slice.names,
+          standby: slice.standby,
+          endpoints: textsOf(slice.endpoints),
+        };
     }
   return view;
 }
@@ -311,7 +358,8 @@ export function observedImports(
   );
   for (const [key, spec] of services)
     view[`derived ${key}`] = { ports: spec.ports.map(shown), affinity: affinityOf(spec), headless: isHeadless(spec) };
-  for (const { metadata, spec, status } of imports) {
+  for (const each of imports) {
+    const { metadata, spec, status } = each;
     const { type, ports = [], ips = [], sessionAffinity = 'None', internalTrafficPolicy = 'Cluster' } = spec as Import;
     const key = `${metadata.namespace}/${metadata.name}`;
     const isItsService = ips.length > 0 && ips.join() === services.get(key)?.clusterIPs?.join();
@@ -323,6 +371,7 @@ export function observedImports(
       traffic: internalTrafficPolicy,
       clusters: clusters.map(({ cluster }) => cluster).toSorted(),
       address: ips.length === 0 ? 'none' : isItsService ? 'that of its Service' : ips.join(),
+      order: shownOrderOf(each),
     };
   }
   for (const { metadata, status } of exports) {
@@ -338,6 +387,7 @@ export function observedImports(
     view[`import ${namespace}/${labels[IMPORT_NAME]} of ${source}`] = {
       headless: !(SERVICE_NAME in labels),
       ports: (slice.ports ?? []).map(({ name }) => name).toSorted(),
+      standby: STANDBY in annotations,
       endpoints: (slice.endpoints ?? []).map(endpointOf).toSorted(),
     };
   }

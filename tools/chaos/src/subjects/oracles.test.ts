@@ -1,6 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { endpointSlice, pod, service } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
+import { NO_SETTINGS } from '../subject.ts';
 import { NAMESPACES, POLICIES } from './companions.ts';
 import { policy, writes } from './policy.ts';
 import { serviceMirror } from './service-mirror.ts';
@@ -14,7 +15,7 @@ const PODS = '/api/v1/pods';
 
 const setsOf = (...pods: readonly KubeObject[]): object => {
   const remote = { [PODS]: pods, [NAMESPACES]: [], [POLICIES]: [] };
-  return policy.wanted({ c1: { ...remote, [PODS]: [] }, c2: remote, c3: remote }, ['c2']);
+  return policy.wanted({ c1: { ...remote, [PODS]: [] }, c2: remote, c3: remote }, ['c2'], NO_SETTINGS);
 };
 
 describe('the sets of policy', () => {
@@ -89,7 +90,9 @@ describe('the companions of policy', () => {
       c2: remoteOf(4),
       c3: remoteOf(5),
     };
-    const companions = Object.entries(policy.wanted(state, ['c2', 'c3'])).filter(([key]) => key.startsWith('db '));
+    const companions = Object.entries(policy.wanted(state, ['c2', 'c3'], NO_SETTINGS)).filter(([key]) =>
+      key.startsWith('db '),
+    );
     return Object.fromEntries(companions.map(([key, view]) => [key, (view as { opens: string[] }).opens]));
   };
   const one = (digit: number) => `80/TCP 10.${digit}.0.1/32`;
@@ -171,7 +174,7 @@ describe('the Services of service-mirror', () => {
     const source = service({ name: 'web', namespace: 'shop', labels, spec: { ...spec } });
     const objects = { [SERVICES]: [source], [SLICES]: [slice] };
     const none = { [SERVICES]: [], [SLICES]: [] };
-    return { ...serviceMirror.wanted({ c1: none, c2: objects, c3: objects }, ['c2']) };
+    return { ...serviceMirror.wanted({ c1: none, c2: objects, c3: objects }, ['c2'], NO_SETTINGS) };
   };
   const sliceOf = (labels: Record<string, string>, ...endpoints: { addresses: string[] }[]): KubeObject =>
     endpointSlice({ name: 'web-a', namespace: 'shop', service: 'web', labels, endpoints });

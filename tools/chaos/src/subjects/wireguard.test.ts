@@ -1,6 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { node } from '@kube-semaphore/testkit';
 import { expect, it } from 'vitest';
+import { NO_SETTINGS } from '../subject.ts';
 import { wireguard } from './wireguard.ts';
 
 const NODES = '/api/v1/nodes';
@@ -32,7 +33,7 @@ function nodeOf({ name = 'a', created = '2026-02-01T00:00:00Z', ready = 'True', 
   };
 }
 
-const viewOf = (...nodes: readonly KubeObject[]) => wireguard.wanted({ c2: { [NODES]: nodes } }, ['c2']);
+const viewOf = (...nodes: readonly KubeObject[]) => wireguard.wanted({ c2: { [NODES]: nodes } }, ['c2'], NO_SETTINGS);
 
 /** The peers that the device of c2 must have, by their keys. */
 const peersOf = (...nodes: readonly Options[]): object =>
@@ -132,6 +133,6 @@ it('has peers of c3 only in its allowed CIDRs', () => {
   const nodes = ['203.0.113.1:51820', '[2001:db8::1]:51820'].map((endpoint, i) =>
     nodeOf({ name: `n${i}`, endpoint, podCIDRs: [`10.5.${i}.0/24`] }),
   );
-  const view = wireguard.wanted({ c3: { [NODES]: nodes } }, ['c3']);
+  const view = wireguard.wanted({ c3: { [NODES]: nodes } }, ['c3'], NO_SETTINGS);
   expect(Object.keys(view)).toEqual(['wireguard.c3', `c3 ${keyOf('n1')}`]);
 });

@@ -4,7 +4,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { node } from '@kube-semaphore/testkit';
 import { breaks, startNode } from '../node.ts';
-import type { Change, Remote, State, Subject, View } from '../subject.ts';
+import { type Change, NO_SETTINGS, type Remote, type State, type Subject, type View } from '../subject.ts';
 
 const NODES = '/api/v1/nodes';
 
@@ -303,6 +303,7 @@ export const wireguard: Subject = {
   resources: ['nodes'],
   change: nodeOf,
   breaks,
+  settings: [NO_SETTINGS],
   wanted,
   site: (clusters, input) =>
     startNode(
