@@ -49,9 +49,9 @@ export const someExportTo = (dice: Dice): Texts => ({
 });
 
 /** The annotations of a source that stays in all clusters: its order moves all traffic when a cluster is drained. */
-export const stayingOrder: Properties = { [ORDER]: 'c2; local; *', [MIN_READY]: '1' };
+export const stayingOrder: Properties = { [ORDER]: 'c2; local; *', [MIN_READY]: '2' };
 
-/** A user drains a cluster, or ends that, for one of them or for all. @param namespace of the mirrors */
+/** A user drains clusters, or ends that. @param namespace of the mirrors */
 export function changedDrains(dice: Dice, namespace: string): Change {
   const value = dice.pick([
     null,
@@ -59,21 +59,24 @@ export function changedDrains(dice: Dice, namespace: string): Change {
     'by hand',
     '{"since":"2026-01-01T00:00:00Z","by":"someone","reason":"kernels"}',
   ]);
+  const clusters = dice.integer(1, 4) === 1 ? names : [dice.pick(names)];
+  const data = Object.fromEntries(clusters.map((name) => [name, value]));
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: DRAINS }, data };
   return {
     cluster: LOCAL,
     collection: inNamespace(CONFIG_MAPS, namespace),
     name: DRAINS,
-    object:
-      dice.integer(1, 5) === 1
-        ? null
-        : { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: DRAINS }, data: { [dice.pick(names)]: value } },
+    object: dice.integer(1, 5) === 1 ? null : object,
   };
 }
 
 /** What the file may say of the remotes, in turn. */
 const ofRemotes: readonly (readonly Readonly<Record<string, unknown>>[])[] = [
   [{ properties: { region: 'eu' } }, { properties: { region: 'us' } }],
-  [{ properties: { region: 'us' } }, { properties: { region: 'eu' }, mirrorNamespaces: ['shop'] }],
+  [
+    { properties: { region: 'us' }, mirrorNamespaces: ['shop'] },
+    { properties: { region: 'eu' }, mirrorNamespaces: ['shop'] },
+  ],
   [{ mirrorNamespaces: ['shop', 'other'] }, {}],
 ];
 
@@ -82,8 +85,8 @@ const ofSections: readonly Settings['rest'][] = [
   {},
   { mcs: { localFirst: true } },
   {
-    global: { clusterOrder: { 'shop/ranked': 'c3; *', 'shop/all': 'c2' } },
-    mcs: { clusterOrder: { 'shop/out': 'c3; c2' } },
+    global: { clusterOrder: { 'shop/stays-ranked': 'c3; *', 'shop/all': 'c2' } },
+    mcs: { clusterOrder: { 'shop/out-stays': 'c3; *', 'shop/out': 'c3; c2' } },
   },
   { global: { clusterOrder: 'local; *' }, mcs: { localFirst: true, clusterOrder: { '*': 'region=same; *' } } },
 ];

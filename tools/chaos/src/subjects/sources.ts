@@ -42,6 +42,8 @@ const kinds: Readonly<
   'ranked-near': { mirror: false, global: true, ranked: true },
 };
 
+const RANKED = Object.keys(kinds).filter((name) => kinds[name]!.ranked === true);
+
 export type Endpoint = {
   readonly addresses: readonly string[];
   readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean; readonly terminating?: boolean };
@@ -181,10 +183,18 @@ export const staying: readonly Change[] = [
         namespace: 'shop',
         service: name,
         labels,
-        endpoints: [addressOf(cluster)],
+        // One cluster has enough for its level.
+        endpoints: [addressOf(cluster), ...(cluster === 'c1' ? ['10.1.0.2'] : [])],
       }),
     },
   ]),
+  // What the file may exclude, by its namespace.
+  ...allRemotes.map((cluster): Change => ({
+    cluster,
+    collection: inNamespace(SERVICES, 'pay'),
+    name: 'excluded',
+    object: service({ name: 'excluded', namespace: 'pay', labels: { mirror: 'true', global: 'true' } }),
+  })),
   // A source whose mirror would have the name of a foreign Service.
   {
     cluster: 'c2',
@@ -208,8 +218,9 @@ export function changedSource(dice: Dice): Change {
   if (dice.integer(1, 10) === 1) return changedDrains(dice, MIRRORS);
   if (dice.integer(1, 5) < 3)
     return changedExport(dice, { namespaces: EXPORTED, subnet: (cluster) => ranges[cluster]?.[0] ?? '10.1.' });
-  const name = dice.pick(Object.keys(kinds));
+  // Those with an order are often in several clusters.
+  const name = dice.pick([...Object.keys(kinds), ...RANKED, ...RANKED]);
   const cluster = kinds[name]!.global ? dice.pick(names) : dice.pick(allRemotes);
-  const place = { cluster, namespace: dice.pick(NAMESPACES), name };
+  const place = { cluster, namespace: RANKED.includes(name) ? 'shop' : dice.pick(NAMESPACES), name };
   return dice.integer(1, 3) === 1 ? serviceChange(dice, place) : sliceChange(dice, place);
 }
