@@ -5,13 +5,20 @@ import { CommanderError } from 'commander';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
 import { wireguard } from './subjects/wireguard.ts';
+import { rotating, witnessing } from './subjects/wireguard-variants.ts';
 import { chaos, type Outcome } from './chaos.ts';
 import { type App, apps, commandLine, type Options } from './options.ts';
 import { type Round, script } from './script.ts';
 import { shrink } from './shrink.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const subjects = { policy, 'service-mirror': serviceMirror, wireguard } as const;
+const subjects = {
+  policy,
+  'service-mirror': serviceMirror,
+  wireguard,
+  'wireguard-rotation': rotating,
+  'wireguard-blocks': witnessing,
+} as const;
 
 // The clusters and the programs end with this process, also if it is killed.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -31,7 +38,7 @@ try {
 async function run(app: App, seed: number, options: Options): Promise<void> {
   const { minutes, rounds, replicas, wait } = options;
   const subject = subjects[app];
-  const launcher = await bundleForThisProcess(app, { root });
+  const launcher = await bundleForThisProcess(subject.app, { root });
   const say = (what: string) => console.error(`- ${new Date().toISOString().slice(11, 19)} ${app}: ${what}`);
   const perform = (script: Iterable<Round>, goesOn: (done: number) => boolean) =>
     chaos(subject, script, { launcher, replicas, timeoutMs: wait * 1_000, goesOn, say });

@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { builtBinary } from '@kube-semaphore/testkit';
-import { type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
+import { type Network, type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
 import type { Clusters, Site, SiteInput, View } from './subject.ts';
 
 const FAULTS = ['fail', 'fail, but do their work', 'hang'] as const;
@@ -44,10 +44,28 @@ export type NodeFacts = {
   readonly staying: readonly { readonly cluster: string; readonly key: string; readonly podCIDRs: readonly string[] }[];
   /** Whether two CIDRs have an address in common. */
   readonly overlap: (a: string, b: string) => boolean;
+  /** What of a call of the agent is never right. Default: {@link harmOf} */
+  readonly harmOf?: typeof harmOf;
+};
+
+/** What others need to add to it. */
+export type NodeSite = Site & {
+  readonly network: Network;
+  readonly machine: NetworkNode;
+  /** The folder of the keys. */
+  readonly keys: string;
+  /** Runs a script on the node, and returns what it printed. */
+  readonly sh: (script: string) => Promise<string>;
+  /** What the agent called so far. */
+  readonly callsSoFar: () => Promise<readonly string[]>;
 };
 
 /** The site of semaphore-wireguard: a node in namespaces, with a disk for keys, and `wg` and `ip` that can break. */
-export async function startNode(facts: NodeFacts, { c1 }: Clusters, { ports, dir, stack }: SiteInput): Promise<Site> {
+export async function startNode(
+  facts: NodeFacts,
+  { c1 }: Clusters,
+  { ports, dir, stack }: SiteInput,
+): Promise<NodeSite> {
   const network = await startNetwork();
   stack.defer(() => network.stop());
   const machine = await network.addNode('c1-n1');
@@ -72,6 +90,11 @@ export async function startNode(facts: NodeFacts, { c1 }: Clusters, { ports, dir
   let judged = 0;
 
   return {
+    network,
+    machine,
+    keys,
+    sh,
+    callsSoFar,
     place: machine,
     env: { PATH: `${tools}:${dirname(userspace)}:${process.env['PATH']}` },
     flags: [`-wg-key-path=${keys}`],
@@ -83,7 +106,7 @@ export async function startNode(facts: NodeFacts, { c1 }: Clusters, { ports, dir
     foreign: async () => foreignIn(await observe(machine)),
     async harm(left) {
       const all = await callsSoFar();
-      const found = all.slice(judged).flatMap((call) => harmOf(call, facts, left));
+      const found = all.slice(judged).flatMap((call) => (facts.harmOf ?? harmOf)(call, facts, left));
       judged = all.length;
       const modes = await sh(`stat -c '%a %n' ${keys} ${keys}/*.key`);
       const open = modes.split('\n').filter((line) => line !== '' && !/^(600|700) /.test(line));

@@ -24,7 +24,10 @@ it.each([
 
 it.each([
   { args: '--seed 1', message: "required option '--app <name>' not specified" },
-  { args: '--app cli', message: 'Allowed choices are service-mirror, policy, wireguard, all.' },
+  {
+    args: '--app cli',
+    message: 'Allowed choices are service-mirror, policy, wireguard, wireguard-rotation, wireguard-blocks, all.',
+  },
   { args: '--app policy --seed x', message: 'It must be a whole number.' },
   { args: '--app policy --replicas 3', message: 'It must be 1 or 2.' },
   { args: '--app policy --pods', message: "unknown option '--pods'" },

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-export const apps = ['service-mirror', 'policy', 'wireguard'] as const;
+export const apps = ['service-mirror', 'policy', 'wireguard', 'wireguard-rotation', 'wireguard-blocks'] as const;
 export type App = (typeof apps)[number];
 
 /** What to run. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { policy } from './subjects/policy.ts';
 import { serviceMirror } from './subjects/service-mirror.ts';
 import { wireguard } from './subjects/wireguard.ts';
+import { rotating, witnessing } from './subjects/wireguard-variants.ts';
 import { kindOf, type Round, script } from './script.ts';
 
 const first = (count: number, seed: number, subject: typeof policy): Round[] => {
@@ -11,7 +12,7 @@ const first = (count: number, seed: number, subject: typeof policy): Round[] => 
   return Array.from({ length: count }, () => rounds.next().value);
 };
 
-describe.each([policy, serviceMirror, wireguard])('the script of $app', (subject) => {
+describe.each([policy, serviceMirror, wireguard, rotating, witnessing])('the script of $app', (subject) => {
   it('is the same for the same seed, also after it was JSON, and another one for another seed', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {

@@ -54,7 +54,7 @@ const WRONG_BY_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, 0, 1_000, 20_000,
 
 /** Endless rounds, the same for the same seed. */
 export function* script(
-  subject: Pick<Subject, 'change' | 'breaks' | 'settings'>,
+  subject: Pick<Subject, 'change' | 'breaks' | 'settings' | 'pausesMs'>,
   seed: number,
 ): Generator<Round, never> {
   const dice = new Dice(seed);
@@ -62,7 +62,7 @@ export function* script(
   const events = [
     ...EVENTS,
     ...subject.breaks.map(() => 'break' as const),
-    ...subject.settings.slice(1, 3).map(() => 'settings' as const),
+    ...subject.settings.slice(1, 4).map(() => 'settings' as const),
   ];
   const eventOf = (kind: (typeof events)[number] | 'change'): Event => {
     switch (kind) {
@@ -101,7 +101,7 @@ export function* script(
   for (;;)
     yield Array.from({ length: STEPS }, () => ({
       ...eventOf(dice.integer(1, 3) > 1 ? 'change' : dice.pick(events)),
-      thenMs: dice.pick([0, 0, 20, 100, 500, 1_000]),
+      thenMs: dice.pick(subject.pausesMs),
     }));
 }
 

@@ -25,6 +25,9 @@ export type State = Readonly<Record<string, Readonly<Record<string, readonly Kub
 export type Settings = { readonly remotes: Sections; readonly rest: Sections };
 type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
+/** Faults overlap, and 30 events take a quarter of a minute. */
+export const SHORT_PAUSES_MS = [0, 0, 20, 100, 500, 1_000];
+
 export const NO_SETTINGS: Settings = { remotes: {}, rest: {} };
 
 /** What is compared: each object by a name, with all that its users see. */
@@ -55,6 +58,8 @@ export type Subject = {
   /** What the audit log calls the objects that it writes. */
   readonly resources: readonly string[];
   change(dice: Dice): Change;
+  /** Between two events; each pause as often as it is here. */
+  readonly pausesMs: readonly number[];
   /** What of its own can break where it runs, by {@link Site.break}. */
   readonly breaks: readonly string[];
   /** What must be there, by its pages, if the config file has these remotes and settings. */
@@ -77,6 +82,8 @@ export type SiteInput = {
   readonly ports: readonly number[];
   /** A folder for files. */
   readonly dir: string;
+  /** Of the app. */
+  readonly launcher: string;
   /** Ends with the run. */
   readonly stack: AsyncDisposableStack;
 };

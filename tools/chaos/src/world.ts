@@ -81,7 +81,7 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
   // It goes with the cluster, also if this process is killed.
   const dir = await mkdtemp(join(c1.dir, 'config-'));
   const ports = names.map((name) => Number(new URL(proxies[name].url).port));
-  const site = await subject.site(clusters, { ports, dir, stack });
+  const site = await subject.site(clusters, { ports, dir, stack, launcher });
   const deployed = await Promise.all(
     remotes.map(async (name) => {
       const { tokenFile } = await deployAccount(clusters[name], ...subject.rights.remote);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import { startObjects, type Writes } from '../objects.ts';
-import { type Change, NO_SETTINGS, type State, type Subject, type View } from '../subject.ts';
+import { type Change, NO_SETTINGS, SHORT_PAUSES_MS, type State, type Subject, type View } from '../subject.ts';
 import {
   changedNamespace,
   changedPolicy,
@@ -232,6 +232,7 @@ export const policy: Subject = {
     });
     return dice.integer(1, 4) === 1 ? { ...change, object: null } : change;
   },
+  pausesMs: SHORT_PAUSES_MS,
   breaks: [],
   settings: [NO_SETTINGS],
   wanted,

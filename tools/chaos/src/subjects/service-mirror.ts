@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { deployedCrds } from '@kube-semaphore/testkit';
 import { inNamespace, startObjects, type Writes } from '../objects.ts';
-import { remotes as allRemotes, type Settings, type State, type Subject, type View } from '../subject.ts';
+import {
+  remotes as allRemotes,
+  type Settings,
+  SHORT_PAUSES_MS,
+  type State,
+  type Subject,
+  type View,
+} from '../subject.ts';
 import {
   EXPORTS,
   IMPORTS,
@@ -300,6 +307,7 @@ export const serviceMirror: Subject = {
   sources: [SERVICES, SLICES, EXPORTS, CONFIG_MAPS],
   resources: ['services', 'endpointslices', 'serviceimports', 'serviceexports'],
   change: changedSource,
+  pausesMs: SHORT_PAUSES_MS,
   breaks: [],
   wanted,
   site: (clusters, input) => startObjects(writes, clusters, input),

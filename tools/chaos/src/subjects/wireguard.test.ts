@@ -1,8 +1,9 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { node } from '@kube-semaphore/testkit';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { NO_SETTINGS } from '../subject.ts';
 import { wireguard } from './wireguard.ts';
+import { witnessing } from './wireguard-variants.ts';
 
 const NODES = '/api/v1/nodes';
 const DOMAIN = 'c1.wireguard.semaphore.uw.io';
@@ -135,4 +136,69 @@ it('has peers of c3 only in its allowed CIDRs', () => {
   );
   const view = wireguard.wanted({ c3: { [NODES]: nodes } }, ['c3'], NO_SETTINGS);
   expect(Object.keys(view)).toEqual(['wireguard.c3', `c3 ${keyOf('n1')}`]);
+});
+
+describe('with blocks of Calico', () => {
+  const [AFFINITIES, BLOCKS] = ['blockaffinities', 'ipamblocks'].map(
+    (kind) => `/apis/crd.projectcalico.org/v1/${kind}`,
+  );
+  const object = (spec: object): KubeObject => ({
+    apiVersion: 'crd.projectcalico.org/v1',
+    kind: 'Any',
+    metadata: { name: 'any', uid: 'u', resourceVersion: '1' },
+    spec,
+  });
+  const affinity = (name: string, cidr: string, more: object = {}): KubeObject =>
+    object({ node: name, cidr, state: 'confirmed', deleted: 'false', ...more });
+  /** @param users the Node of each first address */
+  const block = (name: string, cidr: string, ...users: readonly string[]): KubeObject =>
+    object({
+      cidr,
+      affinity: `host:${name}`,
+      allocations: [...users.keys(), null],
+      attributes: users.map((user) => ({ secondary: { node: user } })),
+    });
+  const allowedOf = (affinities: readonly KubeObject[], blocks: readonly KubeObject[] = []): object => {
+    const nodes = ['a', 'b'].map((name, nth) => nodeOf({ name, created: `2026-02-0${nth + 1}T00:00:00Z` }));
+    const state = { c2: { [NODES]: [] }, c3: { [NODES]: nodes, [AFFINITIES!]: affinities, [BLOCKS!]: blocks } };
+    const view = witnessing.wanted(state, ['c3'], NO_SETTINGS) as Record<string, { allowedIps: string[] }>;
+    return Object.fromEntries(['a', 'b'].map((name) => [name, view[`c3 ${keyOf(name)}`]?.allowedIps]));
+  };
+  const [one, two] = ['10.5.64.0/26', '10.5.65.0/26'];
+
+  it.each([
+    { name: 'its confirmed blocks', affinities: [affinity('a', one), affinity('a', two)], want: { a: [one, two] } },
+    {
+      name: 'no block that is pending, deleted or elsewhere',
+      affinities: [
+        affinity('a', one, { state: 'pending' }),
+        affinity('a', two, { deleted: 'true' }),
+        affinity('b', '10.9.1.0/26'),
+      ],
+      want: {},
+    },
+    { name: 'a block before a younger Node', affinities: [affinity('b', one), affinity('a', one)], want: { a: [one] } },
+    {
+      name: 'what it borrows of another one',
+      affinities: [affinity('a', one)],
+      blocks: [block('a', one, 'a', 'b', 'b')],
+      want: { a: [one], b: ['10.5.64.1/32', '10.5.64.2/32'] },
+    },
+    {
+      name: 'nothing more of its own block',
+      affinities: [affinity('b', two)],
+      blocks: [block('', two, 'b')],
+      want: { b: [two] },
+    },
+  ])('a Node has $name', ({ affinities, blocks, want }) => {
+    expect(allowedOf(affinities, blocks)).toEqual({ a: undefined, b: undefined, ...want });
+  });
+});
+
+it('calls all peers silent that are called, as none answers', () => {
+  const nodes = ['b', 'a', 'dials-out'].map((name, nth) =>
+    nodeOf({ name, podCIDRs: [`10.4.${nth}.0/24`], ...(name === 'dials-out' && { endpoint: 'none' }) }),
+  );
+  const state = { c2: { [NODES]: nodes }, c3: { [NODES]: [] } };
+  expect(witnessing.wanted(state, ['c2'], NO_SETTINGS)['silent c2']).toEqual(['a', 'b']);
 });

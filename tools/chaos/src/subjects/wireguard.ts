@@ -3,17 +3,26 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { node } from '@kube-semaphore/testkit';
-import { breaks, startNode } from '../node.ts';
-import { type Change, NO_SETTINGS, type Remote, type State, type Subject, type View } from '../subject.ts';
+import { breaks, type NodeFacts, startNode } from '../node.ts';
+import {
+  type Change,
+  NO_SETTINGS,
+  type Remote,
+  SHORT_PAUSES_MS,
+  type State,
+  type Subject,
+  type View,
+} from '../subject.ts';
+import type { Claim } from './blocks.ts';
 
-const NODES = '/api/v1/nodes';
+export const NODES = '/api/v1/nodes';
 
 /** Where it runs: the first node of a network has this address. */
 const OWN_IP = '172.31.0.1';
 const DOMAIN = 'wireguard.semaphore.uw.io';
 
 /** What the config file says of each remote. */
-const settings = {
+export const settings = {
   c2: { podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgListenPort: 51_822, wgDeviceMTU: 1380 },
   c3: {
     podSubnet: ['10.5.0.0/16', 'fd00:5::/48'],
@@ -39,7 +48,7 @@ function pairOf(text: string): { readonly privateKey: string; readonly publicKey
 }
 
 /** Our key for each remote, which stays whatever happens. */
-const ownKeys = { c2: pairOf('our key for c2'), c3: pairOf('our key for c3') };
+export const ownKeys = { c2: pairOf('our key for c2'), c3: pairOf('our key for c3') };
 const publicKeys = new Map<string, string>();
 
 /** The public key of a text. Each takes a while. */
@@ -57,9 +66,20 @@ type RemoteNode = {
   readonly endpoint: string | null;
   readonly ready?: readonly [status: string, since: string];
   readonly labels?: Readonly<Record<string, string>>;
+  /** The ports of its two devices. */
+  readonly planes?: string | null;
 };
 
-function nodeChange({ cluster, name, podCIDRs, pubKey, endpoint, ready, labels = {} }: RemoteNode): Change {
+function nodeChange({
+  cluster,
+  name,
+  podCIDRs,
+  pubKey,
+  endpoint,
+  ready,
+  labels = {},
+  planes = null,
+}: RemoteNode): Change {
   const object = node({ name, podCIDRs, labels });
   const [status = 'True', lastTransitionTime = '2026-01-01T00:00:00Z'] = ready ?? [];
   return {
@@ -70,7 +90,11 @@ function nodeChange({ cluster, name, podCIDRs, pubKey, endpoint, ready, labels =
       ...object,
       metadata: {
         ...object.metadata,
-        annotations: { [`c1.${DOMAIN}/pubKey`]: pubKey, [`c1.${DOMAIN}/endpoint`]: endpoint },
+        annotations: {
+          [`c1.${DOMAIN}/pubKey`]: pubKey,
+          [`c1.${DOMAIN}/endpoint`]: endpoint,
+          [`c1.${DOMAIN}/planes`]: planes,
+        },
       },
       status: { conditions: [{ type: 'Ready', status, lastTransitionTime }] },
     },
@@ -89,7 +113,7 @@ const staying: readonly RemoteNode[] = remoteNames.flatMap((cluster) => {
 });
 
 /** Nodes that come and go; the last of them dials out. */
-const COMING = 8;
+export const COMING = 8;
 
 /** Of Nodes that lie, or whose agents are broken. Most are no peers then. */
 const BAD_KEYS = ['', 'key', `${'A'.repeat(43)}=`, `${'/'.repeat(43)}=`, ` ${keyOf('x')}`, `${keyOf('x')} remove`];
@@ -112,7 +136,8 @@ const BAD_ENDPOINTS = [
   '[fd00:4:0:1::a]:51820',
 ];
 
-function nodeOf(dice: Dice): Change {
+/** @param rotates whether it may have two devices; then nothing here knows our key. @param reached whether there is a way to all */
+export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): Change {
   const cluster = dice.pick(remoteNames);
   const k = cluster === 'c2' ? 4 : 5;
   const i = dice.integer(1, COMING);
@@ -146,13 +171,13 @@ function nodeOf(dice: Dice): Change {
         ...Array.from({ length: 12 }, () => ownKey),
         keyOf(`${cluster} comes-${dice.integer(1, COMING - 1)} ${dice.integer(1, 3)}`),
         keyOf(`${cluster} stays-1`),
-        ownKeys.c2.publicKey,
-        ownKeys.c3.publicKey,
+        ...(rotates ? [] : [ownKeys.c2.publicKey, ownKeys.c3.publicKey]),
         dice.pick(BAD_KEYS),
         null,
       ]);
   const port = dice.integer(51_000, 51_003);
-  const endpoints = [`198.51.100.${10 + i}:${port}`, `[2001:db8::${i}]:${port}`];
+  const four = `198.51.100.${10 + i}:${port}`;
+  const endpoints = [four, reached ? four : `[2001:db8::${i}]:${port}`];
   const endpoint = dialsOut
     ? null
     : dice.pick([...endpoints, ...endpoints, ...endpoints, `203.0.113.${i}:${port}`, dice.pick(BAD_ENDPOINTS)]);
@@ -164,6 +189,7 @@ function nodeOf(dice: Dice): Change {
     endpoint,
     ready: [dice.pick(['True', 'True', 'True', 'Unknown']), `2026-01-0${dice.integer(1, 3)}T00:00:00Z`],
     labels: { rack: dice.pick(['a', 'b']) },
+    ...(rotates && { planes: dice.pick([null, `${port},${port + 100}`, `${port},${port + 100}`, `${port}`]) }),
   });
 }
 
@@ -211,7 +237,7 @@ function isEndpoint(text: string, cluster: Remote): boolean {
 type Candidate = {
   readonly key: string;
   readonly endpoint: string | undefined;
-  readonly cidrs: readonly string[];
+  readonly cidrs: readonly Claim[];
   readonly createdMs: number;
   readonly name: string;
   /** Since when it isn't Ready any more. */
@@ -219,7 +245,11 @@ type Candidate = {
 };
 
 /** A Node that could be a peer, by itself. */
-function candidateOf({ metadata, spec, status }: KubeObject, cluster: Remote): readonly Candidate[] {
+function candidateOf(
+  { metadata, status }: KubeObject,
+  claims: readonly Claim[],
+  cluster: Remote,
+): readonly Candidate[] {
   const {
     name,
     annotations = {},
@@ -228,8 +258,7 @@ function candidateOf({ metadata, spec, status }: KubeObject, cluster: Remote): r
   const [key = '', endpoint] = ['pubKey', 'endpoint'].map((each) => annotations[`c1.${DOMAIN}/${each}`]);
   if (!isKey(key) || (endpoint !== undefined && !isEndpoint(endpoint, cluster))) return [];
   if (key === ownKeys.c2.publicKey || key === ownKeys.c3.publicKey) return [];
-  const { podCIDRs = [] } = spec as { podCIDRs?: readonly string[] };
-  const cidrs = podCIDRs.filter((cidr) => settings[cluster].podSubnet.some((subnet) => hasAll(subnet, cidr)));
+  const cidrs = claims.filter(({ cidr }) => settings[cluster].podSubnet.some((subnet) => hasAll(subnet, cidr)));
   if (cidrs.length === 0) return [];
   const { conditions = [] } = status as { conditions?: { type: string; status: string; lastTransitionTime: string }[] };
   const ready = conditions.find(({ type }) => type === 'Ready');
@@ -244,23 +273,65 @@ const byKeyRight = (a: Candidate, b: Candidate): number =>
   a.readyUntilMs === b.readyUntilMs ? byAge(a, b) : b.readyUntilMs - a.readyUntilMs;
 
 /** The peers of a remote's device, as `wg` shows them: docs/wireguard.md#which-nodes-become-peers. */
-function peersOf(nodes: readonly KubeObject[], cluster: Remote): readonly [string, object][] {
-  const candidates = nodes.flatMap((each) => candidateOf(each, cluster)).toSorted(byAge);
+export function peersOf(
+  nodes: readonly KubeObject[],
+  cluster: Remote,
+  claimsOf: (node: KubeObject) => readonly Claim[] = podCIDRsOf,
+): readonly (Candidate & { readonly allowedIps: readonly string[] })[] {
+  const candidates = nodes.flatMap((each) => candidateOf(each, claimsOf(each), cluster)).toSorted(byAge);
   const byKey = Map.groupBy(candidates, ({ key }) => key);
   const owners = new Set(Array.from(byKey.values(), (rivals) => rivals.toSorted(byKeyRight)[0]));
-  const taken: string[] = [];
-  return candidates.flatMap((candidate): [string, object][] => {
+  const taken: Claim[] = [];
+  return candidates.flatMap((candidate) => {
     if (!owners.has(candidate)) return [];
-    const allowedIps = candidate.cidrs.filter((cidr) => !taken.some((other) => overlap(cidr, other)));
-    taken.push(...allowedIps);
-    if (allowedIps.length === 0) return [];
-    const { key, endpoint = '(none)' } = candidate;
-    return [[`${cluster} ${key}`, { endpoint, allowedIps: allowedIps.toSorted(), keepalive: '25' }]];
+    const isTaken = ({ cidr, borrowed }: Claim): boolean =>
+      taken.some((other) => (borrowed || other.borrowed ? cidr === other.cidr : overlap(cidr, other.cidr)));
+    const won = candidate.cidrs.filter((claim) => !isTaken(claim));
+    taken.push(...won);
+    return won.length === 0 ? [] : [{ ...candidate, allowedIps: won.map(({ cidr }) => cidr).toSorted() }];
   });
 }
 
+const podCIDRsOf = ({ spec }: KubeObject): readonly Claim[] =>
+  ((spec as { podCIDRs?: readonly string[] }).podCIDRs ?? []).map((cidr) => ({ cidr, borrowed: false }));
+
+/** As `wg` shows them. */
+export const peerViews = (peers: ReturnType<typeof peersOf>, cluster: Remote): View =>
+  Object.fromEntries(
+    peers.map(({ key, endpoint = '(none)', allowedIps }) => [
+      `${cluster} ${key}`,
+      { endpoint, allowedIps, keepalive: '25' },
+    ]),
+  );
+
+export const configWith =
+  (more: (name: string) => object): Subject['config'] =>
+  (local, remotes) => ({
+    local: { name: 'c1', kubeConfigPath: local },
+    remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
+      name,
+      kubeConfigPath,
+      ...settings[name as Remote],
+      ...more(name),
+    })),
+  });
+
+export const facts: NodeFacts = {
+  privateKeys: Object.fromEntries(remoteNames.map((name) => [name, ownKeys[name].privateKey])),
+  staying: staying.map(({ cluster, pubKey, podCIDRs }) => ({ cluster, key: pubKey!, podCIDRs })),
+  overlap,
+};
+
+/** Peers that never answered: all, unless a Node lives. */
+export const peersNever = (view: View, remotes: readonly string[]): ReturnType<Subject['metrics']> =>
+  remotes.map((remote) => [
+    'peers',
+    { device: `wireguard.${remote}`, state: 'never' },
+    Object.keys(view).filter((name) => name.startsWith(`${remote} `)).length,
+  ]);
+
 /** What each device must be, and what our Node must say: docs/wireguard.md#names. */
-function wanted(state: State, remotes: readonly string[]): View {
+export function wanted(state: State, remotes: readonly string[]): View {
   const view: Record<string, object> = {};
   for (const cluster of remotes as readonly Remote[]) {
     const { podSubnet, wgListenPort: port, wgDeviceMTU: mtu } = settings[cluster];
@@ -268,7 +339,7 @@ function wanted(state: State, remotes: readonly string[]): View {
     const announced = { pubKey: publicKey, endpoint: `${OWN_IP}:${port}` };
     const routes = podSubnet.toSorted();
     view[`wireguard.${cluster}`] = { alias: `semaphore-wireguard ${cluster}`, mtu, port, publicKey, routes, announced };
-    Object.assign(view, Object.fromEntries(peersOf(state[cluster]![NODES]!, cluster)));
+    Object.assign(view, peerViews(peersOf(state[cluster]![NODES]!, cluster), cluster));
   }
   return view;
 }
@@ -282,14 +353,7 @@ export const wireguard: Subject = {
   namespaces: [],
   flags: ['-node-name=n1', '-observe-period=1s'],
   configFlag: 'clusters-config',
-  config: (local, remotes) => ({
-    local: { name: 'c1', kubeConfigPath: local },
-    remotes: Object.entries(remotes).map(([name, kubeConfigPath]) => ({
-      name,
-      kubeConfigPath,
-      ...settings[name as Remote],
-    })),
-  }),
+  config: configWith(() => ({})),
   staying: [
     ...staying.map(nodeChange),
     {
@@ -301,26 +365,12 @@ export const wireguard: Subject = {
   ],
   sources: [NODES],
   resources: ['nodes'],
-  change: nodeOf,
+  change: (dice) => nodeOf(dice),
+  pausesMs: SHORT_PAUSES_MS,
   breaks,
   settings: [NO_SETTINGS],
   wanted,
-  site: (clusters, input) =>
-    startNode(
-      {
-        privateKeys: Object.fromEntries(remoteNames.map((name) => [name, ownKeys[name].privateKey])),
-        staying: staying.map(({ cluster, pubKey, podCIDRs }) => ({ cluster, key: pubKey!, podCIDRs })),
-        overlap,
-      },
-      clusters,
-      input,
-    ),
+  site: (clusters, input) => startNode(facts, clusters, input),
   secrets: remoteNames.map((name) => ownKeys[name].privateKey),
-  // None of them ever answers.
-  metrics: (view, remotes) =>
-    remotes.map((remote) => [
-      'peers',
-      { device: `wireguard.${remote}`, state: 'never' },
-      Object.keys(view).filter((name) => name.startsWith(`${remote} `)).length,
-    ]),
+  metrics: (view, remotes) => peersNever(view, remotes),
 };
