@@ -42,7 +42,8 @@ export async function judge(
     let last: readonly string[] = [];
     const endMs = performance.now() + timeoutMs;
     for (let sayMs = performance.now() + SAY_MS; ; await delay(PROBE_MS)) {
-      last = await probe();
+      // A replica that hung may end in the middle of an answer. If none ever comes, that is what is found.
+      last = await probe().catch((error: unknown) => [String(error)]);
       if (last.length === 0 || performance.now() > endMs || stage.deaths.length > 0) break;
       if (performance.now() < sayMs) continue;
       say(`still waits: ${what}: ${last.length} not so, such as ${last[0]}`);
