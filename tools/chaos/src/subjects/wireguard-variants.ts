@@ -69,16 +69,19 @@ export const witnessing: Subject = {
     const names = Array.from({ length: COMING }, (_, nth) => `comes-${nth + 1}`);
     return dice.integer(1, 3) === 1 ? changedBlock(dice, 'c3', names) : nodeOf(dice, { reached: true });
   },
-  wanted(state, remotes) {
+  wanted(state, inFile) {
+    const remotes = inFile as readonly Remote[];
     const view = Object.entries(wanted(state, remotes)).filter(([name]) => !name.startsWith('c3 '));
     const { [NODES]: nodes = [], [AFFINITIES]: affinities = [], [BLOCKS]: blocks = [] } = state['c3']!;
     const claims = claimsBy(affinities, blocks);
-    const silent = peersOf(state['c2']![NODES]!, 'c2').filter(({ endpoint }) => endpoint !== undefined);
+    const silent = peersOf(state['c2']![NODES]!, { cluster: 'c2', remotes }).filter(
+      ({ endpoint }) => endpoint !== undefined,
+    );
     return {
       ...Object.fromEntries(view),
       ...(remotes.includes('c3') &&
         peerViews(
-          peersOf(nodes, 'c3', (each) => claims(each.metadata.name)),
+          peersOf(nodes, { cluster: 'c3', remotes }, (each) => claims(each.metadata.name)),
           'c3',
         )),
       ...(remotes.includes('c2') && { 'silent c2': silent.map(({ name }) => name).toSorted() }),

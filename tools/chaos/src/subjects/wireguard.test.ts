@@ -2,7 +2,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { node } from '@kube-semaphore/testkit';
 import { describe, expect, it } from 'vitest';
 import { NO_SETTINGS } from '../subject.ts';
-import { wireguard } from './wireguard.ts';
+import { ownKeys, wireguard } from './wireguard.ts';
 import { witnessing } from './wireguard-variants.ts';
 
 const NODES = '/api/v1/nodes';
@@ -125,7 +125,6 @@ it.each([
   '127.0.0.1:51820',
   '[::1]:51820',
   '172.31.0.1:51820',
-  '10.5.1.10:51820',
 ])('has no peer at %s', (endpoint) => {
   expect(peersOf({ endpoint })).toEqual({});
 });
@@ -193,6 +192,16 @@ describe('with blocks of Calico', () => {
   ])('a Node has $name', ({ affinities, blocks, want }) => {
     expect(allowedOf(affinities, blocks)).toEqual({ a: undefined, b: undefined, ...want });
   });
+});
+
+it('knows our keys and Pod subnets of the remotes of the file alone', () => {
+  const node = nodeOf({ name: 'a', key: ownKeys.c3.publicKey, endpoint: '10.5.1.10:51820' });
+  const state = { c2: { [NODES]: [node] }, c3: { [NODES]: [] } };
+  const peers = [['c2'], ['c2', 'c3']].map((remotes) => Object.keys(wireguard.wanted(state, remotes, NO_SETTINGS)));
+  expect(peers).toEqual([
+    ['wireguard.c2', `c2 ${ownKeys.c3.publicKey}`],
+    ['wireguard.c2', 'wireguard.c3'],
+  ]);
 });
 
 it('calls all peers silent that are called, as none answers', () => {

@@ -218,13 +218,13 @@ const overlap = (a: string, b: string): boolean => hasAll(a, b) || hasAll(b, a);
 const isKey = (text: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(text) && !/^A+=$/.test(text);
 
 /** Whether tunnels to an endpoint may be made. */
-function isEndpoint(text: string, cluster: Remote): boolean {
+function isEndpoint(text: string, cluster: Remote, remotes: readonly Remote[]): boolean {
   const [, six, four, port] = /^(?:\[(.*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
   const ip = six ?? four ?? '';
   const { allowedEndpointCIDRs: allowed } = settings[cluster] as {
     allowedEndpointCIDRs?: readonly string[];
   };
-  const refused = [...NO_NODES, ...remoteNames.flatMap((name) => settings[name].podSubnet), `${OWN_IP}/32`];
+  const refused = [...NO_NODES, ...remotes.flatMap((name) => settings[name].podSubnet), `${OWN_IP}/32`];
   return (
     isIP(ip) === (six === undefined ? 4 : 6) &&
     Number(port) > 0 &&
@@ -248,7 +248,7 @@ type Candidate = {
 function candidateOf(
   { metadata, status }: KubeObject,
   claims: readonly Claim[],
-  cluster: Remote,
+  { cluster, remotes }: { readonly cluster: Remote; readonly remotes: readonly Remote[] },
 ): readonly Candidate[] {
   const {
     name,
@@ -256,8 +256,8 @@ function candidateOf(
     creationTimestamp,
   } = metadata as KubeObject['metadata'] & { creationTimestamp: string };
   const [key = '', endpoint] = ['pubKey', 'endpoint'].map((each) => annotations[`c1.${DOMAIN}/${each}`]);
-  if (!isKey(key) || (endpoint !== undefined && !isEndpoint(endpoint, cluster))) return [];
-  if (key === ownKeys.c2.publicKey || key === ownKeys.c3.publicKey) return [];
+  if (!isKey(key) || (endpoint !== undefined && !isEndpoint(endpoint, cluster, remotes))) return [];
+  if (remotes.some((name) => key === ownKeys[name].publicKey)) return [];
   const cidrs = claims.filter(({ cidr }) => settings[cluster].podSubnet.some((subnet) => hasAll(subnet, cidr)));
   if (cidrs.length === 0) return [];
   const { conditions = [] } = status as { conditions?: { type: string; status: string; lastTransitionTime: string }[] };
@@ -272,13 +272,13 @@ const byAge = (a: Candidate, b: Candidate): number => a.createdMs - b.createdMs 
 const byKeyRight = (a: Candidate, b: Candidate): number =>
   a.readyUntilMs === b.readyUntilMs ? byAge(a, b) : b.readyUntilMs - a.readyUntilMs;
 
-/** The peers of a remote's device, as `wg` shows them: docs/wireguard.md#which-nodes-become-peers. */
+/** The peers of a remote's device: docs/wireguard.md#which-nodes-become-peers. @param remotes those of the file */
 export function peersOf(
   nodes: readonly KubeObject[],
-  cluster: Remote,
+  { cluster, remotes }: { readonly cluster: Remote; readonly remotes: readonly Remote[] },
   claimsOf: (node: KubeObject) => readonly Claim[] = podCIDRsOf,
 ): readonly (Candidate & { readonly allowedIps: readonly string[] })[] {
-  const candidates = nodes.flatMap((each) => candidateOf(each, claimsOf(each), cluster)).toSorted(byAge);
+  const candidates = nodes.flatMap((each) => candidateOf(each, claimsOf(each), { cluster, remotes })).toSorted(byAge);
   const byKey = Map.groupBy(candidates, ({ key }) => key);
   const owners = new Set(Array.from(byKey.values(), (rivals) => rivals.toSorted(byKeyRight)[0]));
   const taken: Claim[] = [];
@@ -333,13 +333,14 @@ export const peersNever = (view: View, remotes: readonly string[]): ReturnType<S
 /** What each device must be, and what our Node must say: docs/wireguard.md#names. */
 export function wanted(state: State, remotes: readonly string[]): View {
   const view: Record<string, object> = {};
-  for (const cluster of remotes as readonly Remote[]) {
+  const inFile = remotes as readonly Remote[];
+  for (const cluster of inFile) {
     const { podSubnet, wgListenPort: port, wgDeviceMTU: mtu } = settings[cluster];
     const { publicKey } = ownKeys[cluster];
     const announced = { pubKey: publicKey, endpoint: `${OWN_IP}:${port}` };
     const routes = podSubnet.toSorted();
     view[`wireguard.${cluster}`] = { alias: `semaphore-wireguard ${cluster}`, mtu, port, publicKey, routes, announced };
-    Object.assign(view, peerViews(peersOf(state[cluster]![NODES]!, cluster), cluster));
+    Object.assign(view, peerViews(peersOf(state[cluster]![NODES]!, { cluster, remotes: inFile }), cluster));
   }
   return view;
 }
