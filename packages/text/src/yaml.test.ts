@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from './yaml.ts';
 
@@ -51,5 +52,15 @@ describe('parseYaml', () => {
     },
   ])('refuses $name', ({ source, want }) => {
     expect(parseYaml(source)).toMatchObject({ ok: false, problem: want });
+  });
+
+  it('prints nothing of a key that is a map, which may have a token', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    parseYaml('? { token: s3cret }\n: a');
+    await setImmediate();
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
   });
 });

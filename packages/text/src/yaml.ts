@@ -27,8 +27,9 @@ export function parseYaml(source: string): ParsedYaml {
     return { line, column: col };
   };
   try {
-    // Pretty errors would quote the line.
-    const document = parseDocument(source, { prettyErrors: false, uniqueKeys: false, lineCounter: lines });
+    // Pretty errors would quote the line, and warnings a key that is a map, to stderr.
+    const quiet = { prettyErrors: false, logLevel: 'error' } as const;
+    const document = parseDocument(source, { ...quiet, uniqueKeys: false, lineCounter: lines });
     const [error] = document.errors;
     if (error?.code === 'RESOURCE_EXHAUSTION') return tooDeep;
     if (error !== undefined) return wrong(error.code, error.message, at(error.pos[0]));
