@@ -3,6 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Dice } from '@kube-semaphore/fault-proxy';
 import { superlinearAt } from '../growth.ts';
+import { BlockCounters } from './coverage.ts';
+import { guided } from './guided.ts';
 import type { Mutator } from './mutate.ts';
 
 /** A function that reads foreign input, and what it may do. */
@@ -19,8 +21,9 @@ export type FuzzTarget = {
 const KIB = 1_024;
 const MIB = KIB * KIB;
 
-/** The number of inputs in CI. */
+/** The numbers of inputs in CI: of all sizes, and small. */
 const RUNS = 8;
+const SMALL_RUNS = 2_000;
 
 /** From this size on, memory and time can be measured. */
 const LARGE_BYTES = 64 * KIB;
@@ -42,42 +45,112 @@ const EXCESSIVE = 1_000;
 /** The kernel counts CPU time by ticks of up to 10 ms. */
 const LEAST_MS = 50;
 
+/** Made before the code under test runs, because functions that ran before have no counters. */
+const counters = process.env['FUZZ_SMALL'] === undefined ? undefined : new BlockCounters();
+
 /**
- * Reads mutated inputs: 8, or for FUZZ_SECONDS. Each has a number: from
- * FUZZ_SEED on, or from 1, or with FUZZ_SECONDS from a random one, and then prints how many it read. The error names the number.
- * FUZZ_SMALL leaves out large ones, whose memory takes a hundred times as long to measure as they take to be read.
+ * Reads mutated inputs. In CI, the same each time: 8 of all sizes, and {@link SMALL_RUNS} small ones. With FUZZ_SECONDS or
+ * FUZZ_RUNS, others of all sizes; with FUZZ_SMALL too, small ones that follow coverage, and it prints what it reached.
+ *
+ * The error says how to read the input again: by its number in FUZZ_SEED, or a small one as FUZZ_INPUT.
  *
  * @returns the count of inputs, and the number of the first
  * @throws Error if an input causes an unexpected error, more than linear time, or too much memory
  */
 export async function fuzz(target: FuzzTarget): Promise<{ readonly runs: number; readonly seed: number }> {
-  const { FUZZ_SEED: first, FUZZ_SECONDS: seconds, FUZZ_RUNS: count } = process.env;
+  const { FUZZ_SEED: first, FUZZ_SECONDS: seconds, FUZZ_RUNS: count, FUZZ_INPUT: known } = process.env;
   const seed = Number(first ?? (seconds === undefined ? 1 : Math.floor(Math.random() * 2 ** 31)));
-  const most = count === undefined && seconds !== undefined ? Infinity : Number(count ?? RUNS);
   const until = Date.now() + Number(seconds ?? Infinity) * 1_000;
   const usualMs = usualCost(target);
+  if (known !== undefined) {
+    readSmall(target, Buffer.from(known, 'base64'), usualMs);
+    return { runs: 1, seed };
+  }
+  if (counters !== undefined) {
+    const limits = { seed, most: Number(count ?? Infinity), until, usualMs };
+    return { runs: await withoutStacks(() => follow(target, counters, limits)), seed };
+  }
+  const isInCi = [first, seconds, count].every((given) => given === undefined);
+  const most = Number(count ?? (seconds === undefined ? RUNS : Infinity));
+  const runs = await readAllSizes(target, { seed, most, until, usualMs });
+  if (seconds !== undefined) process.stdout.write(`${runs} inputs from ${seed} on\n`);
+  if (isInCi) await withoutStacks(() => readManySmall(target, usualMs));
+  return { runs: isInCi ? runs + SMALL_RUNS : runs, seed };
+}
+
+type Limits = { readonly seed: number; readonly most: number; readonly until: number; readonly usualMs: number };
+
+async function readAllSizes(target: FuzzTarget, { seed, most, until, usualMs }: Limits): Promise<number> {
   let runs = 0;
   for (; runs < most && Date.now() < until; runs++) {
     const problem = problemOf(target, seed + runs, usualMs);
-    if (problem !== undefined) {
-      const size = process.env['FUZZ_SMALL'] === undefined ? '' : 'FUZZ_SMALL=1 ';
-      throw new Error(`${size}FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
-    }
+    if (problem !== undefined)
+      throw new Error(`FUZZ_SEED=${seed + runs} FUZZ_RUNS=1: ${problem.words}`, { cause: problem.cause });
     // vitest gives up on a worker that is silent for a minute.
     if (runs % 50 === 49) await breathe();
   }
-  if (seconds !== undefined) process.stdout.write(`${runs} inputs from ${seed} on\n`);
-  return { runs, seed };
+  return runs;
+}
+
+async function follow(target: FuzzTarget, by: BlockCounters, limits: Limits): Promise<number> {
+  const { seed, usualMs, ...rest } = limits;
+  const read = (input: Buffer): void => readSmall(target, input, usualMs);
+  const began = process.cpuUsage();
+  const found = await guided({ ...target, ...rest, read, counters: by, dice: new Dice(seed) });
+  const { user, system } = process.cpuUsage(began);
+  const rate = Math.round((found.runs * 1e6) / (user + system));
+  process.stdout.write(
+    `${found.runs} inputs, ${rate} per second of CPU time; the seeds reach ${found.seedBlocks} blocks, ` +
+      `all ${found.blocks}, which makes ${found.corpus} inputs to mutate\n`,
+  );
+  return found.runs;
+}
+
+async function readManySmall(target: FuzzTarget, usualMs: number): Promise<void> {
+  const dice = new Dice(1);
+  for (let run = 0; run < SMALL_RUNS; run++)
+    readSmall(target, target.mutate(dice.pick(target.seeds), dice, 0), usualMs);
+}
+
+/** Of a small input, only errors and time count: measuring its memory would take a hundred times as long as reading it. */
+function readSmall(target: FuzzTarget, input: Buffer, usualMs: number): void {
+  const began = performance.now();
+  const problem = surprise(target, input) ?? tooSlow(target, { input, ms: performance.now() - began, usualMs });
+  if (problem === undefined) return;
+  throw new Error(`FUZZ_INPUT=${input.toString('base64')}: ${problem.words}`, { cause: problem.cause });
 }
 
 type Problem = { readonly words: string; readonly cause?: unknown };
 
+function surprise(target: FuzzTarget, input: Buffer): Problem | undefined {
+  try {
+    target.run(input);
+    return undefined;
+  } catch (error) {
+    return target.isExpected(error) ? undefined : unexpected(error, input);
+  }
+}
+
+const unexpected = (error: unknown, input: Buffer): Problem => ({
+  words: `it throws ${String(error)} for ${excerpt(input)}`,
+  cause: error,
+});
+
+/** Most inputs are refused by an error, whose stack takes longer than to read them. */
+async function withoutStacks<T>(work: () => Promise<T>): Promise<T> {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return await work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
 function problemOf(target: FuzzTarget, seed: number, usualMs: number): Problem | undefined {
   const input = inputOf(target, seed);
   const { outcome, ms } = timed(target, input);
-  if ('error' in outcome && !target.isExpected(outcome.error)) {
-    return { words: `it throws ${String(outcome.error)} for ${excerpt(input)}`, cause: outcome.error };
-  }
+  if ('error' in outcome && !target.isExpected(outcome.error)) return unexpected(outcome.error, input);
   const allowed = MOST_TIMES_HELD * input.length + ALLOWED_BYTES;
   const times = Math.min(8, Math.max(1, Math.floor(HELD_MS / ms)));
   const suspected = input.length < LARGE_BYTES ? 0 : heldBy(target, input, times);
@@ -87,18 +160,20 @@ function problemOf(target: FuzzTarget, seed: number, usualMs: number): Problem |
   return slowness(target, { seed, input, ms, usualMs });
 }
 
-type Run = { readonly seed: number; readonly input: Buffer; readonly ms: number; readonly usualMs: number };
+type Run = { readonly input: Buffer; readonly ms: number; readonly usualMs: number };
 
-function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Problem | undefined {
-  const expectedMs = usualMs * input.length;
-  if (ms < LEAST_MS + SUSPICIOUS * expectedMs) return undefined;
+function tooSlow(target: FuzzTarget, { input, ms, usualMs }: Run): Problem | undefined {
+  const limitMs = LEAST_MS + EXCESSIVE * usualMs * input.length;
+  if (ms < limitMs) return undefined;
+  const again = Math.min(timed(target, input).ms, timed(target, input).ms);
+  return again > limitMs ? { words: `it takes ${again} ms for ${excerpt(input)}` } : undefined;
+}
+
+function slowness(target: FuzzTarget, { seed, ...run }: Run & { readonly seed: number }): Problem | undefined {
+  const { input, ms, usualMs } = run;
   // A grown input may be cut.
-  if (input.length < LARGE_BYTES / 2) {
-    const again = Math.min(ms, timed(target, input).ms, timed(target, input).ms);
-    return again > LEAST_MS + EXCESSIVE * expectedMs
-      ? { words: `it takes ${again} ms for ${excerpt(input)}` }
-      : undefined;
-  }
+  if (input.length < LARGE_BYTES / 2) return tooSlow(target, run);
+  if (ms < LEAST_MS + SUSPICIOUS * usualMs * input.length) return undefined;
   // Quadratic time is sixteen times longer: a cheap check before the exact one.
   if (ms < LEAST_MS + 8 * timed(target, inputOf(target, seed, input.length / 4)).ms) return undefined;
   const at = superlinearAt({ input: (bytes) => inputOf(target, seed, bytes), work: (larger) => timed(target, larger) });
@@ -107,11 +182,10 @@ function slowness(target: FuzzTarget, { seed, input, ms, usualMs }: Run): Proble
     : { words: `it takes more than linear time from ${at} bytes on: ${excerpt(input)}` };
 }
 
-/** One input in four is large, unless FUZZ_SMALL is set. @param bytes its size, instead of a random one */
+/** One input in four is large. @param bytes its size, instead of a random one */
 function inputOf({ seeds, mutate }: FuzzTarget, seed: number, bytes?: number): Buffer {
   const dice = new Dice(seed);
-  const large =
-    process.env['FUZZ_SMALL'] === undefined && dice.integer(0, 3) === 0 ? LARGE_BYTES * dice.pick([1, 1, 2, 4, 16]) : 0;
+  const large = dice.integer(0, 3) === 0 ? LARGE_BYTES * dice.pick([1, 1, 2, 4, 16]) : 0;
   return mutate(dice.pick(seeds), dice, bytes ?? large);
 }
 

@@ -89,8 +89,12 @@ function changed(input: Buffer, dice: Dice): Buffer {
       return before;
     case 5:
       return Buffer.concat([before, dice.bytes(dice.integer(1, 4)), input.subarray(Math.min(input.length, start + 1))]);
-    default:
-      return Buffer.from(input.map((byte, at) => (at === start ? byte ^ (1 << dice.integer(0, 7)) : byte)));
+    default: {
+      const flipped = Buffer.from(input);
+      // Behind the end, nothing is set.
+      flipped[start]! ^= 1 << dice.integer(0, 7);
+      return flipped;
+    }
   }
 }
 
