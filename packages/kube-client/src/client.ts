@@ -11,7 +11,7 @@ import {
   TooLargeError,
 } from '@kube-semaphore/kube-objects';
 import { errorOf, isProtobuf, PROTOBUF, readBody } from './body.ts';
-import { BodyTooLargeError, ConnectionError } from './errors.ts';
+import { BodyTooLargeError, ConnectionError, IdleTimeoutError } from './errors.ts';
 import { type Exchange, send } from './transport.ts';
 import { WatchStream } from './watch-stream.ts';
 
@@ -123,7 +123,10 @@ export class KubeClient {
     };
     const headers = { accept: this.#accept(kind, ';stream=watch') };
     const target = targetOf(kind, options, query);
-    const response = await this.#send('watch', target, { headers, signal, idleTimeoutMs });
+    const late = new IdleTimeoutError(`${this.#options.connection.server.host} sent no head for ${idleTimeoutMs} ms`);
+    const response = await headInTime(late, { ms: idleTimeoutMs, signal }, (until) =>
+      this.#send('watch', target, { headers, signal: until, idleTimeoutMs }),
+    );
     const stream = new WatchStream(response, codec, this.#options.connection.server);
     stream.setIdleTimeout(idleTimeoutMs);
     return stream;
@@ -243,6 +246,33 @@ export class KubeClient {
 
   #accept({ protobuf }: Kind, parameters = ''): string {
     return protobuf && this.#options.encoding !== 'json' ? `${PROTOBUF}${parameters}, ${JSON_TYPE}` : JSON_TYPE;
+  }
+}
+
+/**
+ * The response whose head, or whose refusal, comes within `ms`. Its body is aborted by `signal` later, too. The socket's own timer isn't
+ * enough: a server that sends a head byte by byte would keep it from firing, and the reflector would hang.
+ */
+async function headInTime(
+  late: Error,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  sent: (until: AbortSignal) => Promise<IncomingMessage>,
+): Promise<IncomingMessage> {
+  const aborter = new AbortController();
+  const abort = (): void => aborter.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(() => aborter.abort(late), ms).unref();
+  const leave = (): void => signal.removeEventListener('abort', abort);
+  try {
+    signal.throwIfAborted();
+    const response = await sent(aborter.signal);
+    if (response.closed) leave();
+    return response.once('close', leave);
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

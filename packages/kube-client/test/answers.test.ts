@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { TestCluster } from '@kube-semaphore/embedded-apiserver';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import { Codec, leaseKind, podKind } from '@kube-semaphore/kube-objects';
@@ -118,11 +120,36 @@ describe('an error without a Status', () => {
   });
 });
 
-it('follows no redirect', async () => {
-  const { client, requests } = await scripted(answer(302, '', { location: '/elsewhere' }));
-  await expect(client.list(pods, { signal })).rejects.toMatchObject({ status: 302, reason: 'Redirect' });
-  expect(requests).toHaveLength(1);
-});
+it.each([301, 302, 303, 307, 308])(
+  'with status %i, follows no redirect to another server, whatever it asks for',
+  async (status) => {
+    let connections = 0;
+    const other = createServer(() => (connections += 1)).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    for (const location of [
+      `https://127.0.0.1:${port}/`,
+      `http://127.0.0.1:${port}/`,
+      `//127.0.0.1:${port}/`,
+      '/elsewhere',
+    ]) {
+      const { client, requests } = await scripted(answer(status, '', { location, refresh: `0; url=${location}` }));
+      const name = { namespace: 'ns', name: 'a' };
+      const asked = [
+        () => client.list(pods, { signal }),
+        () => client.watch(pods, { signal, timeoutSeconds: 60, idleTimeoutMs: 50_000 }),
+        () => client.get(pods, { ...name, signal }),
+        () => client.create(leases, { metadata: name }, { signal }),
+        () => client.delete(leases, { ...name, uid: 'u', resourceVersion: '1', signal }),
+        () => client.getRaw('/version', { signal }),
+      ];
+      for (const ask of asked) await expect(ask()).rejects.toMatchObject({ status, reason: 'Redirect' });
+      expect(requests).toHaveLength(asked.length);
+    }
+    expect(connections).toBe(0);
+  },
+);
 
 it('repeats the message of a server printable, and cut', async () => {
   const { client } = await scripted(answer(403, statusOf({ message: `\u001b[2J${'x'.repeat(2_000)}`, reason: '\n' })));
