@@ -236,10 +236,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'cost more than a retry': [
     ['packages/informers/test/hostile-server.test.ts', '$name costs only a retry'],
     ['packages/informers/test/hostile-server.test.ts', 'gives up an endless list with $name'],
-    [
-      'packages/informers/test/hostile-server.test.ts',
-      'treats a watch that begins an event and never ends it as silent',
-    ],
+    ['packages/informers/test/hostile-server.test.ts', 'treats a watch that $name as silent'],
     ['packages/informers/test/hostile-server.test.ts', 'requests smaller pages when a page $name'],
   ],
   'fill memory that other remotes need': [
@@ -493,6 +490,7 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['packages/testkit/src/rights/manifests.test.ts', 'has exactly the deployed rights'],
   ],
   'No log, error, help text or metric contains a credential': [
+    ['packages/text/src/yaml.test.ts', 'prints nothing of a key that is a map, which may have a token'],
     ['apps/policy/test/connections.test.ts', 'is in no log, no help and no metric'],
     ['apps/policy/test/connections.test.ts', 'that the remote refuses is not repeated'],
     ['apps/policy/test/connections.test.ts', 'has no flag, and is not repeated if one was tried'],
@@ -551,6 +549,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'packages/cluster-auth/test/changed-kubeconfig.test.ts',
       'no credential goes to a server that it is not for, whatever changes during a request',
     ],
+    [
+      'packages/kube-client/test/answers.test.ts',
+      'with status %i, follows no redirect to another server, whatever it asks for',
+    ],
   ],
   'known to be of another cluster is not used before a restart': [
     [
@@ -599,6 +601,15 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'packages/runtime/src/health/health-server.test.ts',
       'loses connections of its own address, and not older ones of others',
     ],
+    [
+      'packages/runtime/src/health/health-server.test.ts',
+      'that never reads large answers holds few connections, which share one answer, and no probe waits',
+    ],
+    [
+      'packages/runtime/src/health/health-server.test.ts',
+      'that sends a body without end gets an answer, and is disconnected',
+    ],
+    ['packages/runtime/src/health/health-server.test.ts', 'that sends $name is refused before it ends'],
   ],
   'have metrics or the status collected more than once a second': [
     [
@@ -618,6 +629,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'read the page without its token': [
     ['apps/cli/src/ui/server.test.ts', 'answers nothing to $name'],
     ['apps/cli/test/ui.test.ts', 'lets only a page with its token read it, by its own address'],
+    [
+      'apps/cli/test/real/ui.test.ts',
+      'is read by no other site in the browser, even if that knows the URL with its token',
+    ],
   ],
   'read any file: only the six paths': [['apps/cli/src/ui/server.test.ts', 'a file above']],
   'learn the token from the arguments': [
@@ -632,6 +647,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'leave the folder it is extracted to': [['apps/cli/src/gather/tar.test.ts', 'has a path that leaves no folder']],
   'replace a base image or a package unseen': [
     ['tools/images/src/dockerfiles.test.ts', 'pins images by digest, like the other Dockerfiles'],
+    [
+      'tools/supply-chain/src/install-scripts.test.ts',
+      'takes each package of others from the registry by its SHA-512, and none from another place',
+    ],
   ],
   'run a script when a package is installed': [
     [

@@ -1,5 +1,8 @@
 // Real: a browser shows the page, with what two API servers and their proxies answer.
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { eventually, TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -20,7 +23,10 @@ beforeAll(async () => {
   if (!existsSync(executablePath))
     throw new Error(`${executablePath} is missing: install Debian's package chromium, or set CHROMIUM to a Chromium`);
   // Chromium has no sandbox for root, and the page is ours.
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--host-resolver-rules=MAP rebound.example 127.0.0.1'],
+  });
 });
 afterAll(() => browser?.close());
 
@@ -162,6 +168,53 @@ describe('the page in a browser', () => {
     expect(await page.getByRole('rowheader', { name: hostile }).count()).toBe(1);
     expect(await page.locator('main img, main b').count()).toBe(0);
     expect([await page.title(), faults]).toEqual(['semaphore', []]);
+  });
+
+  it('is read by no other site in the browser, even if that knows the URL with its token', async () => {
+    const { page } = await open(exampleMesh());
+    const url = page.url();
+    const site = createServer((_, response) =>
+      response.setHeader('content-type', 'text/html').end('<body>another site'),
+    );
+    await once(site.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void site.close());
+    const other = await browser.newPage();
+    onTestFinished(() => other.close());
+    await other.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const read = await other.evaluate(`(async (url) => {
+      const loaded = (tag, from) => new Promise((resolve) => {
+        const element = document.createElement(tag);
+        element.onload = () => resolve('loaded');
+        element.onerror = () => resolve('refused');
+        element.src = from;
+        document.body.append(element);
+      });
+      const opened = window.open(url);
+      return {
+        text: await fetch(url + 'mesh.json').then((response) => response.text(), () => 'refused'),
+        opaque: await fetch(url + 'mesh.json', { mode: 'no-cors' }).then(() => 'loaded', () => 'refused'),
+        script: await loaded('script', url + 'page.js'),
+        picture: await loaded('img', url + 'icon.svg'),
+        frame: await loaded('iframe', url).then(() => 'shown, unless it is an error'),
+        window: await new Promise((resolve) => {
+          const ask = () => {
+            try {
+              void opened.document.body;
+              setTimeout(ask, 50);
+            } catch {
+              resolve('refused');
+            }
+          };
+          ask();
+        }),
+      };
+    })(${JSON.stringify(url)})`);
+    const refused = { text: 'refused', opaque: 'refused', script: 'refused', picture: 'refused' };
+    expect(read).toEqual({ ...refused, frame: 'shown, unless it is an error', window: 'refused' });
+    expect(other.frames().map((frame) => new URL(frame.url()).protocol)).toEqual(['http:', 'chrome-error:']);
+    // A name of the other site may lead to this machine later.
+    const answer = await other.goto(url.replace('127.0.0.1', 'rebound.example'));
+    expect([answer?.status(), await answer?.text()]).toEqual([403, 'unknown host\n']);
   });
 
   it('stays small with 250 clusters, and finds one of them', async () => {

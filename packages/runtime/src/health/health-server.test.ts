@@ -232,4 +232,49 @@ describe('a neighbour', () => {
     await kubelet.closed;
     expect(kubelet.said()).toMatch(/^HTTP\/1.1 200 OK/);
   });
+
+  it('that never reads large answers holds few connections, which share one answer, and no probe waits', async () => {
+    const bytes = 8 * 1024 * 1024;
+    const { port } = await start({ registry: { ...registry, metrics: () => Promise.resolve('x'.repeat(bytes)) } });
+    const before = process.memoryUsage().arrayBuffers;
+    const paused = async () => {
+      const socket = connect(port, '127.0.0.1').pause();
+      await once(socket, 'connect');
+      return socket;
+    };
+    const readers = await Promise.all(Array.from({ length: 100 }, paused));
+    onTestFinished(() => readers.forEach((socket) => socket.destroy()));
+    const closed = readers.map(
+      (socket) => new Promise<void>((resolve) => void socket.on('error', () => {}).once('close', () => resolve())),
+    );
+    for (const socket of readers) socket.write(GET('/metrics'));
+    for (let probe = 0; probe < 3; probe++) expect(await ask(port, '/healthz')).toMatchObject({ status: 200 });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(4 * bytes);
+    for (const socket of readers) socket.resume();
+    await Promise.all(closed);
+    expect(readers.filter(({ bytesRead }) => bytesRead > bytes).length).toBeLessThan(MAX_CONNECTIONS);
+  });
+
+  it('that sends a body without end gets an answer, and is disconnected', async () => {
+    const { port } = await start();
+    const { socket, closed, said } = await dial(port);
+    socket.write('POST /metrics HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+    const timer = setInterval(() => socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`), 5);
+    await closed;
+    clearInterval(timer);
+    expect(said()).toMatch(/^HTTP\/1.1 405 /);
+  });
+
+  it.each([
+    { name: 'a header of 1 MB', sends: `GET /metrics HTTP/1.1\r\na: ${'x'.repeat(1_000_000)}` },
+    { name: 'a path of 1 MB', sends: `GET /${'x'.repeat(1_000_000)}` },
+    { name: 'ten thousand headers', sends: `GET /metrics HTTP/1.1\r\n${'a: b\r\n'.repeat(10_000)}` },
+  ])('that sends $name is refused before it ends', async ({ sends }) => {
+    const { port } = await start();
+    const { socket, closed, said } = await dial(port);
+    socket.write(sends);
+    await closed;
+    expect(said()).not.toMatch(/^HTTP\/1.1 (?!431)/);
+    expect(await ask(port, '/healthz')).toMatchObject({ status: 200 });
+  });
 });
