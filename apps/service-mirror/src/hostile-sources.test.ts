@@ -45,7 +45,7 @@ function writesOf(target: Target): readonly Change[] {
     local,
     decisions: noDecisions,
     targets: { target: () => target, part: () => undefined },
-    keys: { claimants: () => [], sourcesOf: () => [] },
+    keys: { claimants: () => [], sourcesOf: () => [], forgetSeen: () => undefined },
     write,
     clusters: { diagnose: () => {} },
   }).plan('c2/default/x');

@@ -118,7 +118,7 @@ async function readsOfGlobal(count: number, { routing, isDecidedAgain }: Case): 
         ),
     },
     decisions,
-    keys: { claimants: () => [], sourcesOf: () => [] },
+    keys: { claimants: () => [], sourcesOf: () => [], forgetSeen: () => undefined },
     write: (change) => {
       writes.push(change.kind);
       return Promise.resolve(local.apply(change) as never);

@@ -164,7 +164,11 @@ export class Simulation {
       local: this.local,
       decisions: noDecisions,
       targets: { target: (key) => this.#target(key), part: () => undefined },
-      keys: { claimants: (name) => this.#claims.keys(name), sourcesOf: (observed) => sourcesOf(observed, prefixes) },
+      keys: {
+        claimants: (name) => this.#claims.keys(name),
+        sourcesOf: (observed) => sourcesOf(observed, prefixes),
+        forgetSeen: () => {},
+      },
       write: (change) => Promise.resolve(this.#write(change)),
       clusters: { diagnose: () => {} },
     });

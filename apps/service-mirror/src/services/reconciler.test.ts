@@ -68,8 +68,11 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
   readonly changes: readonly Change['kind'][];
   readonly diagnostics: readonly ClusterDiagnostic[];
   readonly failure: unknown;
+  /** Keys of which nothing is left. */
+  readonly forgotten: readonly string[];
 }> {
   const changes: Change['kind'][] = [];
+  const forgotten: string[] = [];
   let diagnostics: readonly ClusterDiagnostic[] = [];
   const reconciler = new ServiceReconciler({
     local: {
@@ -91,7 +94,7 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
         diagnostics: [],
       }),
     },
-    keys: { claimants: () => [], sourcesOf: () => [] },
+    keys: { claimants: () => [], sourcesOf: () => [], forgetSeen: (gone) => void forgotten.push(gone) },
     write: async (change) => {
       if (change.kind === refused) throw new KubeApiError('invalid', { status: 422 });
       if (change.kind === taken) throw new KubeApiError('it is there', { status: 409, reason: 'AlreadyExists' });
@@ -101,8 +104,25 @@ async function lookAt({ wanted, retainsEndpoints = false, endpoints, refused, ta
     clusters: { diagnose: (_, all) => void (diagnostics = all) },
   });
   const failure = await reconcileOnce(reconciler, key);
-  return { changes, diagnostics, failure };
+  return { changes, diagnostics, failure, forgotten };
 }
+
+it.each<{ name: string; setting: Setting; want: readonly string[] }>([
+  {
+    name: 'forgets a key that no source wants, when nothing is left of it',
+    setting: { wanted: 'nothing' },
+    want: [key],
+  },
+  {
+    name: 'remembers a key while something is left of it',
+    setting: { wanted: 'nothing', endpoints: endpointsWith(['10.4.0.1']) },
+    want: [],
+  },
+  { name: 'remembers a key whose sources are unknown', setting: { wanted: 'unknown' }, want: [] },
+  { name: 'remembers a key that a source wants', setting: { wanted: wantedWith([]) }, want: [] },
+])('$name', async ({ setting, want }) => {
+  expect((await lookAt(setting)).forgotten).toEqual(want);
+});
 
 describe('Endpoints of a Go program', () => {
   const left = endpointsWith(['10.4.0.1']);
@@ -188,6 +208,7 @@ describe('Endpoints of a Go program', () => {
       changes: ['create-service', 'create-slice', 'delete-endpoints'],
       diagnostics: [],
       failure: undefined,
+      forgotten: [],
     });
   });
 
@@ -285,7 +306,7 @@ describe('the slices of several clusters', () => {
           diagnostics: [],
         }),
       },
-      keys: { claimants: () => [], sourcesOf: () => [] },
+      keys: { claimants: () => [], sourcesOf: () => [], forgetSeen: () => undefined },
       write: async (change) => {
         sent.push(`${change.kind} ${nameOf(change)}`);
         const answer = answers[nameOf(change)];
@@ -484,7 +505,7 @@ describe('a Service that was deleted, and waits for its finalizers', () => {
           diagnostics: [],
         }),
       },
-      keys: { claimants: () => [], sourcesOf: () => [] },
+      keys: { claimants: () => [], sourcesOf: () => [], forgetSeen: () => undefined },
       write: () => Promise.reject(new Error('a plan writes nothing')),
       clusters: { diagnose: (_, diagnostics) => void reasons.push(...diagnostics.map(({ reason }) => reason)) },
     });

@@ -32,7 +32,7 @@ import { inFormOf, released, terminating } from '../endpoints/desired/terminatin
 
 export type ServiceReconcilerOptions = {
   readonly local: Pick<LocalObjects, 'isSynced' | 'service' | 'slice' | 'slices' | 'endpoints'>;
-  readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf'>;
+  readonly keys: Pick<ServiceKeys, 'claimants' | 'sourcesOf' | 'forgetSeen'>;
   readonly targets: Pick<Targets, 'target' | 'part'>;
   /** About global Services. */
   readonly decisions: Pick<Decisions<GlobalParticipant>, 'changedSlices' | 'keep' | 'forget'>;
@@ -44,6 +44,8 @@ export type ServiceReconcilerOptions = {
 /** The changes of a key, in phases: each begins when the one before has ended. */
 type Phases = {
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** No source wants the key, and nothing local has its name. */
+  readonly isGone: boolean;
   /** Of a global Service: undefined if a change of endpoints may change more. */
   readonly decision: Decision<GlobalParticipant> | undefined;
   /** The Service to which slices belong: without a UID if it is to be created, undefined while it is being deleted. */
@@ -79,13 +81,14 @@ export class ServiceReconciler {
   }
 
   async reconcile(key: string, context: KeyContext): Promise<void> {
-    const { decisions, clusters } = this.#options;
+    const { decisions, clusters, keys } = this.#options;
     const { writes } = context;
     if (await this.#changeEndpoints({ key, ...context })) return;
     const phases = this.#phases(key);
     if (phases.decision !== undefined) decisions.keep(key, phases.decision);
     await this.#carryOut(phases, { key, ...context });
     if (writes.unwritten.length > 0) decisions.forget(key);
+    if (phases.isGone) keys.forgetSeen(key);
     clusters.diagnose(key, [...phases.diagnostics, ...writes.unwritten.flatMap((each) => problemsOf(key, each))]);
   }
 
@@ -194,8 +197,11 @@ export class ServiceReconciler {
     const retained = this.#retainedEndpoints(target, objects?.slices ?? []);
     if (retained !== undefined) diagnostics.push(endpointsRetained(key, retained));
     const isWhole = fitting.diagnostics.length === 0 && !isTerminating && !target.retainsUnseen;
+    const here = [observed, local.endpoints(name), ...local.slices(name)].filter((each) => each !== undefined);
+    const isGone = wanted === 'nothing' && here.length === 0;
     const phases: Phases = {
       diagnostics,
+      isGone,
       decision: isWhole ? target.decision : undefined,
       owner: observed === undefined ? { name, uid: '' } : ownerOf(observed),
       ports: observed?.definition.ports ?? [],
@@ -206,7 +212,7 @@ export class ServiceReconciler {
     if (!target.retainsUnseen) return phases;
     // Several keys may have its name; only one of them reports it.
     const [first = key] = [...claimants, ...sources.filter((source) => targets.target(source) !== undefined)];
-    return noChange([...diagnostics, ...(first === key ? leftBehind(key, changesOf(phases)) : [])]);
+    return { ...noChange([...diagnostics, ...(first === key ? leftBehind(key, changesOf(phases)) : [])]), isGone };
   }
 
   /** The Endpoints of a Go program that stay for now, if there are any. */
@@ -260,6 +266,7 @@ function changesOf({ service, slices, owner }: Phases): readonly Change[] {
 
 const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
   diagnostics,
+  isGone: false,
   decision: undefined,
   owner: undefined,
   service: undefined,

@@ -24,6 +24,9 @@ it('forgets what a remote that left the config had: its names, what was seen of 
   expect(known()).toEqual({ claimants: ['c2/ns/web'], seen: [true, true], services: 1, waiting: 1 });
   expect(keys.forget('c2')).toEqual(['c2/ns/web', 'c2/ns/db', 'global/ns/web']);
   expect(known()).toEqual({ claimants: [], seen: [false, true], services: 0, waiting: 0 });
-  keys.forget('c3');
+  keys.forgetSeen('global/ns/web');
   expect(keys.wasSeen('global/ns/web')).toBe(false);
+  expect(keys.wasSeen('c3/ns/web')).toBe(true);
+  keys.forget('c3');
+  expect(keys.wasSeen('c3/ns/web')).toBe(false);
 });

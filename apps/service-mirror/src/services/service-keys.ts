@@ -24,7 +24,7 @@ export type ServiceKeysOptions = {
 export class ServiceKeys {
   readonly #options: ServiceKeysOptions;
   readonly #claims = new Claims();
-  /** Keys whose source was seen since the cluster was first watched, by cluster. */
+  /** Keys whose source was seen since the cluster was first watched, by cluster, until nothing is left of one. */
   readonly #seen = new Map<string, Set<string>>();
   /** Which Services of a remote may have local objects, by cluster and key. */
   readonly #admissions = new Map<string, Admissions>();
@@ -87,6 +87,11 @@ export class ServiceKeys {
     // A loop, as each reconcile asks, and there may be hundreds of clusters.
     for (const keys of this.#seen.values()) if (keys.has(key)) return true;
     return false;
+  }
+
+  /** No source wants the key, and nothing local is left of it: names of Services that went must not become more and more. */
+  forgetSeen(key: string): void {
+    for (const keys of this.#seen.values()) keys.delete(key);
   }
 
   /** How many Services of a remote have local objects: mirrors, and parts of global Services. */
