@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
+import { benchChurn } from './churn/churn.ts';
+import { renderVerdict } from './churn/verdict.ts';
 import { benchGrowth } from './growth/growth.ts';
 import { chartsOf, type Measured, renderGrowth, withResult } from './growth/results.ts';
 import { benchManyRemotes } from './many-remotes/many-remotes.ts';
@@ -49,6 +51,13 @@ const program = commandLine({
     await benchGrowth(options, launchers, { say: mirror.say, found });
     console.log(renderGrowth(results));
     for (const [name, svg] of chartsOf(results)) await writeFile(join(pictures, name), svg);
+  },
+  churn: async ({ app, ...options }) => {
+    for (const each of app) {
+      const { facts, judged } = await benchChurn(each, options, await setting(each));
+      console.log(`${facts.map((fact) => `- ${fact}\n`).join('')}\n${renderVerdict(judged)}\n`);
+      if (judged.some(({ grows }) => grows)) process.exitCode = 1;
+    }
   },
 });
 try {

@@ -13,6 +13,7 @@ function read(...args: readonly string[]): object {
     wireGuard: action,
     manyRemotes: action,
     growth: action,
+    churn: action,
   });
   for (const command of [program, ...program.commands]) command.configureOutput({ writeOut() {}, writeErr() {} });
   program.parse(args, { from: 'user' });
@@ -40,6 +41,7 @@ describe('commandLine', () => {
         pictures: 'docs/pictures',
       },
     },
+    { app: 'churn', want: { app: ['policy', 'service-mirror', 'wireguard'], rounds: 120, period: 30, rate: 20 } },
     { app: 'wireguard', want: { ...shared, nodes: 1000, changes: 20, scrapes: 5 } },
   ])('has a default for everything of $app', ({ app, want }) => {
     expect(read(app)).toEqual(want);

@@ -75,6 +75,19 @@ export type GrowthOptions = Pick<SharedOptions, 'settle'> & {
   readonly pictures: string;
 };
 
+/** The apps that can work while all comes and goes. */
+const churned = ['policy', 'service-mirror', 'wireguard'] as const;
+export type Churned = (typeof churned)[number];
+
+export type ChurnOptions = {
+  readonly app: readonly Churned[];
+  readonly rounds: number;
+  /** Seconds of a round, which ends with a sample. */
+  readonly period: number;
+  /** Things a second that change, or go for another one. */
+  readonly rate: number;
+};
+
 /** What runs each bench. */
 type Actions = {
   readonly policy: (options: PolicyOptions) => Promise<void>;
@@ -82,10 +95,11 @@ type Actions = {
   readonly wireGuard: (options: WireGuardOptions) => Promise<void>;
   readonly manyRemotes: (options: ManyRemotesOptions) => Promise<void>;
   readonly growth: (options: GrowthOptions) => Promise<void>;
+  readonly churn: (options: ChurnOptions) => Promise<void>;
 };
 
 /** The program: a command for each app. It throws a CommanderError for a wrong command line, and for help. */
-export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth }: Actions): Command {
+export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth, churn }: Actions): Command {
   const program = new Command('npm run bench --')
     .description('Measures the bundle of an app on its own API servers.')
     .showHelpAfterError()
@@ -163,6 +177,19 @@ export function commandLine({ policy, mirror, wireGuard, manyRemotes, growth }: 
     )
     .option('--pictures <folder>', 'gets the charts of all of them', 'docs/pictures')
     .action(growth);
+
+  program
+    .command('churn')
+    .description(
+      'Lets an app work while objects, remotes and tokens come, change and go; fails if what it holds grows. API servers are embedded.',
+    )
+    .addOption(
+      new Option('--app <names...>', 'what is measured, one after the other').choices(churned).default(churned),
+    )
+    .option('--rounds <n>', 'rounds for each app: an hour, if nothing is late', natural(3), 120)
+    .option('--period <seconds>', 'length of a round, which ends with a sample', natural(2), 30)
+    .option('--rate <n>', 'things a second that change, or go for another one', natural(1), 20)
+    .action(churn);
   return program;
 }
 

@@ -98,7 +98,7 @@ async function longestLag(station: Station): Promise<number> {
 }
 
 /** Of the processes in the network of the agent, but the agent. */
-async function memoryOfTunnels(program: Program): Promise<number> {
+export async function memoryOfTunnels(program: Program): Promise<number> {
   const networkOf = (pid: number) => readlink(`/proc/${pid}/ns/net`).catch(() => undefined);
   const own = await networkOf(program.pid);
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== program.pid);

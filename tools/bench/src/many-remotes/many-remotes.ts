@@ -233,6 +233,8 @@ export async function mirrorFlags({ local, remotes, dir }: Place): Promise<Reado
       mirrorSvcLabelSelector: selectors.mirror,
       globalSvcLabelSelector: selectors.global,
       mirrorNamespace: MIRRORS,
+      serviceSync: true,
+      endpointSliceSync: true,
     },
     localCluster: { name: 'c1', kubeConfigPath: local, zones: ['z1'] },
     mcs: {},

@@ -11,6 +11,8 @@ export type Program = {
   readonly startedAtMs: number;
   /** Aborted if the program exits unexpectedly, with an Error that has the end of its log. */
   readonly signal: AbortSignal;
+  /** The file with its output. */
+  readonly log: string;
   /** Stops it by SIGTERM, then SIGKILL. Idempotent. */
   readonly stop: () => Promise<void>;
 };
@@ -52,7 +54,7 @@ export function startProgram([file = '', ...args]: readonly string[], log: strin
     await exited;
     clearTimeout(timer);
   };
-  return { pid: child.pid ?? 0, startedAtMs, signal: ended.signal, stop };
+  return { pid: child.pid ?? 0, startedAtMs, signal: ended.signal, log, stop };
 }
 
 /** The limit of a phase: the program's exit, or a timeout. */

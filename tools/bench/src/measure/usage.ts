@@ -40,6 +40,8 @@ export async function usageAfter(seconds: number, { pid, signal }: Program): Pro
 /** The number of open sockets, of any kind. @throws {Error} if the process is gone */
 export async function socketsOf(pid: number): Promise<number> {
   const folder = `/proc/${pid}/fd`;
-  const targets = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`)));
+  // One of them may be closed meanwhile.
+  const targetOf = (fd: string) => readlink(`${folder}/${fd}`).catch(() => '');
+  const targets = await Promise.all((await readdir(folder)).map(targetOf));
   return targets.filter((target) => target.startsWith('socket:')).length;
 }

@@ -27,7 +27,7 @@ export type Station = {
   /** The peers in each `wg set` of the agent since the last call, in no order. */
   readonly setCalls: () => Promise<readonly (readonly string[])[]>;
   /** The agent's answer. Rejects while its port isn't open. */
-  readonly ask: (path: '/readyz' | '/metrics') => ReturnType<typeof ask>;
+  readonly ask: (path: '/readyz' | '/metrics' | '/status') => ReturnType<typeof ask>;
   /** Stops all its processes, also wireguard-go. */
   readonly stop: () => Promise<void>;
 };
