@@ -10,6 +10,7 @@ import { chaos, type Outcome } from './chaos.ts';
 import { type App, apps, commandLine, type Options } from './options.ts';
 import { type Round, script } from './script.ts';
 import { shrink } from './shrink.ts';
+import { names } from './subject.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const subjects = {
@@ -52,7 +53,8 @@ async function run(app: App, seed: number, options: Options): Promise<void> {
   if (outcome.violations.length === 0) return;
   process.exitCode = 1;
   for (const log of outcome.logs) console.error(log.slice(-20_000));
-  say(`again: npm run chaos -- --app ${app} --seed ${seed} --rounds ${outcome.rounds}`);
+  const clusters = names.length === 3 ? '' : `CHAOS_CLUSTERS=${names.length} `;
+  say(`again: ${clusters}npm run chaos -- --app ${app} --seed ${seed} --rounds ${outcome.rounds}`);
   if (options.shrink === 0 || outcome.rounds === 0) return;
   const failed: Round[] = [];
   for (const round of events()) if (failed.push(round) === outcome.rounds) break;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { eventually } from '@kube-semaphore/eventually';
 import { builtBinary } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
-import type { Clusters, Site, SiteInput, View } from './subject.ts';
+import { type Clusters, remotes, type Site, type SiteInput, type View } from './subject.ts';
 
 const FAULTS = ['fail', 'fail, but do their work', 'hang'] as const;
 
@@ -113,9 +113,9 @@ export async function startNode(
       return [...found, ...open.map((line) => `others can read the keys: ${line}`)];
     },
     async tamper(nth, how) {
-      const device = `wireguard.${nth % 2 === 0 ? 'c2' : 'c3'}`;
+      const device = `wireguard.${remotes[nth % remotes.length]}`;
       if (how === 'delete') await machine.run('ip', ['link', 'delete', 'dev', device]);
-      else await sh(editOf(nth >> 1, device));
+      else await sh(editOf(Math.floor(nth / remotes.length), device));
     },
     async break(what) {
       const disk = /^disk of the keys (.*)$/.exec(what)?.[1];
@@ -233,7 +233,7 @@ function foreignIn({ lines, links, routes }: Observed): readonly string[] {
 export function harmOf(call: string, { staying, overlap }: NodeFacts, left: ReadonlySet<string>): readonly string[] {
   const words = call.split(' ');
   const device = words[words.indexOf('dev') + 1 || words.indexOf('set') + 1]!;
-  const remote = /^wireguard\.(c[23])$/.exec(device)?.[1];
+  const remote = /^wireguard\.(c\d)$/.exec(device)?.[1];
   if (remote === undefined) return [`a call for a device of others: ${call}`];
   if (words.includes('delete') && !words.includes('address') && !left.has(remote))
     return [`removed although ${remote} was in the file: ${call}`];
@@ -258,7 +258,7 @@ export function harmOf(call: string, { staying, overlap }: NodeFacts, left: Read
 function editOf(nth: number, device: string): string {
   const some = `$(wg show ${device} peers | head -n 1)`;
   const other = Buffer.alloc(32, 'of a user').toString('base64');
-  const subnet = device.endsWith('2') ? '10.4' : '10.5';
+  const subnet = `10.${Number(device.at(-1)) + 2}`;
   const edits = [
     `wg set ${device} peer "${some}" remove`,
     `wg set ${device} peer ${other} endpoint 198.51.100.99:1 allowed-ips ${subnet}.1.0/24`,

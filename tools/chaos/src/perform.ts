@@ -202,7 +202,7 @@ export class Stage {
     void program.exited.then(({ code, signal }) => {
       this.#logs.push(program.stderr());
       if (this.#isOver) return;
-      const lackedMemory = heapMb !== undefined && program.stderr().includes('JavaScript heap out of memory');
+      const lackedMemory = heapMb !== undefined && signal !== null && signal !== 'SIGKILL';
       const mayEnd = signal === 'SIGKILL' || lackedMemory || (code === 1 && this.#mayEnd);
       if (!mayEnd)
         this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${program.stderr().slice(-2_000)}`);

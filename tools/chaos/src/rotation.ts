@@ -6,7 +6,7 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { builtBinary, deployAccount, node, spawnProgram } from '@kube-semaphore/testkit';
 import { startPing } from '@kube-semaphore/testnet';
 import { type NodeFacts, startNode } from './node.ts';
-import type { Change, Clusters, Site, SiteInput, View } from './subject.ts';
+import { type Change, type Clusters, remotes, type Site, type SiteInput, type View } from './subject.ts';
 
 /** The node that answers: the second of the network. */
 const LIVES = {
@@ -19,7 +19,9 @@ const LIVES = {
 const OWN_POD = '10.1.1.10';
 
 /** Of each remote, beside `wgListenPort`. */
-export const secondPorts: Readonly<Record<string, number>> = { c2: 51_922, c3: 51_923 };
+export const secondPorts: Readonly<Record<string, number>> = Object.fromEntries(
+  remotes.map((name, nth) => [name, 51_922 + nth]),
+);
 
 /** Its Node, which its agent announces. */
 export const livingNode: Change = {
@@ -83,7 +85,7 @@ export async function startRotatingNode(facts: NodeFacts, clusters: Clusters, in
           : lost.map(({ to, lost: count, received }) => `${count} of ${count + received} pings to ${to} were lost`)),
       ];
     },
-    tamper: async (nth) => void (await sh(`: > ${keys}/wireguard.${nth % 2 === 0 ? 'c2' : 'c3'}.key.rotate`)),
+    tamper: async (nth) => void (await sh(`: > ${keys}/wireguard.${remotes[nth % remotes.length]}.key.rotate`)),
   };
 
   async function startOther({ network }: typeof site, { c1, c2 }: Clusters, { launcher }: SiteInput) {

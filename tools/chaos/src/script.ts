@@ -52,6 +52,12 @@ const EVENTS = [
 const HOUR_MS = 3_600_000;
 const WRONG_BY_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, 0, 1_000, 20_000, HOUR_MS, 24 * HOUR_MS];
 
+/** As often as with one remote alone, the file has all; and with all but one. */
+const WHOLE_FILES = remotes.flatMap((one) => [
+  remotes,
+  ...(remotes.length > 2 ? [remotes.filter((each) => each !== one)] : []),
+]);
+
 /** Endless rounds, the same for the same seed. */
 export function* script(
   subject: Pick<Subject, 'change' | 'breaks' | 'settings' | 'pausesMs'>,
@@ -89,11 +95,11 @@ export function* script(
       case 'clock':
         return { do: 'clock', replica: dice.integer(0, 1), byMs: dice.pick(WRONG_BY_MS) };
       case 'starve':
-        return { do: 'starve', replica: dice.integer(0, 1), heapMb: dice.integer(6, 16), ms: dice.integer(500, 5_000) };
+        return { do: 'starve', replica: dice.integer(0, 1), heapMb: dice.integer(9, 18), ms: dice.integer(500, 5_000) };
       case 'break':
         return { do: 'break', what: dice.pick(subject.breaks), ms: dice.integer(500, 5_000) };
       case 'remotes':
-        return { do: 'remotes', remotes: dice.pick([['c2'], ['c3'], remotes, remotes]) };
+        return { do: 'remotes', remotes: dice.pick([...remotes.map((each) => [each]), ...WHOLE_FILES]) };
       case 'settings':
         return { do: 'settings', settings: dice.pick(subject.settings) };
     }

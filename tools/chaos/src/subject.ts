@@ -3,11 +3,17 @@ import type { Dice } from '@kube-semaphore/fault-proxy';
 import type { RealCluster } from '@kube-semaphore/testkit';
 import type { Place } from '@kube-semaphore/testnet';
 
+const LOCAL = 'c1';
+const REMOTES = ['c2', 'c3', 'c4', 'c5'] as const;
+export type Remote = (typeof REMOTES)[number];
+export type Name = typeof LOCAL | Remote;
+
+/** How many clusters there are: the sources that stay, the events and the oracles of a whole process go by it. */
+const count = Number(process.env['CHAOS_CLUSTERS'] ?? 3);
+if (![3, 4, 5].includes(count)) throw new Error('CHAOS_CLUSTERS must be 3, 4 or 5');
+export const remotes: readonly Remote[] = REMOTES.slice(0, count - 1);
 /** The local cluster, and the remotes. */
-export const names = ['c1', 'c2', 'c3'] as const;
-export type Name = (typeof names)[number];
-export type Remote = Exclude<Name, 'c1'>;
-export const remotes = ['c2', 'c3'] as const satisfies readonly Remote[];
+export const names: readonly Name[] = [LOCAL, ...remotes];
 
 /** That an object is so from now on; or that it is gone. Null removes a field, so the same change has the same effect twice. */
 export type Change = {
@@ -53,6 +59,8 @@ export type Subject = {
   readonly settings: readonly [Settings, ...Settings[]];
   /** What is there before it starts, and is never changed: foreign objects of the local cluster, and sources that stay. */
   readonly staying: readonly Change[];
+  /** Whether what it writes has owners: then the local cluster has Kubernetes' garbage collector. */
+  readonly owns: boolean;
   /** What it reads, as paths of all namespaces. */
   readonly sources: readonly string[];
   /** What the audit log calls the objects that it writes. */

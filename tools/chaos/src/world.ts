@@ -58,7 +58,12 @@ export async function startWorld(subject: Subject, options: WorldOptions) {
 async function build(subject: Subject, { launcher, replicas }: WorldOptions, stack: AsyncDisposableStack) {
   const started = await Promise.all(
     names.map(async (name): Promise<[Name, { cluster: RealCluster; proxy: FaultProxy }]> => {
-      const cluster = await startRealCluster({ name, audit: name === 'c1' });
+      const collector = {
+        controllerManager: true,
+        controllerManagerFlags: { controllers: 'garbage-collector-controller' },
+      };
+      const isLocal = name === 'c1';
+      const cluster = await startRealCluster({ name, audit: isLocal, ...(isLocal && subject.owns && collector) });
       stack.defer(() => cluster.stop());
       const proxy = stack.use(await startFaultProxy(cluster));
       for (const namespace of subject.namespaces) await createNamespace(cluster, namespace);

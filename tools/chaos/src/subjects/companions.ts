@@ -1,7 +1,7 @@
 // Companions of NetworkPolicies, by docs/network-policies.md.
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
-import type { Change, State, View } from '../subject.ts';
+import { type Change, names, remotes, type State, type View } from '../subject.ts';
 
 /** The namespace of all NetworkPolicies. */
 const NAMESPACE = 'shop';
@@ -74,7 +74,7 @@ export const stayingPolicies: readonly Change[] = [
 export const stayingTexts = (nets: readonly string[]): readonly string[] =>
   nets.map((net) => `${STAYS} c2 Ingress 5432/TCP ${net}`);
 
-/** A user changes a NetworkPolicy. None is deleted: its companions are then the garbage collector's, and there is none. */
+/** A user changes or deletes a NetworkPolicy. */
 export function changedPolicy(dice: Dice, appLabel: string): Change {
   const ofCluster = (): Selector =>
     dice.pick([
@@ -110,19 +110,20 @@ export function changedPolicy(dice: Dice, appLabel: string): Change {
           ...dice.pick([{}, { ports: [{ protocol: 'TCP', port: dice.integer(80, 82) }] }]),
           [side]: Array.from({ length: dice.integer(1, 2) }, peer),
         }));
-  return policyChange(`comes-${dice.integer(0, 2)}`, {
+  const change = policyChange(`comes-${dice.integer(0, 2)}`, {
     podSelector: { matchLabels: { app: dice.pick(['db', 'cache']) } },
     ingress: rules('from'),
     egress: rules('to'),
   });
+  return dice.integer(1, 6) === 1 ? { ...change, object: null } : change;
 }
 
 /** A namespace of a remote gets labels, also one that says falsely which cluster it is in. */
 export function changedNamespace(dice: Dice, namespaces: readonly string[]): Change {
   const name = dice.pick(namespaces);
-  const labels = { team: dice.pick(['one', 'two', null]), [CLUSTER]: dice.pick([null, null, 'c1', 'c2', 'c3']) };
+  const labels = { team: dice.pick(['one', 'two', null]), [CLUSTER]: dice.pick([null, null, ...names]) };
   return {
-    cluster: dice.pick(['c2', 'c3']),
+    cluster: dice.pick(remotes),
     collection: NAMESPACES,
     name,
     object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },

@@ -47,12 +47,15 @@ type Slice = KubeObject & {
 };
 type Place = { readonly cluster: Name; readonly namespace: string; readonly name: string };
 
-/** What the ports of a Service in each cluster are called; its slices have all of them. Numbers and names conflict. */
-const portsOf: Readonly<Record<Name, readonly (readonly Port[])[]>> = {
-  c1: [[port('http', 80)], [port('http', 80)], [port('http', 82)]],
-  c2: [[port('http', 80)], [port('http', 80), port('dns', 53, 'UDP')], [port('http', 81), port('dns', 53, 'UDP')]],
-  c3: [[port('web', 80)], [port('web', 81)], [port('web', 82), port('dns', 54, 'UDP')]],
-};
+/** What the ports of Services are called in one cluster, and in the next. Numbers and names conflict. */
+const SOME_PORTS: readonly (readonly (readonly Port[])[])[] = [
+  [[port('http', 80)], [port('http', 80)], [port('http', 82)]],
+  [[port('http', 80)], [port('http', 80), port('dns', 53, 'UDP')], [port('http', 81), port('dns', 53, 'UDP')]],
+  [[port('web', 80)], [port('web', 81)], [port('web', 82), port('dns', 54, 'UDP')]],
+];
+
+const portsOf = (cluster: Name): readonly (readonly Port[])[] =>
+  SOME_PORTS[names.indexOf(cluster) % SOME_PORTS.length]!;
 
 function port(name: string, number: number, protocol = 'TCP'): Port {
   return { name, protocol, port: number };
@@ -60,7 +63,11 @@ function port(name: string, number: number, protocol = 'TCP'): Port {
 
 /** Ports of all slices of a cluster: every name that its Services ever have. */
 const slicePorts = (cluster: Name): readonly Port[] => {
-  const named = new Map(portsOf[cluster].flat().map(({ name, protocol }) => [name, { name, protocol, port: 8080 }]));
+  const named = new Map(
+    portsOf(cluster)
+      .flat()
+      .map(({ name, protocol }) => [name, { name, protocol, port: 8080 }]),
+  );
   return [...named.values()];
 };
 
@@ -121,7 +128,7 @@ export function changedExport(
             name,
             namespace,
             spec: {
-              ports: dice.pick(portsOf[cluster]),
+              ports: dice.pick(portsOf(cluster)),
               clusterIP: dice.integer(1, 4) === 1 ? 'None' : null,
               sessionAffinity: dice.pick(['None', 'None', 'ClientIP']),
               internalTrafficPolicy: dice.pick(['Cluster', 'Cluster', 'Cluster', 'Local']),

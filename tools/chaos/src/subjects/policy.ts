@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import { startObjects, type Writes } from '../objects.ts';
-import { type Change, NO_SETTINGS, SHORT_PAUSES_MS, type State, type Subject, type View } from '../subject.ts';
+import {
+  type Change,
+  NO_SETTINGS,
+  remotes as allRemotes,
+  SHORT_PAUSES_MS,
+  type State,
+  type Subject,
+  type View,
+} from '../subject.ts';
 import {
   changedNamespace,
   changedPolicy,
@@ -24,7 +32,9 @@ const DOMAIN = 'semaphore.uw.systems';
 const MANAGER = 'calico-global-network-sync-operator';
 
 /** What the config file allows of each remote: an IPv4 range of 16 bits, and an IPv6 one of 32. */
-const ranges: Readonly<Record<string, readonly [string, string]>> = { c2: ['10.4', 'fd00:4'], c3: ['10.5', 'fd00:5'] };
+const ranges: Readonly<Record<string, readonly [string, string]>> = Object.fromEntries(
+  allRemotes.map((name, nth) => [name, [`10.${4 + nth}`, `fd00:${4 + nth}`]]),
+);
 
 /** The names of two workloads make one name of a set: `a-b` and `c`, `a` and `b-c`. */
 const NAMESPACES = ['shop', 'a', 'a-b'];
@@ -191,6 +201,7 @@ export const policy: Subject = {
     local: ['policy/base', 'policy/components/network-policies'],
     remote: ['policy/remote', 'policy/components/remote-namespaces'],
   },
+  owns: true,
   elects: true,
   crds: [globalNetworkSetCrd('crd.projectcalico.org')],
   namespaces: NAMESPACES,
@@ -217,7 +228,7 @@ export const policy: Subject = {
     const kind = dice.integer(1, 8);
     if (kind === 1) return changedPolicy(dice, `${DOMAIN}/name`);
     if (kind === 2) return changedNamespace(dice, NAMESPACES);
-    const cluster = dice.pick(['c2', 'c3']);
+    const cluster = dice.pick(allRemotes);
     const [four, six] = ranges[cluster]!;
     // Few addresses, so that two Pods sometimes have the same; and one that isn't allowed.
     const ip = () =>

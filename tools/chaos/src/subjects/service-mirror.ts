@@ -276,6 +276,7 @@ export const serviceMirror: Subject = {
     local: ['service-mirror/base', 'service-mirror/components/global', 'service-mirror/components/mcs'],
     remote: ['service-mirror/remote', 'service-mirror/components/remote-mcs'],
   },
+  owns: true,
   elects: true,
   crds: deployedCrds('service-mirror/mcs'),
   namespaces: [MIRRORS, ...NAMESPACES],

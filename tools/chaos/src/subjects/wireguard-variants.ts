@@ -61,7 +61,11 @@ export const witnessing: Subject = {
   rights: { ...wireguard.rights, remote: ['wireguard/remote', 'wireguard/components/calico-blocks'] },
   crds: ipamCrds(),
   config: configWith((name) =>
-    name === 'c3' ? { allowedIPsFrom: 'calico-blocks' } : { reportSilentAfter: '20s', deviceAddress: 'auto' },
+    name === 'c3'
+      ? { allowedIPsFrom: 'calico-blocks' }
+      : name === 'c2'
+        ? { reportSilentAfter: '20s', deviceAddress: 'auto' }
+        : {},
   ),
   staying: [...stayingBlocks.map(({ name, cidr }) => stayingBlock('c3', name, cidr)), ...wireguard.staying],
   sources: [NODES, AFFINITIES, BLOCKS],

@@ -8,6 +8,7 @@ import {
   type Change,
   NO_SETTINGS,
   type Remote,
+  remotes as remoteNames,
   SHORT_PAUSES_MS,
   type State,
   type Subject,
@@ -21,17 +22,29 @@ export const NODES = '/api/v1/nodes';
 const OWN_IP = '172.31.0.1';
 const DOMAIN = 'wireguard.semaphore.uw.io';
 
+type OfRemote = {
+  readonly podSubnet: readonly string[];
+  readonly wgListenPort: number;
+  readonly wgDeviceMTU: number;
+  readonly allowedEndpointCIDRs?: readonly string[];
+};
+
+const numberOf = (cluster: string): number => Number(cluster.slice(1));
+/** The Pods of c2 have 10.4.0.0/16 and fd00:4::/48, those of c3 have the next. */
+const subnetOf = (cluster: string): number => numberOf(cluster) + 2;
+
 /** What the config file says of each remote. */
-export const settings = {
-  c2: { podSubnet: ['10.4.0.0/16', 'fd00:4::/48'], wgListenPort: 51_822, wgDeviceMTU: 1380 },
-  c3: {
-    podSubnet: ['10.5.0.0/16', 'fd00:5::/48'],
-    wgListenPort: 51_823,
-    wgDeviceMTU: 1400,
-    allowedEndpointCIDRs: ['198.51.100.0/24', '2001:db8::/32'],
-  },
-} as const satisfies Readonly<Record<Remote, object>>;
-const remoteNames = ['c2', 'c3'] as const;
+export const settings = Object.fromEntries(
+  remoteNames.map((name, nth): [Remote, OfRemote] => [
+    name,
+    {
+      podSubnet: [`10.${subnetOf(name)}.0.0/16`, `fd00:${subnetOf(name)}::/48`],
+      wgListenPort: 51_820 + numberOf(name),
+      wgDeviceMTU: nth % 2 === 0 ? 1380 : 1400,
+      ...(name === 'c3' && { allowedEndpointCIDRs: ['198.51.100.0/24', '2001:db8::/32'] }),
+    },
+  ]),
+) as Readonly<Record<Remote, OfRemote>>;
 
 /** A private key of a text, clamped as `wg genkey` does, and the public key that belongs to it. */
 function pairOf(text: string): { readonly privateKey: string; readonly publicKey: string } {
@@ -48,7 +61,9 @@ function pairOf(text: string): { readonly privateKey: string; readonly publicKey
 }
 
 /** Our key for each remote, which stays whatever happens. */
-export const ownKeys = { c2: pairOf('our key for c2'), c3: pairOf('our key for c3') };
+export const ownKeys = Object.fromEntries(remoteNames.map((name) => [name, pairOf(`our key for ${name}`)])) as Readonly<
+  Record<Remote, ReturnType<typeof pairOf>>
+>;
 const publicKeys = new Map<string, string>();
 
 /** The public key of a text. Each takes a while. */
@@ -102,7 +117,7 @@ function nodeChange({
 }
 
 const staying: readonly RemoteNode[] = remoteNames.flatMap((cluster) => {
-  const k = cluster.slice(1) === '2' ? 4 : 5;
+  const k = subnetOf(cluster);
   return [1, 2].map((i) => ({
     cluster,
     name: `stays-${i}`,
@@ -139,7 +154,7 @@ const BAD_ENDPOINTS = [
 /** @param rotates whether it may have two devices; then nothing here knows our key. @param reached whether there is a way to all */
 export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): Change {
   const cluster = dice.pick(remoteNames);
-  const k = cluster === 'c2' ? 4 : 5;
+  const k = subnetOf(cluster);
   const i = dice.integer(1, COMING);
   const name = `comes-${i}`;
   if (dice.integer(1, 5) === 1) return { cluster, collection: NODES, name, object: null };
@@ -158,7 +173,7 @@ export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): C
     [`10.${k}.0.0/15`, own[1]!],
     [own[0]!, '::/0'],
     ['0.0.0.0/0'],
-    [`10.${9 - k}.1.0/24`],
+    [`10.${k === 4 ? 5 : 4}.1.0/24`],
     ['10.1.1.0/24'],
     ['169.254.0.0/16'],
     [],
@@ -171,7 +186,7 @@ export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): C
         ...Array.from({ length: 12 }, () => ownKey),
         keyOf(`${cluster} comes-${dice.integer(1, COMING - 1)} ${dice.integer(1, 3)}`),
         keyOf(`${cluster} stays-1`),
-        ...(rotates ? [] : [ownKeys.c2.publicKey, ownKeys.c3.publicKey]),
+        ...(rotates ? [] : remoteNames.map((each) => ownKeys[each].publicKey)),
         dice.pick(BAD_KEYS),
         null,
       ]);
@@ -221,9 +236,7 @@ const isKey = (text: string): boolean => /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$
 function isEndpoint(text: string, cluster: Remote, remotes: readonly Remote[]): boolean {
   const [, six, four, port] = /^(?:\[(.*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? [];
   const ip = six ?? four ?? '';
-  const { allowedEndpointCIDRs: allowed } = settings[cluster] as {
-    allowedEndpointCIDRs?: readonly string[];
-  };
+  const { allowedEndpointCIDRs: allowed } = settings[cluster];
   const refused = [...NO_NODES, ...remotes.flatMap((name) => settings[name].podSubnet), `${OWN_IP}/32`];
   return (
     isIP(ip) === (six === undefined ? 4 : 6) &&
@@ -349,6 +362,7 @@ export const wireguard: Subject = {
   app: 'wireguard',
   prefix: 'semaphore_wg',
   rights: { local: ['wireguard/base'], remote: ['wireguard/remote'] },
+  owns: false,
   elects: false,
   crds: [],
   namespaces: [],
