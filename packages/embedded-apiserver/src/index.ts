@@ -4,6 +4,7 @@ export { type EmbeddedCluster, type EmbeddedClusterOptions, startEmbeddedCluster
 export type { Encoder } from './http/encoder.ts';
 export { jsonEncoder } from './http/json-encoder.ts';
 export { type Credentials, writeKubeconfig } from './client/kubeconfig.ts';
+export { replaceFile } from './client/replace-file.ts';
 export { negotiate } from './http/negotiation.ts';
 export { protobufEncoder } from './protobuf/encoder.ts';
 export { requestInfo } from './http/request-info.ts';

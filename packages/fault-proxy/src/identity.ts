@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { type Authority, type Certificate, createAuthority } from '@kube-semaphore/embedded-apiserver';
+import { type Authority, type Certificate, createAuthority, replaceFile } from '@kube-semaphore/embedded-apiserver';
 import type { FaultOf } from './fault.ts';
 
 /** The CA of a proxy with its file, a CA that may take its place, and the certificates of both. */
@@ -17,7 +16,7 @@ export class Identity {
 
   static async create(caFile: string): Promise<Identity> {
     const authority = await createAuthority();
-    await writeFile(caFile, authority.caPem);
+    await replaceFile(caFile, authority.caPem);
     return new Identity(caFile, authority, await issue(authority));
   }
 
@@ -39,7 +38,7 @@ export class Identity {
 
   async announceCa(): Promise<void> {
     this.#announced = await nextAuthority();
-    await writeFile(this.caFile, this.caPem + this.#announced.caPem);
+    await replaceFile(this.caFile, this.caPem + this.#announced.caPem);
   }
 
   async changeCa(): Promise<void> {
@@ -49,7 +48,7 @@ export class Identity {
   }
 
   removeOldCa(): Promise<void> {
-    return writeFile(this.caFile, this.caPem);
+    return replaceFile(this.caFile, this.caPem);
   }
 }
 

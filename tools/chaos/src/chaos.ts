@@ -50,9 +50,11 @@ export async function chaos(
       await stage.calm();
       violations = await judge(stage, expectations);
       rounds += 1;
+      say(`round ${rounds}: ${violations.length === 0 ? 'as it must be' : violations.join('\n  ')}`);
+      // A replica that ended uses nothing.
+      if (violations.length > 0) break;
       for (const { residentMb, files } of await Promise.all(stage.programs.map(usageOf)))
         most = { residentMb: Math.max(most.residentMb, residentMb), files: Math.max(most.files, files) };
-      say(`round ${rounds}: ${violations.length === 0 ? 'as it must be' : violations.join('\n  ')}`);
     }
     return {
       rounds,

@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueAccount, type KubeObject } from '@kube-semaphore/embedded-apiserver';
+import { issueAccount, type KubeObject, replaceFile } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import {
@@ -159,7 +159,7 @@ async function tokensOf(cluster: RealCluster, all: readonly Issued[]): Promise<T
   const caPem = await readFile(caFile, 'utf8');
   return {
     async revoke() {
-      for (const { tokenFile } of all) await writeFile(tokenFile, 'revoked');
+      for (const { tokenFile } of all) await replaceFile(tokenFile, 'revoked');
     },
     // To the same files.
     async renew() {

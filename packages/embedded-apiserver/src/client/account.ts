@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeKubeconfig } from './kubeconfig.ts';
+import { replaceFile } from './replace-file.ts';
 import type { PolicyRule, TestAccount, TestClient } from '../test-cluster.ts';
 
 /** The cluster of an account, and the folder for its files. */
@@ -60,7 +60,7 @@ export async function issueAccount(
   const { token } = status as { token: string };
 
   const tokenFile = join(dir, `${name}.token`);
-  await writeFile(tokenFile, token, { mode: 0o600 });
+  await replaceFile(tokenFile, token, 0o600);
   const file = join(dir, `${name}.kubeconfig`);
   const kubeconfig = await writeKubeconfig(file, { name: clusterName, url, caPem, credentials: { token } });
   return { token, tokenFile, kubeconfig };
