@@ -54,6 +54,7 @@ export async function startRotatingNode(facts: NodeFacts, clusters: Clusters, in
   const planes = new Planes(facts.staying);
   let seen = 0;
   let inFile: readonly string[] = [];
+  const request = async (remote: string) => void (await sh(`: > ${keys}/wireguard.${remote}.key.rotate`));
   return {
     ...site,
     async observed(remotes) {
@@ -83,6 +84,8 @@ export async function startRotatingNode(facts: NodeFacts, clusters: Clusters, in
       } catch (error) {
         found.push(`the Pods don't reach each other: ${String(error)}`);
       }
+      // Each round has a rotation, whose steps its events meet.
+      await request(LIVES.cluster);
       const privateKeys = (await sh(`cat ${keys}/*.key`)).trim().split('\n');
       const told = JSON.stringify([all, await clusters.c1.admin.get('/api/v1/nodes/n1')]);
       if (privateKeys.some((key) => told.includes(key))) found.push('a private key is in a call, or in our Node');
@@ -94,7 +97,7 @@ export async function startRotatingNode(facts: NodeFacts, clusters: Clusters, in
           : lost.map(({ to, lost: count, received }) => `${count} of ${count + received} pings to ${to} were lost`)),
       ];
     },
-    tamper: async (nth) => void (await sh(`: > ${keys}/wireguard.${remotes[nth % remotes.length]}.key.rotate`)),
+    tamper: (nth) => request(remotes[nth % remotes.length]!),
   };
 }
 
