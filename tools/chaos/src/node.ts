@@ -127,7 +127,9 @@ export async function startNode(
       await sh(`rm -f ${keys}/*.key`);
       const fills = disk === 'full';
       // Another mount, as wireguard-go has its log open on the first one.
-      const readOnly = `mount --bind ${keys} ${keys}; mount -o remount,bind,ro ${keys}`;
+      // It is busy for the moment in which the agent writes a key.
+      const remount = `mount -o remount,bind,ro ${keys}`;
+      const readOnly = `mount --bind ${keys} ${keys}; for nth in $(seq 99); do ${remount} && exit; sleep 0.05; done; ${remount}`;
       await sh(fills ? `cat /dev/zero > ${keys}/backup/zeros || :` : readOnly);
       return async () => {
         await sh(

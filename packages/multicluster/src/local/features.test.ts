@@ -7,8 +7,10 @@ import { type Feature, Leader } from './features.ts';
 
 const denied = new KubeApiError('services "web" is forbidden: exceeded quota: few', { status: 403 });
 
-/** A replica that may lead, and whose writes are refused, so they wait for a minute. @returns `ended`: keys that had a turn */
-function start() {
+/**
+ * A replica that may lead, and whose writes fail. @param error refused, it waits for a minute. @returns `ended`: keys that had a turn
+ */
+function start(error: Error = denied) {
   const reconciled: string[] = [];
   const sent: string[] = [];
   const ended: string[] = [];
@@ -35,7 +37,7 @@ function start() {
       reconciled.push(key);
       const send = (): Promise<never> => {
         sent.push(key);
-        return Promise.reject(denied);
+        return Promise.reject(error);
       };
       await writes.write({ object: 'Service web', change: 'x', send });
     },
@@ -77,4 +79,14 @@ it('what waits is tried again in the next term, and by an urgent event, but by n
   await eventually(() => [reconciled.length, sent.length], [3, 2]);
   queue.enqueue(['key'], 1, { isUrgent: true });
   await eventually(() => [reconciled.length, sent.length], [4, 3]);
+});
+
+it('a standby counts no object as failing, although it tried to write it as the leader', async () => {
+  const { queue, leadership, lead, sent } = start(new Error('unreachable'));
+  const failing = () => Object.fromEntries(queue.failing({ forMs: 0 }));
+  lead();
+  await eventually(() => sent.length > 1, true);
+  await eventually(failing, { Service: 1 });
+  leadership.isLeader = false;
+  await eventually(failing, {});
 });

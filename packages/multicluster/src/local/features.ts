@@ -93,7 +93,11 @@ export class LeaderQueue {
       ...more,
       onFailure,
       reconcile: async (key, context) => {
-        if (!leadership.isLeader) return { wrote: false };
+        if (!leadership.isLeader) {
+          // What it tried to write as the leader is the business of another one, and fails here no longer.
+          this.#writes.forget([key]);
+          return { wrote: false };
+        }
         const writes = this.#writes.begin(key, context);
         try {
           await feature.reconcile(key, { ...context, writes });
