@@ -30,7 +30,7 @@ export class Identity {
       case undefined:
         return this.#certificate;
       case 'another CA':
-        return issue(await createAuthority('a CA that nobody knows'));
+        return issue(await createAuthority('an unknown CA'));
       case 'another host':
         return issue(this.#authority, { dnsNames: ['another-host.example.org'], ips: ['192.0.2.1'] });
     }

@@ -115,8 +115,9 @@ export async function startFaultProxy(cluster: Pick<TestCluster, 'name' | 'url' 
     caFile,
     kubeconfig(credentials) {
       const file = join(dir, `${(kubeconfigs += 1)}.kubeconfig`);
-      const ca = typeof credentials === 'object' && !('token' in credentials) ? { caFile } : { caPem: identity.caPem };
-      return writeKubeconfig(file, { name: cluster.name, url, ...ca, credentials: asCredentials(credentials) });
+      const given = asCredentials(credentials);
+      const ca = 'tokenFile' in given ? { caFile } : { caPem: identity.caPem };
+      return writeKubeconfig(file, { name: cluster.name, url, ...ca, credentials: given });
     },
     async set(fault, filter) {
       const unset = switchboard.set(fault, filter);

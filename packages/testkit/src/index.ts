@@ -50,7 +50,7 @@ export { type Container, type ContainerOptions, startContainer } from './contain
 export { imageName, podman } from './containers/image.ts';
 export { storeFlags } from './containers/store.ts';
 export { cacheFolder } from './cache-folder.ts';
-export { deployAccount, deployComponent, deployPolicies } from './rights/deployed-account.ts';
+export { deployAccount, deployComponent, deployPolicies, issueToken } from './rights/deployed-account.ts';
 export { type Foreign, foreignWrites } from './rights/foreign.ts';
 export { deployedCrds, deployedRights, rulesOf } from './rights/manifests.ts';
 export { rightsIn, useOf } from './rights/used.ts';

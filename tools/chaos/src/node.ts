@@ -126,8 +126,7 @@ export async function startNode(
       // The files are lost, too, and come from a backup in the end: until then, only the devices have the keys.
       await sh(`rm -f ${keys}/*.key`);
       const fills = disk === 'full';
-      // Another mount, as wireguard-go has its log open on the first one.
-      // It is busy for the moment in which the agent writes a key.
+      // Another mount, as wireguard-go has its log open on the first one. The new one is busy while the agent writes a key.
       const remount = `mount -o remount,bind,ro ${keys}`;
       const readOnly = `mount --bind ${keys} ${keys}; for nth in $(seq 99); do ${remount} && exit; sleep 0.05; done; ${remount}`;
       await sh(fills ? `cat /dev/zero > ${keys}/backup/zeros || :` : readOnly);

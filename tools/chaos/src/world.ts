@@ -1,11 +1,12 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueAccount, type KubeObject, replaceFile } from '@kube-semaphore/embedded-apiserver';
+import { type KubeObject, replaceFile } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
 import { type FaultProxy, startFaultProxy } from '@kube-semaphore/fault-proxy';
 import {
   deployAccount,
   deployedRights,
+  issueToken,
   mountFiles,
   type Program,
   type RealCluster,
@@ -109,10 +110,11 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
     }),
   );
   const tokens: Record<Name, Tokens> = {
-    c1: await tokensOf(c1, writers),
-    ...(Object.fromEntries(
-      await Promise.all(deployed.map(async ([name, each]) => [name, await tokensOf(clusters[name], [each])])),
-    ) as Record<Remote, Tokens>),
+    c1: tokensOf(c1, writers),
+    ...(Object.fromEntries(deployed.map(([name, each]) => [name, tokensOf(clusters[name], [each])])) as Record<
+      Remote,
+      Tokens
+    >),
   };
   const clocks = await Promise.all(accounts.map((account) => startClock(dir, account)));
   /** The config file of each replica is so from now on. */
@@ -154,19 +156,15 @@ async function build(subject: Subject, { launcher, replicas }: WorldOptions, sta
 
 type Issued = { readonly tokenFile: string; readonly account: { readonly namespace: string; readonly name: string } };
 
-async function tokensOf(cluster: RealCluster, all: readonly Issued[]): Promise<Tokens> {
-  const { name: clusterName, url, dir, admin, caFile } = cluster;
-  const caPem = await readFile(caFile, 'utf8');
-  return {
-    async revoke() {
-      for (const { tokenFile } of all) await replaceFile(tokenFile, 'revoked');
-    },
-    // To the same files.
-    async renew() {
-      for (const { account } of all) await issueAccount({ clusterName, url, dir, admin, caPem }, account);
-    },
-  };
-}
+const tokensOf = (cluster: RealCluster, all: readonly Issued[]): Tokens => ({
+  async revoke() {
+    for (const { tokenFile } of all) await replaceFile(tokenFile, 'revoked');
+  },
+  // To the same files.
+  async renew() {
+    for (const { account } of all) await issueToken(cluster, account);
+  },
+});
 
 async function createNamespace({ admin }: RealCluster, name: string): Promise<void> {
   await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });

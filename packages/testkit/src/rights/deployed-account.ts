@@ -28,11 +28,19 @@ const PLURALS: Readonly<Record<string, string>> = {
  */
 export async function deployAccount(cluster: TestCluster, ...folders: readonly string[]): Promise<TestAccount> {
   const rights = deployedRights(...folders);
-  const { name: clusterName, url, dir, admin, caFile } = cluster;
+  const { admin } = cluster;
   // Other users than the admin need the default roles for discovery.
   await eventually(async () => (await admin.request('GET', '/readyz')).status === 200, true, { what: 'default roles' });
   await give(cluster, rights, rights.objects);
-  return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, rights.account);
+  return issueToken(cluster, rights.account);
+}
+
+/** A token of an existing ServiceAccount, which replaces that in its files. */
+export async function issueToken(
+  { name: clusterName, url, dir, admin, caFile }: Pick<TestCluster, 'name' | 'url' | 'dir' | 'admin' | 'caFile'>,
+  account: Parameters<typeof issueAccount>[1],
+): Promise<TestAccount> {
+  return issueAccount({ clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') }, account);
 }
 
 /** Adds the rights of components to an account of `deployAccount`. */

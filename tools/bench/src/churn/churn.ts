@@ -1,8 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { issueAccount } from '@kube-semaphore/embedded-apiserver';
 import { freePort } from '@kube-semaphore/fault-proxy';
-import { deployedCrds, globalNetworkSetCrd } from '@kube-semaphore/testkit';
+import { deployedCrds, globalNetworkSetCrd, issueToken } from '@kube-semaphore/testkit';
 import {
   type BenchCluster,
   CONNECTIONS,
@@ -205,7 +204,7 @@ async function happen(
     const guest = { ...place.remotes.at(-1)!, name: `guest-${round}` };
     await subject.flags(withRemotes(place, [place.remotes[0]!, guest]));
   } else if (event === 'return') await subject.flags(withRemotes(place, atFirst(place)));
-  else if (event === 'renew') await renew(cluster, account);
+  else if (event === 'renew') await issueToken(cluster.api, { namespace: 'kube-system', name: account });
   else await turnover.whileStill(() => reset(cluster, event === 'expire'));
 }
 
@@ -215,13 +214,6 @@ async function reset({ api }: BenchCluster, expire: boolean): Promise<void> {
   if (expire) api.compact();
   api.disconnect();
   await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => api.admin.get('/version')));
-}
-
-/** Gives the program another token, in its kubeconfig. */
-async function renew({ api }: BenchCluster, account: string): Promise<void> {
-  const { name: clusterName, url, dir, admin, caFile } = api;
-  const caPem = await readFile(caFile, 'utf8');
-  await issueAccount({ clusterName, url, dir, admin, caPem }, { namespace: 'kube-system', name: account });
 }
 
 /** Resolves with the number of written objects when the app is ready, and it hasn't changed for a while. */

@@ -1,7 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { issueAccount } from '@kube-semaphore/embedded-apiserver';
-import { deployedRights, type RealCluster } from '@kube-semaphore/testkit';
+import { deployedRights, issueToken, type RealCluster } from '@kube-semaphore/testkit';
 import type { App } from '../programs.ts';
 import { type ClusterName, clusterNames, devicePort, MIRRORS, otherName, podRange } from './names.ts';
 
@@ -18,10 +17,9 @@ export async function commandLines(
     await writeFile(path, JSON.stringify(config));
     return path;
   };
-  const account = async ({ name: clusterName, url, dir, admin, caFile }: RealCluster, folder: string, pod?: string) => {
-    const at = { clusterName, url, dir, admin, caPem: await readFile(caFile, 'utf8') };
+  const account = async (cluster: RealCluster, folder: string, pod?: string) => {
     const token = { ...deployedRights(folder).account, ...(pod !== undefined && { pod }) };
-    return { kubeConfigPath: (await issueAccount(at, token)).kubeconfig };
+    return { kubeConfigPath: (await issueToken(cluster, token)).kubeconfig };
   };
   const anyPort = '-listen-address=127.0.0.1:0';
   const lines = new Map<Place, readonly string[]>();
