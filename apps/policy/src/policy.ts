@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import {
@@ -128,6 +129,7 @@ export class Policy {
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => [
       this.#leader.run(running),
+      this.#whenSetsComeLate(running),
       everyPeriod(this.#input.options.fullStoreResyncPeriodMs, () => this.#compareAll(), running),
     ]);
   }
@@ -139,9 +141,13 @@ export class Policy {
    */
   async replaceRemotes(next: readonly RemoteSettings[]): Promise<RemoteChanges> {
     this.#sets.check(next);
+    return this.#change((remotes) => remotes.replace(next));
+  }
+
+  async #change(change: (remotes: Remotes<RemoteSettings>) => Promise<RemoteChanges>): Promise<RemoteChanges> {
     // What waits for a remote that goes must not wait any more.
     const [sets, policies] = [this.#sets.keys(), this.#networkPolicies?.keys()];
-    const changes = await this.#input.remotes.replace(next);
+    const changes = await change(this.#input.remotes);
     this.#local.configChanged();
     this.#sets.enqueue([...sets, ...this.#sets.keys()], performance.now());
     this.#networkPolicies?.enqueueAll(performance.now(), policies);
@@ -190,6 +196,14 @@ export class Policy {
       this.#sets.follow(followed, running),
       this.#networkPolicies?.follow(followed, running),
     ]);
+  }
+
+  /** What follows a remote trusts the local sets, and the guard measures its first list by them: it begins again with them. */
+  async #whenSetsComeLate({ signal }: RunOptions): Promise<void> {
+    await Promise.race([this.#local.setsCameLate, once(signal, 'abort')]);
+    if (signal.aborted) return;
+    this.#input.log.info({}, 'the local sets are known now; remotes are followed again');
+    await this.#change((remotes) => remotes.restart());
   }
 
   #compareAll(): void {

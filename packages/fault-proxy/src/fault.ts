@@ -27,7 +27,7 @@ export type Fault =
   /**
    * A Status in the API server's place, in the requested encoding. `retryAfterSeconds` is set in its details
    * and the header. Without a `message`, 403 says that a right is missing. As an `event`, it is the only event of
-   * an accepted watch, as a 410 is in reality.
+   * an accepted watch, as a 410 is in reality. A `body` is sent instead, in JSON.
    */
   | {
       readonly kind: 'answer';
@@ -35,6 +35,7 @@ export type Fault =
       readonly message?: string;
       readonly retryAfterSeconds?: number;
       readonly as?: 'response' | 'event';
+      readonly body?: object;
     }
   /**
    * 200 with an invalid body: `random` bytes from the seed; a page of `html` as captive portals

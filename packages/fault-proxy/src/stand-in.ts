@@ -17,8 +17,11 @@ export type Asked = { readonly target: string; readonly verb: string; readonly a
 /** A fault's answer in the API server's place; undefined if the API server answers. */
 export function standIn(fault: Fault, asked: Asked): StandIn | undefined {
   switch (fault.kind) {
-    case 'answer':
-      return statusAnswer(fault, asked);
+    case 'answer': {
+      const { status, body } = fault;
+      if (body === undefined) return statusAnswer(fault, asked);
+      return { status, headers: { 'content-type': 'application/json' }, body: [Buffer.from(JSON.stringify(body))] };
+    }
     case 'garbage':
       return garbage(fault, asked);
     case 'redirect':

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   ClusterWatches,
   type DiagnosticRegister,
@@ -104,6 +105,11 @@ export class LocalCluster {
     return this.#watches.status();
   }
 
+  /** Resolves when the sets are known of a cluster that had no API of Calico when we asked first; else never. */
+  get setsCameLate(): Promise<void> {
+    return this.sets.cameLate;
+  }
+
   /** Lists everything again, to compare. */
   relist(): void {
     this.sets.relist();
@@ -120,10 +126,33 @@ export class LocalCluster {
   async #runSets(choice: Promise<CalicoApi | undefined>, running: RunOptions): Promise<void> {
     const { options, log } = this.#options;
     const api = await choice;
-    if (api === undefined)
-      log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until the next start');
-    else if (options.calicoApi === 'auto') log.info({ api }, 'Calico API chosen');
+    if (api === undefined) {
+      log.info({ cluster: LOCAL }, 'the cluster has no API of Calico, so no sets are written until it has one');
+      this.sets.missing();
+      await this.#runLateSets(running);
+      return;
+    }
+    if (options.calicoApi === 'auto') log.info({ api }, 'Calico API chosen');
     await this.sets.run(api, running);
+  }
+
+  /**
+   * Asks until the cluster has an API of Calico: soon, as an API server that has just started names the groups of CRDs a moment
+   * later, and in the end once a minute.
+   */
+  async #runLateSets(running: RunOptions): Promise<void> {
+    const { client, log } = this.#options;
+    const { signal } = running;
+    for (let waitMs = 1000; ; waitMs = Math.min(2 * waitMs, 60_000)) {
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const api = await this.#chooseApi(client, running).catch(unlessAborted(signal));
+      if (api === undefined) continue;
+      log.info({ api }, 'Calico API chosen');
+      const others = this.policies?.calicoCameLate(api, running).catch(unlessAborted(signal));
+      await Promise.all([this.sets.run(api, running), others]);
+      return;
+    }
   }
 
   #chooseApi(discovery: Pick<KubeClient, 'getRaw'>, { signal }: RunOptions): Promise<CalicoApi | undefined> {
@@ -144,3 +173,10 @@ export class LocalCluster {
     );
   }
 }
+
+/** A plan ends before the cluster has Calico, and that is no error. */
+const unlessAborted =
+  (signal: AbortSignal) =>
+  (error: unknown): undefined => {
+    if (!signal.aborted) throw error;
+  };

@@ -1,10 +1,11 @@
 // Both: defaults that a server sets must cause no writes without end.
 import { eventually } from '@kube-semaphore/eventually';
 import { startFaultProxy } from '@kube-semaphore/fault-proxy';
-import { deployAccount, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
+import { deployAccount, globalNetworkSetCrd, longLease, shortLease, startCluster } from '@kube-semaphore/testkit';
 import { describe, expect } from 'vitest';
 import { folders } from '../support/accounts.ts';
 import { it } from '../support/it-with-network-policies.ts';
+import { Sets } from '../support/sets.ts';
 import { fromApp, K, peer, UserPolicies } from '../support/user-policies.ts';
 
 const WEB = { name: 'web', namespace: 'beta', labels: { app: 'web' }, ips: ['10.4.0.20'] };
@@ -327,7 +328,7 @@ describe('cleanup', () => {
 });
 
 describe('a cluster without Calico', () => {
-  it('has companions, and no sets', async ({ pods, start, onTestFinished }) => {
+  it('has companions, and sets as soon as Calico is installed', async ({ pods, start, onTestFinished }) => {
     const bare = await startCluster({ name: 'bare' });
     onTestFinished(() => bare.stop());
     const account = await deployAccount(bare, folders.local, folders.networkPolicies);
@@ -343,7 +344,10 @@ describe('a cluster without Calico', () => {
     const { local } = JSON.parse((await policy.get('/status')).body) as { local: { lastSync: string | null } };
     expect(local.lastSync).not.toBeNull();
     expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
-    expect(proxy.requests().filter(({ target }) => target === '/apis')).toHaveLength(1);
+    await bare.defineResource(globalNetworkSetCrd('crd.projectcalico.org'));
+    await new Sets(bare).become({ 'c2-beta-web': ['10.4.0.20/32'] });
+    expect(policy.log().filter(({ level }) => level === 'warn')).toEqual([]);
+    expect(await policies.opened()).toEqual([WEB_LINE]);
     await policies.clear();
   });
 });

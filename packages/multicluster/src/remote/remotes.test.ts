@@ -113,6 +113,26 @@ describe('the remotes of a changed config', () => {
     await running;
   });
 
+  it('begin again over the same connection, after a change that is under way', async () => {
+    const { remotes, run, events } = remotesOf(remote('c2'));
+    const stop = new AbortController();
+    const running = run(stop.signal);
+    const first = remotes.get('c2');
+    await Promise.all([remotes.replace([remote('c2'), remote('c3')]), remotes.restart()]);
+    expect(remotes.get('c2')).not.toBe(first);
+    expect(events).toEqual([
+      'follow c2 10.0.0.0/8',
+      'open /c3',
+      'follow c3 10.0.0.0/8',
+      'leave c2',
+      'leave c3',
+      'follow c2 10.0.0.0/8',
+      'follow c3 10.0.0.0/8',
+    ]);
+    stop.abort();
+    await running;
+  });
+
   it('are followed once the app is there, if they change before', async () => {
     const { remotes, run, events } = remotesOf(remote('c2'));
     await remotes.replace([remote('c3')]);

@@ -55,6 +55,8 @@ export class Remotes<S extends RemoteConfig> {
   #all: readonly Remote<S>[] = [];
   #byName: ReadonlyMap<string, Remote<S>> = new Map();
   #following: { readonly follow: Follow<S>; readonly signal: AbortSignal } | undefined;
+  /** Resolves when the last change is over: one at a time. */
+  #changed: Promise<unknown> = Promise.resolve();
   readonly #failed = Promise.withResolvers<never>();
 
   constructor(options: RemotesOptions<S>) {
@@ -91,13 +93,35 @@ export class Remotes<S extends RemoteConfig> {
    *
    * @throws {ConfigError} if there is no way to connect to one of them; then all stay as they were
    */
-  async replace(next: readonly S[]): Promise<RemoteChanges> {
+  replace(next: readonly S[]): Promise<RemoteChanges> {
+    return this.#inTurn(() => {
+      const byName = new Map(next.map((settings) => [settings.name, settings]));
+      return this.#change(next, ({ name }) => isDeepStrictEqual(this.get(name)?.settings, byName.get(name)));
+    });
+  }
+
+  /** Each remote goes and comes again, over the same connection. */
+  restart(): Promise<RemoteChanges> {
+    return this.#inTurn(() =>
+      this.#change(
+        this.#all.map(({ settings }) => settings),
+        () => false,
+      ),
+    );
+  }
+
+  #inTurn(change: () => Promise<RemoteChanges>): Promise<RemoteChanges> {
+    const changes = this.#changed.then(change);
+    this.#changed = changes.catch(() => undefined);
+    return changes;
+  }
+
+  /** @param stays whether settings of a remote are those of now, and of the next config */
+  async #change(next: readonly S[], stays: (settings: S) => boolean): Promise<RemoteChanges> {
     const { clusters, series } = this.#options;
     const known = new Map(this.#members.map((member) => [member.remote.settings.name, member]));
-    const coming = next.filter((settings) => !isDeepStrictEqual(known.get(settings.name)?.remote.settings, settings));
-    const going = this.#members.filter(
-      ({ remote: { settings } }) => !next.some((each) => isDeepStrictEqual(each, settings)),
-    );
+    const coming = next.filter((settings) => !stays(settings));
+    const going = this.#members.filter(({ remote: { settings } }) => !stays(settings));
     const { connections, closing } = await this.#connect(next, { coming, going });
     await Promise.all(going.map((member) => this.#end(member)));
     for (const connection of closing) clusters.close(connection);

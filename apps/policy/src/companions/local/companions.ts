@@ -66,29 +66,29 @@ export class LocalCompanions {
     this.policies = policies;
     this.sink = sink;
     const reflector = new Reflector({
-      ...this.#shared(),
+      ...this.#shared({}),
       kind: networkPolicyKind,
       project: (object) => policies.read(object),
       projectTooLarge: (object) => policies.readTooLarge(object),
       store: policies.store,
     });
-    const custom = this.#watchesOf(sink);
+    const custom = this.#watchesOf(sink, {});
     this.#names = custom.at(-1)?.store;
     this.#watched = [{ resource: networkPolicyKind, store: policies.store, reflector } as WatchedResource, ...custom];
   }
 
-  #shared() {
+  #shared(late: { readonly until?: AbortSignal }) {
     const { client, idleTimeoutMs, watches } = this.#options;
     return {
       client,
       watchList: 'auto',
       idleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: watches.hooks(),
+      hooks: watches.hooks(late),
     } as const;
   }
 
-  #watchesOf(sink: Sink) {
+  #watchesOf(sink: Sink, late: { readonly until?: AbortSignal }) {
     const { policies } = this;
     return sink.resources.map((resource) => {
       const project = (object: CustomResource): SinkObject => {
@@ -97,7 +97,7 @@ export class LocalCompanions {
         return { uid, resourceVersion, ...(companion && { companion }) };
       };
       const watched = new Watched<Sink['resources'][number], SinkObject>({
-        ...this.#shared(),
+        ...this.#shared(late),
         // The group projectcalico.org is served by Calico's aggregated API server.
         ...(resource.group === 'projectcalico.org' && { watchList: 'never' as const }),
         kind: resource,
@@ -137,9 +137,13 @@ export class LocalCompanions {
     await Promise.all(this.#watched.map(({ reflector }) => reflector.run(running)));
   }
 
-  /** Watches what another sink wrote, too, so that it goes when the companions of this one are there. */
-  async replace(sink: Sink, running: RunOptions): Promise<void> {
-    const watches = this.#watchesOf(sink);
+  /**
+   * Watches what another sink wrote, too, so that it goes when the companions of this one are there.
+   *
+   * @param isLate the companions are listed already, and don't wait for this
+   */
+  async replace(sink: Sink, running: RunOptions, { isLate = false } = {}): Promise<void> {
+    const watches = this.#watchesOf(sink, isLate ? { until: running.signal } : {});
     this.#watched.push(...watches);
     await Promise.all(watches.map(({ reflector }) => reflector.run(running)));
   }

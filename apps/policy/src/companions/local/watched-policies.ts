@@ -7,7 +7,7 @@ import {
 import type { ReflectorHooks } from '@kube-semaphore/informers';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import type { CalicoApi } from '@kube-semaphore/kube-objects';
-import { type ClusterIds, notExtended, otherSinksOf, sinkOf } from '@kube-semaphore/network-policies';
+import { type ClusterIds, notExtended, otherSinksOf, type Sink, sinkOf } from '@kube-semaphore/network-policies';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { PolicyOptions } from '../../config/options.ts';
 import { LOCAL } from '../../names.ts';
@@ -37,6 +37,8 @@ export class WatchedPolicies {
   /** Until it is known what other sinks left, and which policies aren't extended. */
   readonly #startHooks: ReflectorHooks;
   #running: RunOptions | undefined;
+  /** By `resourceNames`, as text: the other sinks that are watched. */
+  readonly #others = new Set<string>();
   #notExtended: readonly string[] = [];
 
   constructor(options: WatchedPoliciesOptions) {
@@ -85,18 +87,36 @@ export class WatchedPolicies {
     { signal }: RunOptions,
   ): Promise<void> {
     this.#running = { signal };
-    const { options, watches, log } = this.#options;
-    const all = otherSinksOf(options.networkPolicySink, await api);
+    const others = await this.#findOtherSinks(await api, discovery, { signal });
+    await this.#checkClusterPolicies({ signal }, discovery);
+    const loops = others.map((sink) => this.companions.replace(sink, { signal }));
+    this.#startHooks.onSynced?.();
+    this.#options.watches.drop(this.#startHooks);
+    await Promise.all(loops);
+  }
+
+  /** Calico was installed after our start, or the API server didn't name it yet, nor other groups. */
+  async calicoCameLate(api: CalicoApi, running: RunOptions): Promise<void> {
+    const others = await this.#findOtherSinks(api, this.#options.client, running);
+    await Promise.all(others.map((sink) => this.companions.replace(sink, running, { isLate: true })));
+  }
+
+  /** Those that may have left companions, and that aren't watched yet. */
+  async #findOtherSinks(
+    api: CalicoApi | undefined,
+    discovery: Discovery,
+    { signal }: RunOptions,
+  ): Promise<readonly Sink[]> {
+    const { options, log } = this.#options;
+    const textOf = (sink: Sink): string => resourceNames(sink).join();
+    const all = otherSinksOf(options.networkPolicySink, api).filter((sink) => !this.#others.has(textOf(sink)));
     const onFailure = (error: unknown): void => log.debug({ cluster: LOCAL, error }, 'other sinks not found, retrying');
     const ask = () => readableSinks(all, discovery, { signal });
     const { readable, forbidden } = await untilAnswered(ask, { signal, onFailure });
     for (const sink of forbidden)
       log.info({ cluster: LOCAL, resources: resourceNames(sink) }, 'companions of another sink are not looked for');
-    await this.#checkClusterPolicies({ signal }, discovery);
-    const ofOthers = readable.map((sink) => this.companions.replace(sink, { signal }));
-    this.#startHooks.onSynced?.();
-    watches.drop(this.#startHooks);
-    await Promise.all(ofOthers);
+    for (const sink of readable) this.#others.add(textOf(sink));
+    return readable;
   }
 
   /** What names other clusters, and isn't extended. */

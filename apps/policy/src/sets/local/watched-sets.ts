@@ -30,8 +30,9 @@ export class WatchedSets {
   readonly #hooks: ReflectorHooks;
   /** Undefined until the API is known. */
   #api: { readonly reflector: LocalSetReflector; readonly send: SendChange } | undefined;
-  /** False if the cluster has no API of Calico. */
-  #hasSets = true;
+  /** Whether the cluster had no API of Calico when we asked first. */
+  #wereMissing = false;
+  readonly #cameLate = Promise.withResolvers<void>();
 
   constructor(options: WatchedSetsOptions) {
     this.#options = options;
@@ -40,7 +41,12 @@ export class WatchedSets {
   }
 
   get synced(): boolean {
-    return this.sets.synced || !this.#hasSets;
+    return this.sets.synced || this.#wereMissing;
+  }
+
+  /** Resolves when sets are listed that were `missing` at first; else never. */
+  get cameLate(): Promise<void> {
+    return this.#cameLate.promise;
   }
 
   /** Milliseconds since the watch last did anything. */
@@ -53,15 +59,19 @@ export class WatchedSets {
     this.#api?.reflector.relist();
   }
 
-  /** Watches until `signal` is aborted; without an API of Calico, there is nothing to watch. */
-  async run(api: CalicoApi | undefined, { signal }: RunOptions): Promise<void> {
+  /** The cluster has no API of Calico, so nobody waits for its sets. `run` may still be called when it has one. */
+  missing(): void {
+    this.#wereMissing = true;
+    this.#hooks.onSynced?.();
+    this.#options.watches.drop(this.#hooks);
+  }
+
+  /** Watches until `signal` is aborted. */
+  async run(api: CalicoApi, { signal }: RunOptions): Promise<void> {
     const { client, options, watches } = this.#options;
-    if (api === undefined) {
-      this.#hasSets = false;
-      this.#hooks.onSynced?.();
-      watches.drop(this.#hooks);
-      return;
-    }
+    const hooks = this.#wereMissing
+      ? { ...watches.hooks({ until: signal }), onSynced: this.#cameLate.resolve }
+      : this.#hooks;
     const reflector = new Reflector({
       client,
       kind: globalNetworkSetKind(api),
@@ -71,7 +81,7 @@ export class WatchedSets {
       store: this.sets.store,
       idleTimeoutMs: options.watchIdleTimeoutMs,
       pollIntervalMs: POLL_INTERVAL_MS,
-      hooks: this.#hooks,
+      hooks,
     });
     this.#api = { reflector, send: changeSender(client, api) };
     await reflector.run({ signal });

@@ -22,7 +22,7 @@ import { seedOf } from './seed.ts';
 export type SetsRemoteOptions = FollowedRemote & {
   readonly options: PolicyOptions;
   readonly hostNetworkPods: HostNetworkPods;
-  /** Listed already. */
+  /** Listed already, if the cluster has any. */
   readonly localSets: LocalSets;
   /** Whether this replica may choose the label domain by Pods now. */
   readonly mayChoose: () => boolean;
@@ -43,6 +43,8 @@ export class SetsRemote {
   /** The Pods of each domain that may count; once the domain is chosen, only those of that domain. */
   #watched: readonly RemotePods[];
   #chosen: { readonly identity: Identity; readonly pods: RemotePods } | undefined;
+  /** Decides nothing, as it began before the local sets were known: it begins again when they are. */
+  readonly #isBlind: boolean;
   #synced = false;
   readonly #firstSync = Promise.withResolvers<void>();
   /** Resolves when its first list is complete. */
@@ -53,6 +55,7 @@ export class SetsRemote {
     const cluster = settings.name;
     this.cluster = cluster;
     this.#options = options;
+    this.#isBlind = !localSets.synced;
     reportRestriction({ cluster, allowed: addresses.allowed, metrics, log: state.log });
     const identity = this.#identity();
     this.#watched = this.#podsOf(
@@ -74,7 +77,7 @@ export class SetsRemote {
 
   /** Whether its Pods are known well enough to change or delete its sets. */
   isKnown(): boolean {
-    return this.#chosen?.pods.synced === true && !this.#isHeldWithoutPods;
+    return !this.#isBlind && this.#chosen?.pods.synced === true && !this.#isHeldWithoutPods;
   }
 
   /**
