@@ -49,9 +49,6 @@ const EVENTS = [
   ...(['ca', 'clock', 'starve'] as const),
 ];
 
-const HOUR_MS = 3_600_000;
-const WRONG_BY_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, 0, 1_000, 20_000, HOUR_MS, 24 * HOUR_MS];
-
 /** As often as with one remote alone, the file has all; and with all but one. */
 const WHOLE_FILES = remotes.flatMap((one) => [
   remotes,
@@ -60,7 +57,7 @@ const WHOLE_FILES = remotes.flatMap((one) => [
 
 /** Endless rounds, the same for the same seed. */
 export function* script(
-  subject: Pick<Subject, 'change' | 'breaks' | 'settings' | 'pausesMs'>,
+  subject: Pick<Subject, 'change' | 'breaks' | 'settings' | 'pausesMs' | 'clocksMs'>,
   seed: number,
 ): Generator<Round, never> {
   const dice = new Dice(seed);
@@ -93,7 +90,7 @@ export function* script(
         return { do: 'ca', cluster: dice.pick(names), ms: dice.integer(0, 5_000), known };
       }
       case 'clock':
-        return { do: 'clock', replica: dice.integer(0, 1), byMs: dice.pick(WRONG_BY_MS) };
+        return { do: 'clock', replica: dice.integer(0, 1), byMs: dice.pick(subject.clocksMs) };
       case 'starve':
         return { do: 'starve', replica: dice.integer(0, 1), heapMb: dice.integer(9, 18), ms: dice.integer(500, 5_000) };
       case 'break':

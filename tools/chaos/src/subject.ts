@@ -34,6 +34,11 @@ type Sections = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 /** Faults overlap, and 30 events take a quarter of a minute. */
 export const SHORT_PAUSES_MS = [0, 0, 20, 100, 500, 1_000];
 
+const HOUR_MS = 3_600_000;
+/** Where the time of files counts, too, which stays right: for a clock that is ahead they are only older. */
+export const CLOCKS_AHEAD_MS = [0, 1_000, 20_000, HOUR_MS, 24 * HOUR_MS];
+export const CLOCKS_MS = [-24 * HOUR_MS, -HOUR_MS, -20_000, -1_000, ...CLOCKS_AHEAD_MS];
+
 export const NO_SETTINGS: Settings = { remotes: {}, rest: {} };
 
 /** What is compared: each object by a name, with all that its users see. */
@@ -68,6 +73,8 @@ export type Subject = {
   change(dice: Dice): Change;
   /** Between two events; each pause as often as it is here. */
   readonly pausesMs: readonly number[];
+  /** By how much the clock of a replica can be wrong. */
+  readonly clocksMs: readonly number[];
   /** What of its own can break where it runs, by {@link Site.break}. */
   readonly breaks: readonly string[];
   /** What must be there, by its pages, if the config file has these remotes and settings. */

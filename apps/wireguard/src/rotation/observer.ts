@@ -55,9 +55,12 @@ export type Seen = Carrier & {
 export class Observer {
   readonly #options: ObserverOptions;
   readonly #heard = new Map<string, Heard>();
-  /** By remote: the next key, and when we first saw it. A node that was away gives the others their time again. */
+  /**
+   * By remote: the next key, and when we first saw it, on the clock that only goes on: a clock that is set must not end a rotation
+   * too early, or hold it up. A node that was away gives the others their time again.
+   */
   readonly #begun = new Map<string, { readonly publicKey: string; readonly atMs: number }>();
-  /** By remote and Node: since when we see it announce plane 1. */
+  /** By remote and Node: since when we see it announce plane 1, on the same clock. */
   readonly #onPlane1 = new Map<string, OnPlane1>();
 
   constructor(options: ObserverOptions) {
@@ -117,27 +120,32 @@ export class Observer {
     };
   }
 
+  #monotonicMs(): number {
+    const { monotonicMs = () => performance.now() } = this.#options;
+    return monotonicMs();
+  }
+
   #sinceWeSawIt(remote: string, next: NonNullable<Keys['next']>): NonNullable<Keys['next']> {
     const before = this.#begun.get(remote);
-    const nowMs = this.#options.clock().nowSeconds * 1_000;
-    const begun = before?.publicKey === next.publicKey ? before : { publicKey: next.publicKey, atMs: nowMs };
+    const monotonic = this.#monotonicMs();
+    const begun = before?.publicKey === next.publicKey ? before : { publicKey: next.publicKey, atMs: monotonic };
     this.#begun.set(remote, begun);
-    return { ...next, writtenMs: Math.max(next.writtenMs, begun.atMs) };
+    return { ...next, writtenMs: this.#options.clock().nowSeconds * 1_000 - (monotonic - begun.atMs) };
   }
 
   /** Nodes that we have seen on plane 1 for longer than the timeout. */
   #overdue(remote: string, seen: Pick<OnPlane1Input, 'peers' | 'isThere'>): readonly string[] {
-    const nowMs = this.#options.clock().nowSeconds * 1_000;
+    const nowMs = this.#monotonicMs();
     const since = onPlane1({ ...seen, before: this.#onPlane1.get(remote) ?? new Map(), nowMs });
     this.#onPlane1.set(remote, since);
     return overdueNodes(since, { peers: seen.peers, nowMs, timeoutMs: TIMEOUT_MS });
   }
 
   #listen(remote: string, devices: Parameters<Heard['update']>[0]): (device: string, publicKey: string) => number {
-    const { clock, monotonicMs = () => performance.now() } = this.#options;
+    const { clock } = this.#options;
     const heard = this.#heard.get(remote) ?? new Heard();
     this.#heard.set(remote, heard);
-    const monotonic = monotonicMs();
+    const monotonic = this.#monotonicMs();
     heard.update(devices, monotonic);
     const nowMs = clock().nowSeconds * 1_000;
     return (device, publicKey) => nowMs - (monotonic - (heard.last(device, publicKey)?.atMs ?? monotonic));

@@ -150,6 +150,37 @@ describe('a Node that never ends its rotation', () => {
   });
 });
 
+describe('a clock that is set', () => {
+  const DAY_SECONDS = 86_400;
+  const keys = () => readKeys({ folder: a.folder, remote: 'other' });
+
+  it.each([DAY_SECONDS, -DAY_SECONDS])('by %i s in a rotation changes nothing of its ten minutes', async (seconds) => {
+    const before = keyOf(a);
+    await ask(a);
+    // The other node doesn't follow.
+    await mesh.turn(a);
+    mesh.wrongBySeconds = seconds;
+    mesh.wait(540);
+    await mesh.turn(a);
+    expect((await keys())?.next).toBeDefined();
+    mesh.wait(70);
+    await mesh.turn(a);
+    expect((await keys())?.next).toBeUndefined();
+    expect(keyOf(a)).not.toBe(before);
+  });
+
+  it.each([DAY_SECONDS, -DAY_SECONDS])('by %i s names a Node when it is late, and not before', async (seconds) => {
+    await ask(b);
+    await mesh.round();
+    await mesh.turn(a);
+    mesh.wrongBySeconds = seconds;
+    mesh.wait(540);
+    expect(await mesh.status(a)).toMatchObject({ rotating: ['b'], laggards: [] });
+    mesh.wait(70);
+    expect(await mesh.status(a)).toMatchObject({ rotating: ['b'], laggards: ['b'] });
+  });
+});
+
 describe('a user who waits for all', () => {
   it('has no commit without them, until it is asked for', async () => {
     const place = { folder: a.folder, remote: 'other' };

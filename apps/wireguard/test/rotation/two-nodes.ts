@@ -33,6 +33,8 @@ export class TwoNodes {
   readonly lost = new Set<string>();
   readonly #dir: string;
   #seconds = 0;
+  /** The clocks of both, but not the time that passes. */
+  wrongBySeconds = 0;
   /** Announcements of these are refused. */
   readonly silenced = new Set<SimulatedNode>();
 
@@ -151,7 +153,10 @@ export class TwoNodes {
         },
       },
       options: { wgKeyPath: own.folder },
-      clock: () => ({ nowSeconds: Math.ceil(Date.now() / 1_000) + this.#seconds, staleSeconds: 1e9 }),
+      clock: () => ({
+        nowSeconds: Math.ceil(Date.now() / 1_000) + this.#seconds + this.wrongBySeconds,
+        staleSeconds: 1e9,
+      }),
       monotonicMs: () => this.#seconds * 1_000,
       log: silentLog,
       metrics: createMetrics(metrics).metrics,

@@ -3,6 +3,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
 import { startObjects, type Writes } from '../objects.ts';
 import {
+  CLOCKS_MS,
   type Change,
   NO_SETTINGS,
   remotes as allRemotes,
@@ -244,6 +245,7 @@ export const policy: Subject = {
     return dice.integer(1, 4) === 1 ? { ...change, object: null } : change;
   },
   pausesMs: SHORT_PAUSES_MS,
+  clocksMs: CLOCKS_MS,
   breaks: [],
   settings: [NO_SETTINGS],
   wanted,

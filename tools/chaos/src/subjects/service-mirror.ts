@@ -3,6 +3,7 @@ import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { deployedCrds } from '@kube-semaphore/testkit';
 import { inNamespace, startObjects, type Writes } from '../objects.ts';
 import {
+  CLOCKS_MS,
   remotes as allRemotes,
   type Settings,
   SHORT_PAUSES_MS,
@@ -309,6 +310,7 @@ export const serviceMirror: Subject = {
   resources: ['services', 'endpointslices', 'serviceimports', 'serviceexports'],
   change: changedSource,
   pausesMs: SHORT_PAUSES_MS,
+  clocksMs: CLOCKS_MS,
   breaks: [],
   wanted,
   site: (clusters, input) => startObjects(writes, clusters, input),

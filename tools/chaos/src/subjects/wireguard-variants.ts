@@ -3,7 +3,7 @@ import { ipamCrds } from '@kube-semaphore/testkit';
 import { breaks } from '../node.ts';
 import { livingNode, rotatedView, secondPorts, startRotatingNode } from '../rotation.ts';
 import { startWitness } from '../silent.ts';
-import type { Remote, Subject } from '../subject.ts';
+import { CLOCKS_AHEAD_MS, type Remote, type Subject } from '../subject.ts';
 import { AFFINITIES, BLOCKS, changedBlock, claimsBy, stayingBlock } from './blocks.ts';
 import {
   COMING,
@@ -28,6 +28,7 @@ export const rotating: Subject = {
   change: (dice) => nodeOf(dice, { rotates: true }),
   // A rotation takes three minutes.
   pausesMs: [0, 100, 1_000, 5_000, 10_000, 20_000],
+  clocksMs: CLOCKS_AHEAD_MS,
   breaks: breaks.filter((what) => what.startsWith('wg')),
   wanted: (state, remotes) => {
     const found = remotes.map((remote) => {

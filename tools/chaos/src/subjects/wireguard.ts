@@ -5,6 +5,7 @@ import type { Dice } from '@kube-semaphore/fault-proxy';
 import { node } from '@kube-semaphore/testkit';
 import { breaks, type NodeFacts, startNode } from '../node.ts';
 import {
+  CLOCKS_MS,
   type Change,
   NO_SETTINGS,
   type Remote,
@@ -382,6 +383,7 @@ export const wireguard: Subject = {
   resources: ['nodes'],
   change: (dice) => nodeOf(dice),
   pausesMs: SHORT_PAUSES_MS,
+  clocksMs: CLOCKS_MS,
   breaks,
   settings: [NO_SETTINGS],
   wanted,

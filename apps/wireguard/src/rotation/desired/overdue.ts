@@ -1,6 +1,6 @@
 import type { DesiredPeer } from '../../mesh/desired/peers.ts';
 
-/** By Node: since when it announces plane 1, in milliseconds of Unix time. */
+/** By Node: since when it announces plane 1, in milliseconds of a clock that only goes on. */
 export type OnPlane1 = ReadonlyMap<string, number>;
 
 export type OnPlane1Input = {
