@@ -61,7 +61,7 @@ type Case = {
 /** How many slices are read for one change of the global Service of so many clusters, with one more reconcile after it. */
 async function readsOfGlobal(count: number, { routing, isDecidedAgain }: Case): Promise<number> {
   const reads = new Reads();
-  const decisions = new Decisions<GlobalParticipant>({ enqueue: () => {} });
+  const decisions = new Decisions<GlobalParticipant>({ enqueue: () => {}, enqueueAll: () => {} });
   const { local } = new Simulation();
   const known = {
     isSynced: () => true,

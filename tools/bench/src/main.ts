@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleForThisProcess } from '@kube-semaphore/images-tool/bundle';
 import { CommanderError } from 'commander';
@@ -42,7 +42,7 @@ const program = commandLine({
       wireguard: tunnels.launcher,
     };
     const { results: file, pictures } = options;
-    await mkdir(pictures, { recursive: true });
+    for (const folder of [dirname(file), pictures]) await mkdir(folder, { recursive: true });
     let results = existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as readonly Measured[]) : [];
     const found = async (measured: Measured) => {
       results = withResult(results, measured);

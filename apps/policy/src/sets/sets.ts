@@ -77,7 +77,8 @@ export class Sets implements Feature {
       ...this.#options,
       ...remote,
       localSets: this.#options.local.sets,
-      enqueue: (keys = this.keys()) => this.enqueue(keys, performance.now()),
+      enqueue: (keys) => this.enqueue(keys, performance.now()),
+      enqueueAll: () => this.#queue.enqueueAll(() => (this.#isAnyKnown ? this.keys() : []), performance.now()),
     });
     this.#followed.set(name, followed);
     await Promise.all([

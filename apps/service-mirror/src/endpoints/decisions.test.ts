@@ -20,7 +20,8 @@ const moved = { slices: [sliceOf('web-a', { endpoints: at('10.4.0.2') })] };
 function decided(now: (cluster: string) => Part | undefined) {
   const queued: string[] = [];
   const asked: string[] = [];
-  const decisions = new Decisions<Part>({ enqueue: (keys) => void queued.push(...keys) });
+  const enqueue = (keys: Iterable<string>): void => void queued.push(...keys);
+  const decisions = new Decisions<Part>({ enqueue, enqueueAll: (keys) => enqueue(keys()) });
   const slicesOf = ({ cluster, slices }: Part): DesiredSlice[] =>
     slices.map(({ family, ports, endpoints }) => ({
       name: cluster,

@@ -15,10 +15,10 @@ type Kept<P extends Part> = {
  * endpoints of a cluster change.
  */
 export class Decisions<P extends Part> {
-  readonly #queue: Pick<LeaderQueue, 'enqueue'>;
+  readonly #queue: Pick<LeaderQueue, 'enqueue' | 'enqueueAll'>;
   readonly #byKey = new Map<string, Kept<P>>();
 
-  constructor(queue: Pick<LeaderQueue, 'enqueue'>) {
+  constructor(queue: Pick<LeaderQueue, 'enqueue' | 'enqueueAll'>) {
     this.#queue = queue;
   }
 
@@ -27,6 +27,15 @@ export class Decisions<P extends Part> {
     const all = [...keys];
     for (const key of all) this.#byKey.delete(key);
     this.#queue.enqueue(all, ...how);
+  }
+
+  /** As `LeaderQueue.enqueueAll`. */
+  enqueueAll(keys: () => Iterable<string>, since?: number): void {
+    this.#queue.enqueueAll(() => {
+      const all = [...keys()];
+      for (const key of all) this.#byKey.delete(key);
+      return all;
+    }, since);
   }
 
   /** Slices of a cluster changed, maybe in endpoints alone. */

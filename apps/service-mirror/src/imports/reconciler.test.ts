@@ -28,7 +28,7 @@ async function written() {
   let objects: ObservedObjects = { serviceImport: undefined, service: undefined, slices: [] };
   let isRefused = false;
   const did = { asked: [] as string[], sent: [] as string[], reasons: [] as string[] };
-  const decisions = new Decisions<Exporter>({ enqueue: () => {} });
+  const decisions = new Decisions<Exporter>({ enqueue: () => {}, enqueueAll: () => {} });
   const all = names.map((cluster) => ({
     cluster,
     synced: true,

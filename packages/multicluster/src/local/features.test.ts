@@ -81,6 +81,25 @@ it('what waits is tried again in the next term, and by an urgent event, but by n
   await eventually(() => [reconciled.length, sent.length], [4, 3]);
 });
 
+it('all keys come at once for the first who asks, and once for all who ask meanwhile', async () => {
+  const { queue, leadership, reconciled } = start();
+  leadership.isLeader = true;
+  let asked = 0;
+  const keys = Array.from({ length: 300 }, (_, i) => `key ${i}`);
+  const askAll = (): void =>
+    queue.enqueueAll(() => {
+      asked++;
+      return keys;
+    });
+  for (let i = 0; i < 250; i++) askAll();
+  // A busy machine may take a pause, too.
+  expect(asked).toBeLessThan(5);
+  const before = asked;
+  await eventually(() => reconciled.length >= 300, true);
+  await eventually(() => asked, before + 1);
+  await eventually(() => reconciled.length >= 600, true);
+});
+
 it('a standby counts no object as failing, although it tried to write it as the leader', async () => {
   const { queue, leadership, lead, sent } = start(new Error('unreachable'));
   const failing = () => Object.fromEntries(queue.failing({ forMs: 0 }));

@@ -35,6 +35,9 @@ const FAILING_MS = 60_000;
 /** How often to count the objects that fail. */
 const SAMPLE_MS = 5_000;
 
+/** A reconcile that finds nothing to do takes a fraction of it. */
+const PAUSE_MS_PER_KEY = 1;
+
 /** Leads, while this replica holds the Lease: works on the queues of all features. A standby decides nothing. */
 export class Leader {
   readonly #options: LeaderOptions;
@@ -83,6 +86,8 @@ export class LeaderQueue {
   readonly #feature: Feature;
   readonly #controller: Controller;
   readonly #writes: WaitingWrites;
+  #mayEnqueueAllAt = -Infinity;
+  #enqueuesAll: NodeJS.Timeout | undefined;
 
   constructor({ leadership, feature, options, ...more }: LeaderQueueOptions) {
     const { writeConcurrency, minWriteIntervalMs } = options;
@@ -124,6 +129,23 @@ export class LeaderQueue {
     }
   }
 
+  /**
+   * Enqueues every key: at once, or, for all who ask meanwhile, after a pause that grows with the number of keys. Each cluster asks
+   * for it when it is listed, as others may have waited for it; hundreds of clusters would make that quadratic.
+   */
+  enqueueAll(keys: () => Iterable<string>, since?: number): void {
+    if (this.#enqueuesAll !== undefined) return;
+    const enqueue = (): void => {
+      const all = [...keys()];
+      this.#enqueuesAll = undefined;
+      this.#mayEnqueueAllAt = performance.now() + all.length * PAUSE_MS_PER_KEY;
+      this.enqueue(all, since);
+    };
+    const waitMs = this.#mayEnqueueAllAt - performance.now();
+    if (waitMs > 0) this.#enqueuesAll = setTimeout(enqueue, waitMs).unref();
+    else enqueue();
+  }
+
   startLeading(running: RunOptions): void {
     this.#writes.forget();
     this.#feature.startLeading(running);
@@ -134,7 +156,8 @@ export class LeaderQueue {
     return this.#writes.failing(options);
   }
 
-  run(running: RunOptions): Promise<void> {
-    return this.#controller.run(running);
+  async run(running: RunOptions): Promise<void> {
+    await this.#controller.run(running);
+    clearTimeout(this.#enqueuesAll);
   }
 }

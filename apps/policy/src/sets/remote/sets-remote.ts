@@ -27,8 +27,10 @@ export type SetsRemoteOptions = FollowedRemote & {
   /** Whether this replica may choose the label domain by Pods now. */
   readonly mayChoose: () => boolean;
   readonly metrics: PolicyMetrics;
-  /** The sets of these keys may have other members now; default: of all keys, as it is known now. */
-  readonly enqueue: (keys?: readonly string[]) => void;
+  /** The sets of these keys may have other members now. */
+  readonly enqueue: (keys: readonly string[]) => void;
+  /** It is known now: the sets of every key may change, and names may be free. */
+  readonly enqueueAll: () => void;
 };
 
 /** Subjects of diagnostics that aren't about one Pod or one set. */
@@ -226,7 +228,7 @@ export class SetsRemote {
           onCandidate: () => this.settle(),
           onFirstPod: () => {
             state.skipped.replace(WHOLE_CLUSTER, []);
-            enqueue();
+            this.#enqueueAll();
           },
           onChange: (keys) => {
             state.setHeld(this.#held);
@@ -268,12 +270,19 @@ export class SetsRemote {
   }
 
   #listed({ store: { held, size } }: RemotePods): void {
-    const { localSets, state, enqueue } = this.#options;
+    const { localSets, state } = this.#options;
     if (this.#isHeldWithoutPods) state.skipped.replace(WHOLE_CLUSTER, [noPodMatches(localSets.ownSets(this.cluster))]);
     state.listed('remote pods listed', { pods: size - held }, held);
     state.setHeld(held);
     this.#setSynced();
-    enqueue();
+    this.#enqueueAll();
+  }
+
+  /** Its own keys at once. */
+  #enqueueAll(): void {
+    const { enqueue, enqueueAll } = this.#options;
+    enqueue(this.keys());
+    enqueueAll();
   }
 
   #setSynced(): void {

@@ -39,7 +39,7 @@ export type McsClusterOptions = {
   /** The same cluster for mirrors and global Services; undefined for the local one if its Services aren't global. */
   readonly source: Pick<SourceCluster, 'stale'> | undefined;
   readonly imports: Pick<LocalImports, 'slices'>;
-  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueSlices'>;
+  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueAll' | 'enqueueSlices'>;
   /** All clusters. */
   readonly clusters: { keys(): Iterable<string> };
 };
@@ -243,7 +243,9 @@ export class McsCluster {
     this.#isKnown = true;
     this.#isUnavailable = false;
     this.#firstSync.resolve();
-    queue.enqueue(clusters.keys(), performance.now());
+    const now = performance.now();
+    queue.enqueue(this.keys(), now);
+    queue.enqueueAll(() => clusters.keys(), now);
   }
 }
 

@@ -36,7 +36,7 @@ export type SourceClusterOptions = ServiceRules & {
   readonly options: MirrorOptions;
   readonly keys: ServiceKeys;
   readonly metrics: MirrorMetrics;
-  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueSlices'>;
+  readonly queue: Pick<Decisions<Part>, 'enqueue' | 'enqueueAll' | 'enqueueSlices'>;
   /** All clusters. */
   readonly clusters: { allKeys(): Iterable<string> };
   /** The remote became stale, or is no longer stale. */
@@ -248,7 +248,7 @@ export class SourceCluster {
     await delay(options.deletionGuardHoldMs, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
     this.#settled = true;
-    queue.enqueue(clusters.allKeys());
+    queue.enqueueAll(() => clusters.allKeys());
   }
 
   #listed(): void {
@@ -257,16 +257,22 @@ export class SourceCluster {
     for (const { selector, source } of this.#watches)
       if (source.unconfirmed > 0)
         this.state.skipped.replace(subjectOf(selector), [noServiceMatches(selector, source.unconfirmed)]);
-    const { queue, clusters, options } = this.#options;
-    this.#settled = options.deletionGuardPercent === 100;
-    queue.enqueue(clusters.allKeys(), performance.now());
+    this.#settled = this.#options.options.deletionGuardPercent === 100;
+    this.#enqueueAll();
   }
 
   /** The selector finds a Service, so what was held for lack of one can be decided. */
   #firstService(selector: string): void {
-    const { queue, clusters } = this.#options;
     this.state.skipped.replace(subjectOf(selector), []);
-    if (this.#watches.every(({ source }) => source.listed)) queue.enqueue(clusters.allKeys(), performance.now());
+    if (this.#watches.every(({ source }) => source.listed)) this.#enqueueAll();
+  }
+
+  /** Its own keys at once, and those of all clusters: any of them may have waited for what it has, or for a name. */
+  #enqueueAll(): void {
+    const { queue, clusters } = this.#options;
+    const now = performance.now();
+    queue.enqueue(this.keys(), now);
+    queue.enqueueAll(() => clusters.allKeys(), now);
   }
 
   get #held(): number {
