@@ -1,5 +1,5 @@
 import { WaitingWrites } from '@kube-semaphore/multicluster';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { exported } from '../test/mcs/arbitraries.ts';
 import { importInput, sliceOf } from '../test/mcs/inputs.ts';
 import { changed as objectsAfter } from '../test/mcs/observed.ts';
@@ -197,4 +197,13 @@ describe.each([
     expect(few).toBeGreaterThan(0);
     expect(await readsOf(50, { routing, isDecidedAgain })).toBe(few);
   });
+});
+
+it('waits for the writes of fifty sources once, and not once for each of them', async () => {
+  const all = vi.spyOn(Promise, 'all');
+  await readsOfGlobal(50, { routing: { ...withoutOrder, order: LOCAL_FIRST }, isDecidedAgain: true });
+  const waitedFor = all.mock.calls.map(([promises]) => [...promises].length);
+  all.mockRestore();
+  // Of one reconcile that writes them all: fallbacks wait for others, deletes for writes, and each for what is written for it.
+  expect(waitedFor.reduce((sum, count) => sum + count, 0)).toBeLessThan(10 * 50);
 });

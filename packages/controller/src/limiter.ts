@@ -47,6 +47,8 @@ export class Limiter {
   /** Begins what may begin now, of each account in turn. */
   #beginNext(): void {
     for (const [account, queue] of this.#waiting) {
+      // Hundreds of accounts may wait, and this follows each call.
+      if (this.#free === 0) return;
       if (!this.#mayBegin(account)) continue;
       this.#count(account, +1);
       queue.shift()!();

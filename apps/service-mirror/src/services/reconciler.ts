@@ -147,20 +147,22 @@ export class ServiceReconciler {
     const writeAll = (changes: readonly Change[]) => Promise.all(changes.map((change) => this.#write(change, context)));
     const allowed = parts.map(({ writes }) => writes.filter((change) => mayWrite.has(change)));
     const preferred = allowed.map((writes) => writeAll(writes.filter(({ to }) => !isFallback(to))));
+    // One wait for all: one of each cluster for each other one would be quadratic.
+    const allPreferred = Promise.all(preferred);
     const writing = allowed.map(async (writes, i) => {
       const fallbacks = writes.filter(({ to }) => isFallback(to));
-      await (fallbacks.length > 0 ? Promise.all(preferred) : preferred[i]);
+      await (fallbacks.length > 0 ? allPreferred : preferred[i]);
       await writeAll(fallbacks);
     });
+    const allWritten = Promise.all(writing);
     const deleting = parts.map(async ({ writes, adopted, deletes }, i) => {
-      if (isEmptied) await Promise.all(writing);
-      await writing[i];
+      await (isEmptied ? allWritten : writing[i]);
       // A slice that wasn't written replaces nothing.
       const unwritten = writes.filter((change) => !context.writes.isMade(change));
       if (unwritten.length === 0) await writeAll(adopted);
       await writeAll(deletesBeside(deletes, unwritten, { isLast: isEmptied }));
     });
-    await Promise.all(deleting);
+    await Promise.all([allPreferred, allWritten, ...deleting]);
   }
 
   #write(change: Change, { key, since, writes }: WriteContext) {

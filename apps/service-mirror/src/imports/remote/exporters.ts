@@ -4,6 +4,7 @@ import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
 import { importerOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
+import { Diagnosed } from '../../endpoints/diagnosed.ts';
 import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';
@@ -33,6 +34,7 @@ export class McsClusters {
   readonly local: McsCluster;
   readonly #options: McsClustersOptions;
   readonly #clusters: PerRemote<RemoteSettings, McsCluster>;
+  readonly #diagnosed = new Diagnosed();
   /** The diagnostics of the local cluster. */
   readonly #skipped: DiagnosticRegister;
   #isUnavailable = false;
@@ -97,7 +99,8 @@ export class McsClusters {
   /** Replaces the diagnostics of a key. Those of an import as a whole are the local cluster's. */
   diagnose(subject: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === IMPORT ? this.local.cluster : cluster));
-    for (const each of this.all) each.diagnose(subject, ofCluster.get(each.cluster) ?? []);
+    for (const cluster of this.#diagnosed.by(subject, ofCluster))
+      this.get(cluster)?.diagnose(subject, ofCluster.get(cluster) ?? []);
   }
 
   /** Nothing can be decided, as the local objects can't be listed. */

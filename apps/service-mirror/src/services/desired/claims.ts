@@ -50,10 +50,17 @@ export class Claims {
     if (known !== undefined) return known;
     const claims = this.#byName.get(localName);
     if (claims === undefined) return [];
-    const keys = [...new Set([...claims.values()].toSorted(byAge).map(({ key }) => key))];
+    const keys = keysByAge([...claims.values()]);
     this.#keys.set(localName, keys);
     return keys;
   }
+}
+
+/** All sources of a global Service have one key: hundreds of them aren't sorted for each that comes. */
+function keysByAge(claims: readonly Claim[]): readonly string[] {
+  const [first] = claims;
+  if (first !== undefined && claims.every(({ key }) => key === first.key)) return [first.key];
+  return [...new Set(claims.toSorted(byAge).map(({ key }) => key))];
 }
 
 const sourceOf = ({ key, cluster, namespace, name }: Omit<Claim, 'createdAt'>): string =>

@@ -16,6 +16,7 @@ import { matchesLabels, parseLabelSelector } from '../../config/label-selector.t
 import type { MirrorOptions } from '../../config/options.ts';
 import { importerOf, prefixesOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
+import { Diagnosed } from '../../endpoints/diagnosed.ts';
 import { rangeFamilies } from '../../endpoints/desired/families.ts';
 import type { Family } from '../../endpoints/desired/source.ts';
 import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
@@ -45,6 +46,7 @@ export class SourceClusters {
   /** Undefined without global Services. */
   readonly #local: SourceCluster | undefined;
   readonly #clusters: PerRemote<RemoteSettings, SourceCluster>;
+  readonly #diagnosed = new Diagnosed();
   /** Of the local cluster; empty before `readServiceRanges`, or if unknown. */
   readonly serviceRanges: Cidr[] = [];
 
@@ -93,7 +95,8 @@ export class SourceClusters {
   diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const { name } = this.#options.settings.local;
     const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === GLOBAL ? name : cluster));
-    for (const each of this.all) each.diagnose(key, ofCluster.get(each.cluster) ?? []);
+    for (const cluster of this.#diagnosed.by(key, ofCluster))
+      this.get(cluster)?.diagnose(key, ofCluster.get(cluster) ?? []);
   }
 
   /** Has a plan name slices that aren't watched otherwise. To be called before `run`. */
