@@ -11,8 +11,9 @@ import {
   Runner,
 } from '@kube-semaphore/multicluster';
 import type { Health } from '@kube-semaphore/runtime';
-import type { Device } from '@kube-semaphore/wireguard-tools';
+import { type Device, emptyLargeLog } from '@kube-semaphore/wireguard-tools';
 import type { RemoteSettings } from './config/settings.ts';
+import { devicesOf } from './mesh/desired/settings.ts';
 import { observeNode } from './mesh/local/observe.ts';
 import { type KnownRemote, Mesh, type MeshOptions } from './mesh/mesh.ts';
 import { Orphans } from './orphans/orphans.ts';
@@ -99,6 +100,7 @@ export class WireGuard {
       const observe = (): void => {
         this.#mesh.observeAll();
         void this.#orphans.check(running);
+        void this.#emptyLargeLogs();
       };
       return [
         this.#mesh.run(running),
@@ -128,6 +130,23 @@ export class WireGuard {
     } finally {
       resolve();
     }
+  }
+
+  /** Of each wireguard-go that we started: a remote with many Nodes that aren't reached would fill the disk of the keys. */
+  async #emptyLargeLogs(): Promise<void> {
+    const { devices, log, remotes } = this.#input;
+    if (devices.startUserspace === undefined) return;
+    for (const { name: cluster, ...settings } of settingsOf(remotes))
+      for (const device of devicesOf(settings)) {
+        const file = devices.logFile(device);
+        try {
+          const last = await emptyLargeLog(file);
+          if (last !== undefined)
+            log.info({ cluster, file, last }, 'log of wireguard-go was too large, and is empty now');
+        } catch (error) {
+          log.warn({ cluster, file, error }, 'log of wireguard-go is too large, and can not be emptied');
+        }
+      }
   }
 
   /** Why valid remotes can't work on this node: a sentence for each problem. @throws the signal's reason */

@@ -7,4 +7,4 @@ export type { DeviceRoute, Route } from './route.ts';
 export { type CallOptions, runTool } from './run-tool.ts';
 export { systemTools } from './system-tools.ts';
 export type { WireGuardTools } from './tools.ts';
-export { startUserspaceDevice } from './userspace.ts';
+export { emptyLargeLog, startUserspaceDevice } from './userspace.ts';

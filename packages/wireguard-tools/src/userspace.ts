@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loggable, WireGuardToolsError } from './errors.ts';
 import { systemTools } from './system-tools.ts';
@@ -59,6 +59,40 @@ export async function startUserspaceDevice({
     if (error instanceof WireGuardToolsError && error.code === 'WG_NOT_INSTALLED') throw error;
     const words = await errorsIn(logFile, size);
     throw new WireGuardToolsError('WG_FAILED', `wireguard-go ${name}: ${words || loggable(String(error))}`);
+  }
+}
+
+/** One peer that isn't reached writes 2 MB a day, and there may be thousands. */
+const MAX_LOG_BYTES = 1_000_000;
+
+/**
+ * Empties the log of a wireguard-go that has become too large. It goes on at the beginning, as it appends.
+ *
+ * @returns what was in it last; undefined: it stays as it is, or doesn't exist
+ * @throws NodeJS.ErrnoException
+ */
+export async function emptyLargeLog(logFile: string): Promise<string | undefined> {
+  const size = await sizeOf(logFile);
+  if (size <= MAX_LOG_BYTES) return undefined;
+  const file = await open(logFile, 'r+');
+  try {
+    const { buffer } = await file.read({ buffer: Buffer.alloc(LAST_BYTES), position: size - LAST_BYTES });
+    await file.truncate();
+    return loggable(buffer.toString('utf8').trimEnd().split('\n').at(-1)!);
+  } finally {
+    await file.close();
+  }
+}
+
+/** More than a line has. */
+const LAST_BYTES = 1_000;
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
   }
 }
 

@@ -77,7 +77,7 @@ export async function startNode(
   await mkdir(keys);
   const sh = (script: string) => machine.run('sh', ['-ec', `umask 077\n${script}`]);
   // Its own disk, which only the node's processes see.
-  await sh(`mount -t tmpfs -o size=128k,mode=700 tmpfs ${keys}; mkdir ${keys}/backup`);
+  await sh(`mount -t tmpfs -o size=8m,mode=700 tmpfs ${keys}; mkdir ${keys}/backup`);
   for (const [remote, key] of Object.entries(facts.privateKeys))
     await sh(`echo '${key}' > ${keys}/wireguard.${remote}.key; cp -p ${keys}/wireguard.${remote}.key ${keys}/backup`);
 

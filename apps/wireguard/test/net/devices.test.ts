@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { appendFile, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, TIMEOUT_MS } from '@kube-semaphore/eventually';
 import { startPing } from '@kube-semaphore/testnet';
@@ -117,6 +117,22 @@ describe('the agent of a node', () => {
     await machine.run('ip', ['address', 'add', '10.1.1.77/32', 'dev', DEVICE]);
     await eventually(state, before);
     await eventually(async () => (await repairs()) > repaired, true);
+  });
+
+  it('empties the log of its wireguard-go when that is large, which goes on', async ({ mesh }) => {
+    const [n1] = mesh.nodes;
+    const file = join(n1!.keyFolder, `${DEVICE}.log`);
+    const { ino } = await stat(file);
+    await appendFile(file, `${'ERROR: of long ago\n'.repeat(60_000)}ERROR: the last one\n`);
+    await mesh
+      .agent(n1!)
+      .logged('log of wireguard-go was too large, and is empty now', { last: 'ERROR: the last one' });
+    // Nobody has this address, so handshakes fail.
+    const peer = publicKeyOf(generatePrivateKey());
+    await n1!.machine.run('wg', ['set', DEVICE, 'peer', peer, 'endpoint', '192.0.2.1:9', 'persistent-keepalive', '1']);
+    await eventually(async () => (await readFile(file, 'utf8')).startsWith('ERROR: '), true);
+    expect((await stat(file)).ino).toBe(ino);
+    expect((await stat(file)).size).toBeLessThan(10_000);
   });
 
   it('creates the device again when its wireguard-go was killed', async ({ mesh }) => {
