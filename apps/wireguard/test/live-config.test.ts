@@ -39,7 +39,9 @@ it('gives back what a hundred remotes had, when they leave the config', async ({
   const open = async (): Promise<number> => (await readdir(`/proc/${agent.pid}/fd`)).length;
   const seriesOf = (text: string): readonly string[] =>
     text.split('\n').flatMap((line) => (line.startsWith('semaphore_wg_') ? (line.split(' ')[0] ?? '') : []));
-  const series = async () => seriesOf((await agent.get('/metrics')).body);
+  // On a busy machine a request may fail, and that is counted with the host of a remote that stays.
+  const series = async () =>
+    seriesOf((await agent.get('/metrics')).body).filter((name) => !name.includes('code="<error>"'));
   const up = async (): Promise<number> =>
     ((await agent.get('/metrics')).body.match(/^semaphore_wg_remote_up\{remote="(?!local).*\} 1$/gm) ?? []).length;
   const applied = () => agent.log().filter(({ msg }) => msg === 'config file changed, and is in force');

@@ -280,7 +280,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/hostile-remote.test.ts', 'does no harm in a log (%s)'],
     ['apps/service-mirror/test/hostile-remote.test.ts', 'does no harm in a plan (%s)'],
     ['apps/wireguard/test/hostile-remote.test.ts', 'does no harm in $word $flags'],
-    ['apps/wireguard/test/net/devices.test.ts', 'empties the log of its wireguard-go when that is large, which goes on'],
+    [
+      'apps/wireguard/test/net/devices.test.ts',
+      'empties the log of its wireguard-go when that is large, which goes on',
+    ],
     [
       'apps/cli/test/hostile-context.test.ts',
       'clusters whose texts steer a terminal ($hostility) steer none in $name, and its Pods are none of a tenant',
