@@ -35,6 +35,7 @@ export { foreseeRefusals, type PlannedWrite, refusalLines, type Refusals } from 
 export { Admissions } from './remote/admissions.ts';
 export { reportClusterSetId } from './remote/cluster-set-id.ts';
 export { ClusterWatches, type ConnectionStatus } from './remote/cluster-watches.ts';
+export { Diagnosed } from './remote/diagnosed.ts';
 export { type Diagnostic, DiagnosticRegister, skippedIn } from './remote/diagnostic-register.ts';
 export { PerRemote } from './remote/per-remote.ts';
 export { remoteBudget } from './remote/default-budget.ts';

@@ -1,5 +1,6 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
+  Diagnosed,
   type Feature,
   type KeyContext,
   type Leader,
@@ -51,6 +52,7 @@ export class NetworkPolicies implements Feature {
   readonly #options: NetworkPoliciesOptions;
   readonly #queue: LeaderQueue;
   readonly #followed = new Map<string, Followed>();
+  readonly #diagnosed = new Diagnosed();
   /** Sources whose companions replace those of another sink, and whether the CNI had time to see the new ones. */
   readonly #replacements = new Map<string, { known: boolean }>();
 
@@ -209,7 +211,8 @@ export class NetworkPolicies implements Feature {
   #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
     const subject = `NetworkPolicy ${key}`;
     const own = Map.groupBy(diagnostics, ({ remote }) => remote);
-    for (const [name, { state }] of this.#followed) state.skipped.replace(subject, own.get(name) ?? []);
+    for (const name of this.#diagnosed.by(key, own))
+      this.#followed.get(name)?.state.skipped.replace(subject, own.get(name) ?? []);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
+  Diagnosed,
   everyPeriod,
   familyNames,
   type Feature,
@@ -48,6 +49,9 @@ export class Sets implements Feature {
   readonly #options: SetsOptions;
   readonly #queue: LeaderQueue;
   readonly #followed = new Map<string, SetsRemote>();
+  readonly #diagnosed = new Diagnosed();
+  /** Whether a remote is known, or was. */
+  #isAnyKnown = false;
 
   constructor(options: SetsOptions) {
     this.#options = options;
@@ -77,8 +81,11 @@ export class Sets implements Feature {
       ...this.#options,
       ...remote,
       localSets: this.#options.local.sets,
-      enqueue: (keys) => this.enqueue(keys, performance.now()),
-      enqueueAll: () => this.#queue.enqueueAll(() => (this.#isAnyKnown ? this.keys() : []), performance.now()),
+      enqueue: (keys) => {
+        this.#isAnyKnown ||= this.#followed.get(name)?.synced === true;
+        this.enqueue(keys, performance.now());
+      },
+      enqueueAll: () => this.#queue.enqueueAll(() => this.keys(), performance.now()),
     });
     this.#followed.set(name, followed);
     await Promise.all([
@@ -160,7 +167,9 @@ export class Sets implements Feature {
 
   /** Replaces what is known about the sets of a key. */
   #report(key: string, diagnostics: readonly SetDiagnostic[]): void {
-    for (const remote of this.#followed.values()) remote.report(key, diagnostics);
+    const own = Map.groupBy(diagnostics, ({ cluster }) => cluster);
+    for (const cluster of this.#diagnosed.by(key, own))
+      this.#followed.get(cluster)?.report(key, own.get(cluster) ?? []);
   }
 
   /** What a refusal of the API server says about the clusters of a set. */
@@ -180,13 +189,14 @@ export class Sets implements Feature {
     const { local, options, hostNetworkPods } = this.#options;
     const { sets } = local;
     if (!sets.synced) return { phases: [], diagnostics: [] };
-    const pairs = this.#pairs(key);
+    // Whether its Pods are known well enough to change or delete its sets.
+    const isKnown = (cluster: string): boolean => this.#followed.get(cluster)?.isKnown() === true;
     const existing = sets.ofKey(key);
-    const observed = existing.filter(({ cluster }) => pairs.has(cluster)).map(({ set }) => set);
-    const unknown = new Set(existing.filter(({ cluster }) => !pairs.has(cluster)).map(({ set }) => set.name));
+    const observed = existing.filter(({ cluster }) => isKnown(cluster)).map(({ set }) => set);
+    const unknown = new Set(existing.filter(({ cluster }) => !isKnown(cluster)).map(({ set }) => set.name));
     const desired = desiredSets({
       domains: sets.domains,
-      pairs: [...pairs.values()].flat(),
+      pairs: this.#pairs(key),
       observed,
       isTaken: (name) => unknown.has(name) || sets.isTaken(name),
       maxNetsPerSet: options.maxNetsPerSet,
@@ -195,15 +205,11 @@ export class Sets implements Feature {
     return { phases: diffSets(observed, desired.sets, sets.domains), diagnostics: desired.diagnostics };
   }
 
-  /** The pairs of a key by remote, of those whose Pods are known well enough to change or delete their sets. */
-  #pairs(key: string): ReadonlyMap<string, readonly WantedPair[]> {
-    const pairs = new Map<string, readonly WantedPair[]>();
-    for (const remote of this.#followed.values()) if (remote.isKnown()) pairs.set(remote.cluster, remote.pairs(key));
+  /** Of the remotes whose Pods are known. */
+  #pairs(key: string): readonly WantedPair[] {
+    const pairs: WantedPair[] = [];
+    // A loop, as each reconcile asks, and most of hundreds of remotes have none.
+    for (const remote of this.#followed.values()) if (remote.isKnown()) pairs.push(...remote.pairs(key));
     return pairs;
-  }
-
-  get #isAnyKnown(): boolean {
-    for (const { synced } of this.#followed.values()) if (synced) return true;
-    return false;
   }
 }

@@ -148,8 +148,7 @@ export class SetsRemote {
 
   /** Replaces the diagnostics about its sets of a key. */
   report(key: string, diagnostics: readonly SetDiagnostic[]): void {
-    const own = diagnostics.filter(({ cluster }) => cluster === this.cluster);
-    this.#options.state.skipped.replace(`set ${key}`, own);
+    this.#options.state.skipped.replace(`set ${key}`, diagnostics);
   }
 
   /** Replaces the diagnostics about its sets of v0.1.0. */

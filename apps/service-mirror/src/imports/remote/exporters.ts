@@ -1,10 +1,16 @@
-import { type DiagnosticRegister, PerRemote, type Remote, type Remotes, skippedIn } from '@kube-semaphore/multicluster';
+import {
+  Diagnosed,
+  type DiagnosticRegister,
+  PerRemote,
+  type Remote,
+  type Remotes,
+  skippedIn,
+} from '@kube-semaphore/multicluster';
 import type { KubeClient, RunOptions } from '@kube-semaphore/kube-client';
 import { type Logger, wordsOf } from '@kube-semaphore/runtime';
 import type { MirrorOptions } from '../../config/options.ts';
 import { importerOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
-import { Diagnosed } from '../../endpoints/diagnosed.ts';
 import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
 import type { LocalImports } from '../local/imports.ts';
 import type { MirrorMetrics } from '../../metrics/metrics.ts';

@@ -1,5 +1,6 @@
 import {
   type AppStatus,
+  Diagnosed,
   everyPeriod,
   familyNames,
   localServiceRanges,
@@ -16,7 +17,6 @@ import { matchesLabels, parseLabelSelector } from '../../config/label-selector.t
 import type { MirrorOptions } from '../../config/options.ts';
 import { importerOf, prefixesOf, type RemoteSettings, type Settings } from '../../config/settings.ts';
 import type { ClusterDiagnostic } from '../../endpoints/desired/diagnostic.ts';
-import { Diagnosed } from '../../endpoints/diagnosed.ts';
 import { rangeFamilies } from '../../endpoints/desired/families.ts';
 import type { Family } from '../../endpoints/desired/source.ts';
 import type { ClusterPropertyObjects } from '../../endpoints/remote/cluster-properties.ts';
