@@ -68,6 +68,14 @@ const protobufFrame = (bytes: Buffer) => {
   return Buffer.concat([length, bytes]).toString('latin1');
 };
 
+/** An answer as it is on the wire, which the server doesn't end. */
+const raw =
+  (text: string): Answer =>
+  ({ socket }) =>
+    void socket.write(text);
+
+const CHUNKED = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n';
+
 /** A pause that ends with the test. */
 const forever = (_ms: number, { signal }: { signal: AbortSignal }) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -126,6 +134,11 @@ it.each([
     answer: ((request) => void request.socket.destroy()) as Answer,
     reason: 'unreachable',
   },
+  {
+    name: 'a thousand answers before the answer',
+    answer: raw('HTTP/1.1 102 .\r\n\r\n'.repeat(1_000)),
+    reason: 'unreachable',
+  },
   { name: '500', answer: status(500, statusObject(500, 'InternalError')), reason: 'server_error' },
   { name: '503 without a Status', answer: status(503, 'upstream connect error'), reason: 'server_error' },
   {
@@ -177,14 +190,21 @@ it('keeps the known objects, and continues from there, when a good watch sends g
 const emptyList = JSON.stringify({ apiVersion: 'v1', kind: 'PodList', metadata: { resourceVersion: '9' }, items: [] });
 
 it.each([
-  { name: 'is over 16 MiB', body: emptyList + ' '.repeat(16 * 1024 * 1024) },
+  { name: 'is over 16 MiB', answer: status(200, emptyList + ' '.repeat(16 * 1024 * 1024)) },
   // Two bytes each, and 56 in memory.
   {
     name: 'would take over 32 MiB of memory',
-    body: `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}`,
+    answer: status(200, `{"x":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)},${emptyList.slice(1)}`),
   },
-])('requests smaller pages when a page $name', async ({ body }) => {
-  const server = await startServer([status(200, body)], correct);
+  // One byte each, and hundreds in memory.
+  {
+    name: 'has 70,000 chunks',
+    answer: raw(
+      `${CHUNKED}${'1\r\n \r\n'.repeat(70_000)}${emptyList.length.toString(16)}\r\n${emptyList}\r\n0\r\n\r\n`,
+    ),
+  },
+])('requests smaller pages when a page $name', async ({ answer }) => {
+  const server = await startServer([answer], correct);
   const { store, restarts, stop } = reflectPods(server.connection, { ...LONG_TIMEOUTS, watchList: 'never' });
   try {
     await eventually(() => store.view.synced, true);
@@ -226,8 +246,8 @@ it.each([
 });
 
 /** A byte every 10 ms, until the connection closes. */
-function trickle(to: Writable): void {
-  const timer = setInterval(() => to.write('x'), 10);
+function trickle(to: Writable, byte = 'x'): void {
+  const timer = setInterval(() => to.write(byte), 10);
   to.once('close', () => clearInterval(timer));
 }
 
@@ -235,6 +255,13 @@ it.each<{ name: string; answer: Answer }>([
   {
     name: 'begins an event and never ends it',
     answer: (_, response) => trickle(response.writeHead(200, { 'content-type': 'application/json' })),
+  },
+  {
+    name: 'begins the length of a chunk and never ends it',
+    answer: ({ socket }) => {
+      socket.write(CHUNKED);
+      trickle(socket, '0');
+    },
   },
   { name: 'is refused in a Status that never ends', answer: (_, response) => trickle(response.writeHead(500)) },
   {

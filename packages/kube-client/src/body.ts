@@ -4,6 +4,8 @@ import { BodyTooLargeError, KubeApiError, retryAfterMsOf } from './errors.ts';
 import { connectionErrorOf } from './transport.ts';
 
 const MAX_ERROR_BYTES = 256 * 1024;
+/** Servers send a kilobyte or more at a time. A chunk takes hundreds of bytes of memory, however short it is. */
+const MAX_CHUNKS = 65_536;
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 
@@ -11,7 +13,11 @@ export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 export const isProtobuf = (response: IncomingMessage): boolean =>
   response.headers['content-type']?.startsWith(PROTOBUF) === true;
 
-/** Reads a whole body. @throws BodyTooLargeError as soon as it is larger than `maxBytes`; ConnectionError; IdleTimeoutError */
+/**
+ * Reads a whole body.
+ *
+ * @throws BodyTooLargeError as soon as it is larger than `maxBytes`, or has too many chunks; ConnectionError; IdleTimeoutError
+ */
 export function readBody(response: IncomingMessage, maxBytes: number, server: URL): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -22,7 +28,8 @@ export function readBody(response: IncomingMessage, maxBytes: number, server: UR
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) response.destroy(new BodyTooLargeError(`the answer is larger than ${maxBytes} bytes`));
-    else chunks.push(chunk);
+    else if (chunks.push(chunk) > MAX_CHUNKS)
+      response.destroy(new BodyTooLargeError(`the answer has more than ${MAX_CHUNKS} chunks`));
   });
   const lost = (): void => fail(response.errored ?? new Error('the connection was lost'));
   response.once('end', () => {

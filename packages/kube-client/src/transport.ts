@@ -12,6 +12,9 @@ import { ConnectionError, IdleTimeoutError } from './errors.ts';
 /** Not imported: an import of it costs 8 MB, see `http.ts` of cluster-auth. */
 const http = process.getBuiltinModule('node:http');
 
+/** API servers and proxies send none, or one. */
+const MAX_INTERIM_ANSWERS = 100;
+
 export type Exchange = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path and query, below the cluster's base URL. */
@@ -88,6 +91,11 @@ function sendOnce(authorization: Authorization, exchange: Exchange): Promise<Inc
   outgoing.once('close', () => signal.removeEventListener('abort', abort));
   let response: IncomingMessage | undefined;
   outgoing.once('response', (incoming) => resolve((response = incoming)));
+  let interim = 0;
+  outgoing.on('information', () => {
+    if (++interim > MAX_INTERIM_ANSWERS)
+      outgoing.destroy(new Error(`more than ${MAX_INTERIM_ANSWERS} answers of status 1xx`));
+  });
   outgoing.setTimeout(idleTimeoutMs, () =>
     // Once there is a response, its reader gets the error of that alone.
     (response ?? outgoing).destroy(new IdleTimeoutError(`${server.host} sent nothing for ${idleTimeoutMs} ms`)),

@@ -33,9 +33,8 @@ export class WatchStream<K extends Kind> {
   readonly #response: IncomingMessage;
   readonly #codec: Codec<K>;
   readonly #server: URL;
-  #idleTimeoutMs = Infinity;
-  /** When the last event ended. */
-  #lastEventAt = performance.now();
+  /** Since the last event ended. */
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(response: IncomingMessage, codec: Codec<K>, server: URL) {
     this.#response = response;
@@ -45,14 +44,16 @@ export class WatchStream<K extends Kind> {
 
   /**
    * From now on, the stream throws IdleTimeoutError if no event ends for `ms`. The socket's own timer isn't enough: a
-   * server that sends one event byte by byte would keep it from firing, and the reflector would hang.
+   * server that sends an event byte by byte, or the length of a chunk, would keep it from firing, and the reflector would hang.
    */
   setIdleTimeout(ms: number): void {
     const response = this.#response;
-    this.#idleTimeoutMs = ms;
-    this.#lastEventAt = performance.now();
     response.socket.removeAllListeners('timeout');
-    response.socket.setTimeout(ms, () => response.destroy(silent(ms)));
+    response.socket.setTimeout(0);
+    clearTimeout(this.#silence);
+    const timer = setTimeout(() => response.destroy(silent(ms)), ms).unref();
+    this.#silence = timer;
+    response.once('close', () => clearTimeout(timer));
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEvent<KubeObject<K>>[]> {
@@ -72,11 +73,10 @@ export class WatchStream<K extends Kind> {
       for await (const chunks of arrivals(this.#response)) {
         batch = [];
         for (const chunk of chunks) splitter.push(chunk, onFrame);
-        if (batch.length === 0) this.#checkSilence();
         for (let from = 0; from < batch.length; from += BATCH) {
           yield batch.slice(from, from + BATCH);
-          this.#lastEventAt = performance.now();
-          if (this.#lastEventAt - turnBeganAt < LONGEST_TURN_MS) continue;
+          this.#silence?.refresh();
+          if (performance.now() - turnBeganAt < LONGEST_TURN_MS) continue;
           await scheduler.yield();
           turnBeganAt = performance.now();
         }
@@ -88,10 +88,6 @@ export class WatchStream<K extends Kind> {
       throw error;
     }
     if (splitter.pendingBytes > 0) throw new DecodeError('the watch ended in the middle of an event');
-  }
-
-  #checkSilence(): void {
-    if (performance.now() - this.#lastEventAt > this.#idleTimeoutMs) throw silent(this.#idleTimeoutMs);
   }
 }
 
