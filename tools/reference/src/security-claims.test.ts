@@ -442,7 +442,13 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
   'give sets and groups other labels': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses other labels, which a policy could select'],
     ['apps/policy/test/real/own-objects-policy.test.ts', 'a group with a label that a policy may select'],
+  ],
+  'add finalizers': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'a group with a finalizer'],
+    [
+      'apps/service-mirror/test/real/own-objects-policy.test.ts',
+      'lets finalizers of others stay, and refuses to add one, which would keep an owner or the namespace',
+    ],
   ],
   'write NetworkPolicies that let in anything but single addresses': [
     ['apps/policy/test/real/own-objects-policy.test.ts', 'refuses one $name, new or changed'],
@@ -451,6 +457,10 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ['apps/policy/test/real/own-objects-policy.test.ts', 'neither creates nor makes %s'],
   ],
   'change or delete NetworkPolicies of users': [
+    [
+      'apps/policy/test/real/own-objects-policy.test.ts',
+      'is held in the namespace of node heartbeats, but lets these pass',
+    ],
     [
       'apps/policy/test/real/own-objects-policy.test.ts',
       'neither changes nor deletes one of a user, also by adding its label',
@@ -462,8 +472,12 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
       'refuses a Service of $name, also where it is made so',
     ],
     ['apps/service-mirror/test/real/own-objects-policy.test.ts', 'refuses a slice with the port %i'],
+    [
+      'apps/service-mirror/test/real/own-objects-policy.test.ts',
+      'applies in the namespace of node heartbeats, to all but these',
+    ],
   ],
-  'make more Services than the quota allows': [
+  'make more Services in the mirror namespace than the quota allows': [
     ['apps/service-mirror/test/real/own-objects-policy.test.ts', 'ends what is created beyond it'],
   ],
   'Change and remove four annotations': [

@@ -375,6 +375,16 @@ describe('the policy for its own objects', () => {
           expect(refusal(answer)).toMatch(/^403 .* may write only its own objects, /);
         expect(await cluster.admin.get(`${path}/db`)).toEqual(before);
       });
+
+      it('is held in the namespace of node heartbeats, but lets these pass', async () => {
+        const [policies, heartbeats] = [path, `${LEASES}/namespaces/default/leases`].map((each) =>
+          each.replace('/default/', '/kube-node-lease/'),
+        ) as [string, string];
+        expect(refusal(await account.request('POST', policies, user))).toMatch(
+          /^403 .* may write only its own objects, /,
+        );
+        expect(refusal(await account.request('POST', heartbeats, lease('n1')))).toMatch(/^201 /);
+      });
     });
 
     describe.skipIf(goesWithoutEngines)('to policies of Calico and Cilium', () => {

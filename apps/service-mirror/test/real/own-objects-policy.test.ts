@@ -339,6 +339,32 @@ describe('the policy for its own objects', () => {
       expect(refusal(await account.request('POST', path, object))).toMatch(why);
     });
 
+    it('lets finalizers of others stay, and refuses to add one, which would keep an owner or the namespace', async () => {
+      const derived = service(name, {}, managed);
+      const created = { ...derived, metadata: { ...derived.metadata, finalizers: ['example.com/keep'] } };
+      const refused = /^403 .* may not add finalizers$/;
+      expect(refusal(await account.request('POST', services, created))).toMatch(refused);
+      const { metadata, ...there } = await cluster.admin.create(services, created);
+      const put = async (...finalizers: readonly string[]) =>
+        refusal(
+          await account.request('PUT', `${services}/${name}`, { ...there, metadata: { ...metadata, finalizers } }),
+        );
+      expect(await put('example.com/keep', 'example.com/more')).toMatch(refused);
+      expect(await put('example.com/keep')).toMatch(/^200 /);
+      expect(await put()).toMatch(/^200 /);
+      await cluster.admin.delete(`${services}/${name}`);
+    });
+
+    it('applies in the namespace of node heartbeats, to all but these', async () => {
+      const open = service(name, { externalIPs: ['192.0.2.1'] }, managed);
+      expect(refusal(await account.request('POST', '/api/v1/namespaces/kube-node-lease/services', open))).toMatch(
+        /^403 .*; this has externalIPs$/,
+      );
+      // It has every right.
+      const heartbeats = LEASES.replace(MIRRORS, 'kube-node-lease');
+      expect(refusal(await account.request('POST', heartbeats, lease('n1')))).toMatch(/^201 /);
+    });
+
     it('lets it write the status of its ServiceImports and of ServiceExports, and no export', async () => {
       const status = { status: { conditions: [] } };
       await cluster.admin.create(`${mcs}/serviceimports`, serviceImport(theirs));
