@@ -56,4 +56,9 @@ describe('importedAnnotations', () => {
     const large = 'x'.repeat(70 * 1024);
     expect(Object.keys(importedAnnotations({ c: large, b: 'small', a: large }, undefined))).toEqual(['a', 'b']);
   });
+
+  it.each(['<', '\u0001'])('counts six bytes for %j, which take as many in etcd', (character) => {
+    const escaped = character.repeat(30 * 1024);
+    expect(Object.keys(importedAnnotations({ a: 'small', b: escaped }, undefined))).toEqual(['a']);
+  });
 });

@@ -27,9 +27,13 @@ export const importedLabels = (exported: StringMap, prefixes: readonly string[] 
 export const importedAnnotations = (exported: StringMap, prefixes: readonly string[] | undefined): StringMap =>
   fitting(exported, {
     isAllowed: (key) => isAllowed(key, prefixes),
-    bytesOf: (key, value) => 2 * key.length + 1 + Buffer.byteLength(value),
+    bytesOf: (key, value) => 2 * key.length + 1 + bytesInJson(value),
     most: MOST_BYTES,
   });
+
+/** As the API server stores it: beside these characters, it escapes those that JSON has to. */
+const bytesInJson = (text: string): number =>
+  Buffer.byteLength(JSON.stringify(text)) + 5 * (text.match(/[<>&\b\f\u2028\u2029]/g)?.length ?? 0);
 
 type Fit = {
   readonly isAllowed: (key: string, value: string) => boolean;

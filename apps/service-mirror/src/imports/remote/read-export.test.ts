@@ -109,6 +109,16 @@ describe('readExportedService', () => {
     });
   });
 
+  // It gets into the import of all clusters, which the API server would refuse.
+  it.each(['x'.repeat(64), 'Prefer Close', '../x'])(
+    'has no traffic distribution that no API server has: %s',
+    (text) => {
+      expect(readExportedService(serviceOf({ trafficDistribution: text })).definition).toMatchObject({
+        trafficDistribution: undefined,
+      });
+    },
+  );
+
   it.each([
     { what: 'no Service', service: undefined, own: { service: 'missing' } },
     {

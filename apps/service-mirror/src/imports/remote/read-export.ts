@@ -40,6 +40,9 @@ export function readExport({ metadata, spec }: ServiceExport, importer?: Importe
   return { value: { uid, namespace, name, createdAt: creationTimestamp, labels, annotations, wish }, skipped };
 }
 
+/** API servers have PreferClose, PreferSameZone and PreferSameNode, and newer ones may have more. A remote could say anything. */
+const TRAFFIC_DISTRIBUTION = /^[A-Za-z]{1,63}$/;
+
 /** What a ServiceExport exports; `definition` if it is valid. `skipped`: of its annotations. */
 export type ExportedService = Pick<SourceService, 'wish'> & {
   readonly own: OwnExport;
@@ -76,7 +79,7 @@ export function readExportedService(
       affinitySeconds,
       // An API server before 1.22 sets none.
       internalTrafficPolicy: internalTrafficPolicy === 'Local' ? 'Local' : 'Cluster',
-      trafficDistribution: trafficDistribution || undefined,
+      trafficDistribution: TRAFFIC_DISTRIBUTION.test(trafficDistribution) ? trafficDistribution : undefined,
     },
   };
 }
