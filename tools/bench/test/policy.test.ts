@@ -29,7 +29,8 @@ it('measures companions of NetworkPolicies beside bare writes', async ({ signal 
   expect(stdout).toMatch(/^- bare writes of companions: all created in \d/m);
   const figures = {
     '20 changes/s: writes': [10],
-    '20 changes/s: requests per written companion': [1],
+    // A busy machine may have the answer to a write before its event, and so a conflict.
+    '20 changes/s: requests per written companion': [expect.toSatisfy((count: number) => count >= 1 && count < 2)],
     'rollout: writes': [expect.any(Number)],
     'labels of all namespaces: longest answer of /healthz': [expect.any(Number), 'ms'],
   };

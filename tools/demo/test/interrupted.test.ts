@@ -1,3 +1,4 @@
+import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { expect, it } from 'vitest';
 import { DemoProcess, interruptAt, stopped } from './demo-process.ts';
 
@@ -21,8 +22,10 @@ it('ends when its output is closed', async () => {
 it('fails with the end of the logs when an app dies', async () => {
   const demo = await DemoProcess.start();
   await demo.says('2. A workload starts');
-  const app = (await demo.processes()).find((line) => line.includes('-target-cluster-name c2'));
-  process.kill(Number.parseInt(app ?? '', 10), 'SIGKILL');
+  // A busy machine may list a process without its arguments, for a moment.
+  const found = async () => (await demo.processes()).find((line) => line.includes('-target-cluster-name c2'));
+  const app = await eventually(found, isDefined);
+  process.kill(Number.parseInt(app, 10), 'SIGKILL');
   expect(await demo.ended).toMatchObject({ code: 1 });
   expect(demo.output).toContain('The demo failed: semaphore-policy of c1 exited unexpectedly: SIGKILL');
   expect(demo.output).toMatch(/The last lines of semaphore-policy of c1:\n\{"level":"info",.*"msg":".+"\}/);
