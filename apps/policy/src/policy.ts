@@ -200,7 +200,7 @@ export class Policy {
 
   /** What follows a remote trusts the local sets, and the guard measures its first list by them: it begins again with them. */
   async #whenSetsComeLate({ signal }: RunOptions): Promise<void> {
-    if (!signal.aborted) await Promise.race([this.#local.setsCameLate, once(signal, 'abort')]);
+    if (!signal.aborted) await Promise.race([this.#local.sets.cameLate, once(signal, 'abort')]);
     if (signal.aborted) return;
     this.#input.log.info({}, 'the local sets are known now; remotes are followed again');
     await this.#change((remotes) => remotes.restart());

@@ -210,9 +210,9 @@ export class NetworkPolicies implements Feature {
 
   #report(key: string, diagnostics: readonly CompanionDiagnostic[]): void {
     const subject = `NetworkPolicy ${key}`;
-    const own = Map.groupBy(diagnostics, ({ remote }) => remote);
-    for (const name of this.#diagnosed.by(key, own))
-      this.#followed.get(name)?.state.skipped.replace(subject, own.get(name) ?? []);
+    const ofRemote = Map.groupBy(diagnostics, ({ remote }) => remote);
+    for (const [remote, own] of this.#diagnosed.replacing(key, ofRemote))
+      this.#followed.get(remote)?.state.skipped.replace(subject, own);
   }
 }
 

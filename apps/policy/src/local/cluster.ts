@@ -105,11 +105,6 @@ export class LocalCluster {
     return this.#watches.status();
   }
 
-  /** Resolves when the sets are known of a cluster that had no API of Calico when we asked first; else never. */
-  get setsCameLate(): Promise<void> {
-    return this.sets.cameLate;
-  }
-
   /** Lists everything again, to compare. */
   relist(): void {
     this.sets.relist();

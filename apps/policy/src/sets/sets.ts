@@ -167,9 +167,9 @@ export class Sets implements Feature {
 
   /** Replaces what is known about the sets of a key. */
   #report(key: string, diagnostics: readonly SetDiagnostic[]): void {
-    const own = Map.groupBy(diagnostics, ({ cluster }) => cluster);
-    for (const cluster of this.#diagnosed.by(key, own))
-      this.#followed.get(cluster)?.report(key, own.get(cluster) ?? []);
+    const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => cluster);
+    for (const [cluster, own] of this.#diagnosed.replacing(key, ofCluster))
+      this.#followed.get(cluster)?.report(key, own);
   }
 
   /** What a refusal of the API server says about the clusters of a set. */

@@ -2,11 +2,11 @@
 export class Diagnosed {
   readonly #byKey = new Map<string, Iterable<string>>();
 
-  /** The clusters that have diagnostics of a key now, and those that had some before, each once. */
-  by(key: string, now: ReadonlyMap<string, unknown>): Iterable<string> {
+  /** What is to be replaced, by cluster: the diagnostics of a key now, and none where there were some before. */
+  replacing<D>(key: string, now: ReadonlyMap<string, readonly D[]>): ReadonlyMap<string, readonly D[]> {
     const before = this.#byKey.get(key) ?? [];
     if (now.size === 0) this.#byKey.delete(key);
     else this.#byKey.set(key, [...now.keys()]);
-    return new Set([...before, ...now.keys()]);
+    return new Map([...Array.from(before, (cluster): [string, readonly D[]] => [cluster, []]), ...now]);
   }
 }

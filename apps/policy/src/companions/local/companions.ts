@@ -51,6 +51,9 @@ type WatchedResource = {
   readonly reflector: Pick<Reflector<Kind, SinkObject>, 'run' | 'relist' | 'recheck' | 'silentMs' | 'wrote'>;
 };
 
+/** Of watches that begin when the others are listed: when they end. */
+type Late = { readonly until?: AbortSignal };
+
 /** Watches the local NetworkPolicies and the other objects of sinks, and writes companions. */
 export class LocalCompanions {
   readonly policies: LocalNetworkPolicies;
@@ -66,18 +69,18 @@ export class LocalCompanions {
     this.policies = policies;
     this.sink = sink;
     const reflector = new Reflector({
-      ...this.#shared({}),
+      ...this.#shared(),
       kind: networkPolicyKind,
       project: (object) => policies.read(object),
       projectTooLarge: (object) => policies.readTooLarge(object),
       store: policies.store,
     });
-    const custom = this.#watchesOf(sink, {});
+    const custom = this.#watchesOf(sink);
     this.#names = custom.at(-1)?.store;
     this.#watched = [{ resource: networkPolicyKind, store: policies.store, reflector } as WatchedResource, ...custom];
   }
 
-  #shared(late: { readonly until?: AbortSignal }) {
+  #shared(late: Late = {}) {
     const { client, idleTimeoutMs, watches } = this.#options;
     return {
       client,
@@ -88,7 +91,7 @@ export class LocalCompanions {
     } as const;
   }
 
-  #watchesOf(sink: Sink, late: { readonly until?: AbortSignal }) {
+  #watchesOf(sink: Sink, late?: Late) {
     const { policies } = this;
     return sink.resources.map((resource) => {
       const project = (object: CustomResource): SinkObject => {
@@ -143,7 +146,7 @@ export class LocalCompanions {
    * @param isLate the companions are listed already, and don't wait for this
    */
   async replace(sink: Sink, running: RunOptions, { isLate = false } = {}): Promise<void> {
-    const watches = this.#watchesOf(sink, isLate ? { until: running.signal } : {});
+    const watches = this.#watchesOf(sink, isLate ? { until: running.signal } : undefined);
     this.#watched.push(...watches);
     await Promise.all(watches.map(({ reflector }) => reflector.run(running)));
   }

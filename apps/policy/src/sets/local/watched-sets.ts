@@ -59,7 +59,7 @@ export class WatchedSets {
     this.#api?.reflector.relist();
   }
 
-  /** The cluster has no API of Calico, so nobody waits for its sets. `run` may still be called when it has one. */
+  /** The cluster has no API of Calico, so nothing waits for its sets. When it has one, `run` watches them. */
   missing(): void {
     this.#wereMissing = true;
     this.#hooks.onSynced?.();

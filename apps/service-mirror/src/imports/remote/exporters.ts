@@ -105,8 +105,8 @@ export class McsClusters {
   /** Replaces the diagnostics of a key. Those of an import as a whole are the local cluster's. */
   diagnose(subject: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === IMPORT ? this.local.cluster : cluster));
-    for (const cluster of this.#diagnosed.by(subject, ofCluster))
-      this.get(cluster)?.diagnose(subject, ofCluster.get(cluster) ?? []);
+    for (const [cluster, own] of this.#diagnosed.replacing(subject, ofCluster))
+      this.get(cluster)?.diagnose(subject, own);
   }
 
   /** Nothing can be decided, as the local objects can't be listed. */

@@ -95,8 +95,7 @@ export class SourceClusters {
   diagnose(key: string, diagnostics: readonly ClusterDiagnostic[]): void {
     const { name } = this.#options.settings.local;
     const ofCluster = Map.groupBy(diagnostics, ({ cluster }) => (cluster === GLOBAL ? name : cluster));
-    for (const cluster of this.#diagnosed.by(key, ofCluster))
-      this.get(cluster)?.diagnose(key, ofCluster.get(cluster) ?? []);
+    for (const [cluster, own] of this.#diagnosed.replacing(key, ofCluster)) this.get(cluster)?.diagnose(key, own);
   }
 
   /** Has a plan name slices that aren't watched otherwise. To be called before `run`. */
