@@ -204,4 +204,13 @@ describe('the page /status', () => {
     const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
     expect(servedStatus(status, observed, { clock, rotation: undefined })).toMatchObject(want);
   });
+
+  it('says why there is no device', () => {
+    const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
+    const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
+    const observed = { devices: [], links: [], annotations: {}, routes: [] };
+    const facts = { clock, rotation: undefined, deviceError: 'wireguard-go wireguard.c2: too many open files' };
+    expect(servedStatus(status, observed, facts)).toMatchObject({ device: null, deviceError: facts.deviceError });
+    expect(servedStatus(status, observed, { ...facts, deviceError: undefined })).not.toHaveProperty('deviceError');
+  });
 });

@@ -126,6 +126,8 @@ type ServedStatus = SharedStatus & { readonly config: object } & (
     | (Omit<RemoteStatus, 'remote' | 'reached' | 'failure' | 'skipped'> & {
         /** Pod addresses of the remote that this node sends elsewhere. */
         readonly unrouted: readonly string[];
+        /** Why the device isn't as it must be. */
+        readonly deviceError?: string;
       })
     | { readonly deviceError: string }
   );
@@ -134,7 +136,7 @@ type ServedStatus = SharedStatus & { readonly config: object } & (
 export function servedStatus(
   remote: Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure' | 'status'>,
   observed: (ObservedAll & Pick<Observation, 'routes'>) | Error,
-  facts: StatusFacts,
+  { deviceError, ...facts }: StatusFacts & { readonly deviceError?: string | undefined },
 ): ServedStatus {
   const { settings } = remote;
   const { listenPort, mtuBytes, families, podSubnets, allowedEndpoints } = settings;
@@ -159,7 +161,7 @@ export function servedStatus(
   const unrouted = config.podSubnets.filter(
     (subnet) => !observed.routes.some(({ destination, device }) => destination === subnet && devices.includes(device)),
   );
-  return { ...status, ...ours, unrouted };
+  return { ...status, ...ours, unrouted, ...(deviceError !== undefined && { deviceError }) };
 }
 
 /** What `status` prints. */

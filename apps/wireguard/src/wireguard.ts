@@ -184,7 +184,11 @@ export class WireGuard {
       local: this.#runner.localStatus(),
       remotes: await Promise.all(
         this.#mesh.known.map(async (remote) =>
-          servedStatus(remote, observed, { clock: clock(), rotation: await this.#rotationOf(remote, { signal }) }),
+          servedStatus(remote, observed, {
+            clock: clock(),
+            rotation: await this.#rotationOf(remote, { signal }),
+            deviceError: this.#mesh.failureOf(remote),
+          }),
         ),
       ),
       config: { name: localName, node: options.nodeName },

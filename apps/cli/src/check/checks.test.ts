@@ -317,7 +317,8 @@ describe('the checks', () => {
     },
     { reports: remote(AGENT, { device: null }), want: ['problem devices-set-up'] },
     { reports: remote(AGENT, { device: { publicKey: 'key-c1', marked: false } }), want: ['problem devices-set-up'] },
-    { reports: remote(AGENT, { deviceError: 'no wg' }), want: ['problem devices-set-up'] },
+    { reports: remote(AGENT, { device: undefined, deviceError: 'no wg' }), want: ['problem devices-set-up'] },
+    { reports: remote(AGENT, { deviceError: 'port 51821 is used by eth0' }), want: ['problem devices-set-up'] },
     { reports: remote(AGENT, { unrouted: [rangeOf('c2')] }), want: ['problem routes-set'] },
     { reports: remote(AGENT, { missing: ['n-c2'] }), want: ['problem peers-complete'] },
     {

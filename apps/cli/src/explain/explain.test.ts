@@ -572,7 +572,11 @@ Every hop is fine.
       change: { here: { ...here(), masqueraders: masqueradedWith({ daemonSets: known(daemonSet('aws-node')) }) } },
       want: ['tunnel-out'],
     },
-    { name: 'devices here', change: { here: here({ agent: { deviceError: 'no wg' } }) }, want: ['tunnel-out'] },
+    {
+      name: 'devices here',
+      change: { here: here({ agent: { device: undefined, deviceError: 'no wg' } }) },
+      want: ['tunnel-out'],
+    },
     {
       name: 'the other cluster',
       change: {

@@ -182,6 +182,11 @@ export class Mesh {
     }
   }
 
+  /** Why the device of a remote is not as it must be; undefined: it is, or nothing was tried yet. */
+  failureOf({ settings }: KnownRemote): string | undefined {
+    return this.#health.failureOf(settings.name);
+  }
+
   /** What rotates between us and a remote; undefined: nothing, or it is unknown. */
   rotationOf(remote: KnownRemote, running: RunOptions): Promise<RotationStatus | undefined> {
     return this.#reconciler.rotationOf(remote, running);

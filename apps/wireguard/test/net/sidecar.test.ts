@@ -13,6 +13,10 @@ const DEVICE = 'wireguard.c2';
 /** Makes the agent believe that it is in a Pod. Then wireguard-go on its PATH must not matter. */
 const POD = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '443' };
 
+/** What `/status` says of its remote. */
+const remoteOf = async (agent: Agent): Promise<unknown> =>
+  ((await agent.status()) as { readonly remotes: readonly unknown[] }).remotes[0];
+
 const NO_SIDECAR = {
   code: 'DEVICE',
   message: `no sidecar with wireguard-go has created ${DEVICE}, and this kernel has no WireGuard`,
@@ -67,12 +71,14 @@ describe('in a Pod with a wireguard-go sidecar', () => {
     const failures = () => agent.metric('semaphore_wg_sync_peers_total', { device: DEVICE, success: '0' });
     await eventually(async () => ((await failures()) ?? 0) >= 3, true);
     expect(await agent.get('/readyz')).toEqual({ status: 503, body: 'no device yet for c2\n' });
+    expect(await remoteOf(agent)).toMatchObject({ device: null, deviceError: NO_SIDECAR.message });
     expect(agent.log().filter(({ level }) => level === 'warn')).toMatchObject([
       { msg: 'reconcile failed, retrying', error: NO_SIDECAR },
     ]);
     const sidecar = startSidecar(near!);
     await agent.ready();
     await agent.logged('recovered', { cluster: 'c2' });
+    expect(await remoteOf(agent)).not.toHaveProperty('deviceError');
     // Like a kernel device, it has no link-local address.
     expect((await near!.tools.links({ signal })).find(({ name }) => name === DEVICE)).toMatchObject({
       kind: 'tun',

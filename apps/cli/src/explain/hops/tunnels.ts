@@ -57,8 +57,9 @@ export function tunnelHop({ at, node, other, address, otherNode }: TunnelEnd): H
   const remote = remoteOf(agent.status, other);
   if (remote === undefined) return wrong(`the config of ${place} does not have ${namesOf(other).join(' or ')}`, logs);
   const { deviceName = 'the device', device, deviceError, missing = [], unrouted = [] } = remote;
-  if (deviceError !== undefined) return unknown(`${place} can't observe the devices of ${node.value}: ${deviceError}`);
-  if (!device) return wrong(`${deviceName} does not exist on ${node.value}`, logs);
+  const why = deviceError === undefined ? '' : `: ${deviceError}`;
+  if (device === undefined) return unknown(`${place} can't observe the devices of ${node.value}${why}`);
+  if (device === null) return wrong(`${deviceName} does not exist on ${node.value}${why}`, logs);
   if (!device.marked) return wrong(`${deviceName} on ${node.value} belongs to another program`, logs);
   const lost = unrouted.find((subnet) => isIn(subnet, address.value));
   if (lost !== undefined) return wrong(`${node.value} has no route to ${lost} through ${deviceName}`, logs);

@@ -47,6 +47,11 @@ export class DeviceHealth {
     return this.#awaited;
   }
 
+  /** Why the last reconcile failed; undefined: it didn't, or there was none. */
+  failureOf(remote: string): string | undefined {
+    return this.#failures.reasonOf(remote);
+  }
+
   /** The device is set up. Its peers may be missing. */
   setUp(remote: string): void {
     this.#setUp.add(remote);

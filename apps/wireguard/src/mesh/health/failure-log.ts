@@ -22,6 +22,11 @@ export class FailureLog {
     if (this.#failing.delete(key)) this.#log.info({ cluster: key }, 'recovered');
   }
 
+  /** What failed last, and hasn't succeeded since. */
+  reasonOf(key: string): string | undefined {
+    return this.#failing.get(key);
+  }
+
   /** Nothing is tried again. */
   forget(key: string): void {
     this.#failing.delete(key);
