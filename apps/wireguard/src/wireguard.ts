@@ -97,15 +97,14 @@ export class WireGuard {
   /** Works until `signal` is aborted. Tunnels stay. @throws {ConfigError} if the config can't work on this node */
   run(options: RunOptions): Promise<void> {
     return this.#runner.run(options, (running) => {
-      const observe = (): void => {
-        this.#mesh.observeAll();
+      const tidy = (): void => {
         void this.#orphans.check(running);
         void this.#emptyLargeLogs();
       };
       return [
         this.#mesh.run(running),
         this.#witnesses.run(running),
-        everyPeriod(this.#input.options.observePeriodMs, observe, running),
+        everyPeriod(this.#input.options.observePeriodMs, tidy, running),
       ];
     });
   }

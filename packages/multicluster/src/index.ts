@@ -29,7 +29,7 @@ export { LocalWrites } from './local/local-writes.ts';
 export { refusalOf } from './local/refusal.ts';
 export { localServiceRanges } from './local/service-ranges.ts';
 export { type KeyWrites, type Unwritten, WaitingWrites } from './local/waiting-writes.ts';
-export { everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
+export { eachInPeriod, everyPeriod, POLL_INTERVAL_MS } from './periodic.ts';
 export { notReached, withoutChange } from './plan-lines.ts';
 export { foreseeRefusals, type PlannedWrite, refusalLines, type Refusals } from './refusals.ts';
 export { Admissions } from './remote/admissions.ts';

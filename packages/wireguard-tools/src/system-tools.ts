@@ -10,6 +10,7 @@ import { parseRoutes } from './parse/parse-routes.ts';
 import type { DeviceRoute } from './route.ts';
 import { type CallOptions, type RunTool, runTool } from './run-tool.ts';
 import { setArguments } from './set-arguments.ts';
+import { shared } from './shared.ts';
 import type { WireGuardTools } from './tools.ts';
 
 /** {@link WireGuardTools} by the programs `wg` and `ip` on the PATH. @param run runs a program; by default on this machine */
@@ -21,7 +22,9 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
     return valueOf('ip route', parseRoutes(text, family));
   };
   return {
-    devices: async (options) => valueOf('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
+    devices: shared(async (options) =>
+      valueOf('wg show all dump', parseAllDump(await wg(['show', 'all', 'dump'], options))),
+    ),
     device: async (name, options) => {
       const text = await unless(['WG_NO_DEVICE'], wg(['show', name, 'dump'], options));
       return text === undefined ? undefined : valueOf(`wg show ${name} dump`, parseDump(name, text));
@@ -30,12 +33,13 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       const text = await wg(['show', name, 'private-key'], options);
       return text.trim() === '(none)' ? undefined : valueOf(`wg show ${name} private-key`, parsePrivateKey(text));
     },
-    links: async (options) => {
+    // All remotes are observed at once, and each needs the links and routes of the whole node.
+    links: shared(async (options) => {
       // The second `-statistics` adds the kinds of errors.
       const args = ['-json', '-details', '-statistics', '-statistics', 'address', 'show'];
       return valueOf('ip address', parseLinks(await ip(args, options)));
-    },
-    routes: async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))],
+    }),
+    routes: shared(async (options) => [...(await routesOf(4, options)), ...(await routesOf(6, options))]),
     pathMtu: async (address, options) => {
       const text = await unless(['WG_NO_ROUTE'], ip(['-json', 'route', 'get', address], options));
       const path = text === undefined ? undefined : valueOf(`ip route get ${address}`, parsePath(text));

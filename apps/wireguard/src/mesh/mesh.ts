@@ -1,6 +1,6 @@
 import { Controller } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { everyPeriod, type Remote, type RemoteStatus, type Remotes } from '@kube-semaphore/multicluster';
+import { eachInPeriod, everyPeriod, type Remote, type RemoteStatus, type Remotes } from '@kube-semaphore/multicluster';
 import type { Cidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, WatchLinks } from '@kube-semaphore/wireguard-tools';
@@ -52,6 +52,9 @@ type AllRules = SharedRules & {
 
 /** Between two looks for endpoints whose paths have to be measured. */
 const MEASURE_PERIOD_MS = 5_000;
+
+/** They share a read of the links and routes of the node. With hundreds at once, a change of a Node would wait for all. */
+const OBSERVED_AT_ONCE = 8;
 
 /** What `status` and `plan` read of a remote. */
 export type KnownRemote = Pick<MeshRemote, 'settings' | 'peers' | 'skipped' | 'failure'> & { status(): RemoteStatus };
@@ -117,7 +120,14 @@ export class Mesh {
 
   /** Keeps the devices right until `signal` is aborted. */
   async run(running: RunOptions): Promise<void> {
-    await Promise.all([this.#controller.run(running), this.#deviceWatch.run(running)]);
+    const { observePeriodMs } = this.#options.options;
+    const names = (): readonly string[] => [...this.#followed.keys()];
+    const observe = (name: string): void => this.observe(name);
+    await Promise.all([
+      this.#controller.run(running),
+      this.#deviceWatch.run(running),
+      eachInPeriod(observePeriodMs, names, observe, { atOnce: OBSERVED_AT_ONCE, ...running }),
+    ]);
   }
 
   /** Keeps the tunnels to a remote until `signal` is aborted. They stay. */
