@@ -36,6 +36,11 @@ it('compares the most remotes with the next fewer ones in a table for each app a
   expect(text).toMatch(/^policy, idle:\n\n\| remotes +\| +1 \|\n.*\n\| all written after \| 0\.10 s \|$/m);
 });
 
+it('has no ratio to nothing', () => {
+  const text = renderGrowth([result('policy', 1, 0), result('policy', 100, 4)]);
+  expect(text).toMatch(/^\| all written after \| 0\.00 s \| 4\.00 s \| +\|$/m);
+});
+
 it('draws a line for each app that has the figure', () => {
   const charts = chartsOf([result('policy', 1, 0.5), result('companions', 1, 2)]);
   expect(charts.get('growth-time.svg')).toMatch(/>policy<[^]*>companions</);

@@ -47,7 +47,7 @@ function tableOf(columns: readonly Measured[]): string {
     const figures = columns.map(({ figures: { [label]: figure } }) => figure);
     const cells = figures.map((figure) => format(figure?.[0], figure?.[1] ?? ''));
     const ratio = Number(last?.figures[label]?.[0]) / Number(before?.figures[label]?.[0]);
-    return [label, ...cells, ...(last ? [ratio.toFixed(2)] : [])];
+    return [label, ...cells, ...(last ? [Number.isFinite(ratio) ? ratio.toFixed(2) : ''] : [])];
   });
   const compared =
     before && last ? [`${last.remotes} : ${before.remotes} = ${(last.remotes / before.remotes).toFixed(2)}`] : [];
