@@ -50,10 +50,14 @@ export async function chaos(
       await stage.calm();
       violations = await judge(stage, expectations);
       rounds += 1;
-      say(`round ${rounds}: ${violations.length === 0 ? 'as it must be' : violations.join('\n  ')}`);
-      // A replica that ended uses nothing.
-      if (violations.length > 0) break;
-      for (const { residentMb, files } of await Promise.all(stage.programs.map(usageOf)))
+      if (violations.length > 0) {
+        say(`round ${rounds}: ${violations.join('\n  ')}`);
+        // A replica that ended uses nothing.
+        break;
+      }
+      const usages = await Promise.all(stage.programs.map(usageOf));
+      say(`round ${rounds}: as it must be; ${usages.map(({ residentMb }) => `${residentMb} MB`).join(' and ')}`);
+      for (const { residentMb, files } of usages)
         most = { residentMb: Math.max(most.residentMb, residentMb), files: Math.max(most.files, files) };
     }
     return {
