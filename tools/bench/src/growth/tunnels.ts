@@ -1,4 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { type Clusters, requestsTo, startClusters } from '../load/clusters.ts';
 import { rangeOf } from '../many-remotes/shop.ts';
 import type { Program } from '../measure/program.ts';
@@ -17,10 +17,13 @@ const NODES = 100;
 /** One after the other. */
 const MOST_CHANGES = 20;
 
+const INSTANCES_OF_OTHERS = 20;
+
 type Size = { readonly percent: number; readonly changes: number; readonly settle: number };
 
 /** An agent with a device for each remote. There is no traffic. */
 export async function measureTunnels(remotes: number, { launcher, say, ...size }: Size & Setting): Promise<Round> {
+  await checkInotify(remotes);
   const clusters = await startClusters({ embedded: true }, remotes);
   try {
     const nodes = nodesOf(remotes, Math.ceil((NODES * size.percent) / 100));
@@ -37,6 +40,14 @@ export async function measureTunnels(remotes: number, { launcher, say, ...size }
   } finally {
     await clusters.stop();
   }
+}
+
+/** Each wireguard-go has an instance of inotify. Without one, it makes no device. @throws if the others leave too few */
+async function checkInotify(remotes: number): Promise<void> {
+  const needed = remotes + INSTANCES_OF_OTHERS;
+  const there = Number(await readFile('/proc/sys/fs/inotify/max_user_instances', 'utf8'));
+  if (there < needed)
+    throw new Error(`${remotes} wireguard-go need \`sysctl fs.inotify.max_user_instances=${needed}\`; it is ${there}`);
 }
 
 type World = {
