@@ -1,12 +1,12 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Authority, createAuthority } from '@kube-semaphore/embedded-apiserver';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ClusterReference } from '../src/index.ts';
 import { ApiServer, localCertificate } from './api-server.ts';
 import { startSocksProxy } from './proxies.ts';
@@ -307,6 +307,24 @@ describe('a redirect of the CA', () => {
 });
 
 describe('a CA at an http: URL', () => {
+  it.each([
+    { name: 'never comes' },
+    {
+      name: 'has begun, and does not go on',
+      answer: (response: ServerResponse) => void response.writeHead(200).write('-'),
+    },
+  ])('is given up after ten seconds if its answer $name', async ({ answer }) => {
+    const slow = await startSilent(answer);
+    const { connection } = await connected(reference(`http://127.0.0.1:${portOf(slow)}/ca.crt`));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const waiting = connection.authorize({ signal: never });
+    await once(slow, 'request');
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(10_000);
+    await expect(waiting).rejects.toThrow('no answer within 10 s');
+  });
+
   it.each(['HTTP_PROXY', 'http_proxy'])('is fetched through the proxy of %s, as in Go', async (name) => {
     const asked: unknown[] = [];
     const proxy = createHttpServer(({ url, headers }, response) => {
@@ -449,9 +467,9 @@ function hashOf({ caPem }: { readonly caPem: string }): string {
   return `sha256:${createHash('sha256').update(key).digest('hex')}`;
 }
 
-/** Accepts requests without an answer. */
-async function startSilent(): Promise<Server> {
-  const server = createHttpServer(() => {}).listen(0, '127.0.0.1');
+/** Accepts requests without an answer, or without its end. */
+async function startSilent(begin: (response: ServerResponse) => void = () => {}): Promise<Server> {
+  const server = createHttpServer((_request, response) => begin(response)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
     server.closeAllConnections();
