@@ -110,12 +110,22 @@ it('leaves its report while it does not know the other agents', async () => {
   expect(agent.writes).toEqual([]);
 });
 
-it('forgets with a restart, and removes its report if that is not wanted any more', async () => {
-  for (const afterMs of [75_000, 0]) {
-    const agent = agentOf({ afterMs, present: 'm1 of 3' });
-    await agent.look(60, []);
-    expect(agent.writes).toEqual([{ [KEY]: null }]);
-  }
+it('removes its report if that is not wanted any more', async () => {
+  const agent = agentOf({ afterMs: 0, present: 'm1 of 3' });
+  await agent.look(60, []);
+  expect(agent.writes).toEqual([{ [KEY]: null }]);
+});
+
+it('leaves the report of the agent before it until it knows better, and then says what it knows', async () => {
+  const agent = agentOf({ peers: 5, present: 'm1,m2,m9 of 3' });
+  await agent.look(10, [3, 4, 5]);
+  expect(agent.writes, 'one that is no peer').toEqual([{ [KEY]: 'm1,m2 of 5' }]);
+  await agent.look(60, [1, 3, 4, 5]);
+  expect(agent.writes.slice(1), 'one that answers').toEqual([{ [KEY]: 'm2 of 5' }]);
+  await agent.look(60, [1, 3, 4, 5]);
+  expect(agent.writes, 'one that has been silent for as long as it takes').toHaveLength(2);
+  await agent.look(60, [1, 2, 3, 4, 5]);
+  expect(agent.writes.slice(2)).toEqual([{ [KEY]: null }]);
 });
 
 it('writes once in ten seconds, and then all that is new', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
-import { compareText, type Witnesses as WitnessesOfNodes } from '@kube-semaphore/naming';
+import { compareText, parseReport, type Witnesses as WitnessesOfNodes } from '@kube-semaphore/naming';
 import { addressAt, parseCidr } from '@kube-semaphore/net';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { Device, WireGuardTools } from '@kube-semaphore/wireguard-tools';
@@ -18,11 +18,13 @@ import { entriesOf } from '../rotation/desired/observed-planes.ts';
 import { reportPatch } from './desired/report.ts';
 import {
   type Entries,
+  type Inherited,
   isAskDue,
   isSpreading,
   NOTHING_SILENT,
   type Silent,
   silentNow,
+  stillInherited,
   timesOf,
   type Traffic,
   trafficOf,
@@ -56,10 +58,11 @@ type Observed = { readonly devices: readonly Device[]; readonly atMs: number };
 /** `observe`: the same for all remotes that are looked at together, as `wg` shows all devices at once. */
 type LookOptions = RunOptions & { readonly observe?: () => Promise<Observed> };
 
-/** What is known of a remote: an agent that starts knows nothing, and unknown is not silent. */
+/** What is known of a remote: an agent that starts knows nothing but what the one before it has reported. */
 type Memory = {
   readonly heard: Heard;
   silent: Silent;
+  inherited: Inherited;
   lookedMs: number;
   writtenMs: number;
   /** The Nodes that we watch, as of these witnesses. */
@@ -76,9 +79,11 @@ const LONGEST_PERIOD_MS = 5_000;
 /** Between two reports about a remote. Each agent of the cluster, and each service-mirror, reads them. */
 const REPORT_EVERY_MS = 10_000;
 
-const newMemory = (): Memory => ({
+/** @param report what our Node says */
+const newMemory = (report: string | undefined): Memory => ({
   heard: new Heard(),
   silent: NOTHING_SILENT,
+  inherited: new Map(parseReport(report ?? '')?.silent.map((node) => [node, undefined])),
   lookedMs: -Infinity,
   writtenMs: -Infinity,
   watched: new Map(),
@@ -127,7 +132,7 @@ export class Witnesses {
       metrics.silentNodes.set({ remote: name }, 0);
       return this.#report(name, node.annotations[key] === undefined ? undefined : { [key]: null }, running);
     }
-    const memory = this.#memory.get(name) ?? newMemory();
+    const memory = this.#memory.get(name) ?? newMemory(node.annotations[key]);
     this.#memory.set(name, memory);
     const report = await this.#look(remote, memory, running);
     const now = this.#nowMs();
@@ -158,7 +163,10 @@ export class Witnesses {
       if (!before.has(node)) log.warn({ cluster, node, afterMs: times.afterMs }, 'node is silent');
     for (const node of before.keys())
       if (!memory.silent.has(node)) log.info({ cluster, node }, 'node is not silent any more');
-    metrics.silentNodes.set({ remote: cluster }, memory.silent.size);
+    const names = new Set(watched.map(({ node }) => node));
+    memory.inherited = stillInherited(memory.inherited, names, traffic, now, times);
+    const silent = new Set([...memory.silent.keys(), ...memory.inherited.keys()]);
+    metrics.silentNodes.set({ remote: cluster }, silent.size);
     const { lookedMs } = memory;
     memory.lookedMs = now;
     const isDue = (each: Traffic | undefined): boolean =>
@@ -166,7 +174,7 @@ export class Witnesses {
     const asked = watched.filter(({ node }) => isDue(traffic.get(node)));
     await (this.#options.ask ?? ask)(asked.flatMap(addressOf));
     if (isSpreading(memory.silent, traffic, now, times)) return undefined;
-    return { silent: memory.silent, nodes: peers.length };
+    return { silent, nodes: peers.length };
   }
 
   async #observe(running: RunOptions): Promise<Observed> {

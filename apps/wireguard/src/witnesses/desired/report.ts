@@ -1,6 +1,5 @@
 import { parseReport, reportText, silentAnnotation } from '@kube-semaphore/naming';
 import type { AnnotationPatch } from '../../own-node/desired/own-node.ts';
-import type { Silent } from './silence.ts';
 
 /** Our Node has room for 256 KiB of annotations, of which others need some. With more silent nodes, it is their cluster. */
 const MOST_NAMES = 200;
@@ -15,11 +14,11 @@ const MOST_NAMES = 200;
 export function reportPatch(
   remote: string,
   annotations: Readonly<Record<string, string>>,
-  { silent, nodes }: { readonly silent: Silent; readonly nodes: number },
+  { silent, nodes }: { readonly silent: ReadonlySet<string>; readonly nodes: number },
 ): AnnotationPatch | undefined {
   const key = silentAnnotation(remote);
   const present = annotations[key];
-  const names = [...silent.keys()].toSorted().slice(0, MOST_NAMES);
+  const names = [...silent].toSorted().slice(0, MOST_NAMES);
   if (names.length === 0) return present === undefined ? undefined : { [key]: null };
   const known = present === undefined ? undefined : parseReport(present);
   return known?.silent.join() === names.join() ? undefined : { [key]: reportText({ silent: names, nodes }) };

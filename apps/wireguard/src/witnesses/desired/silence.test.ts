@@ -9,6 +9,7 @@ import {
   NOTHING_SILENT,
   type Silent,
   silentNow,
+  stillInherited,
   timesOf,
   type Traffic,
   trafficOf,
@@ -24,6 +25,27 @@ const heardAt = (heardMs: number, more: Partial<Traffic> = {}): Traffic => ({
 const now = (before: Silent, traffic: Readonly<Record<string, Traffic>>, nowMs: number) => [
   ...silentNow(before, new Map(Object.entries(traffic)), nowMs, times).keys(),
 ];
+
+describe('a node that the agent before us called silent', () => {
+  it.each([
+    { name: 'has said nothing', knownMs: 0, heardMs: 0, want: [['m1', 0]] },
+    { name: 'is seen for the first time', knownMs: undefined, heardMs: 10_000, want: [['m1', 10_000]] },
+    { name: 'is no peer yet', knownMs: undefined, heardMs: undefined, want: [['m1', undefined]] },
+    {
+      name: 'is no peer any more, as its device is made again',
+      knownMs: 0,
+      heardMs: undefined,
+      want: [['m1', undefined]],
+    },
+    { name: 'has sent a byte', knownMs: 0, heardMs: 10_000, want: [] },
+    { name: 'has said nothing for so long that we know', knownMs: -55_000, heardMs: -55_000, want: [] },
+    { name: 'is another witness’s', knownMs: 0, heardMs: 0, watched: [], want: [] },
+  ])('$name: $want is unknown', ({ knownMs, heardMs, watched = ['m1'], want }) => {
+    const traffic = new Map(heardMs === undefined ? [] : [['m1', heardAt(heardMs)]]);
+    const unknown = stillInherited(new Map([['m1', knownMs]]), new Set(watched), traffic, 20_000, times);
+    expect([...unknown]).toEqual(want);
+  });
+});
 
 describe('a node', () => {
   it.each([

@@ -86,6 +86,32 @@ export function silentNow(
   );
 }
 
+/** The Nodes that the agent before us called silent, each with the last byte that we know of: of one that is no peer here yet, none. */
+export type Inherited = ReadonlyMap<string, number | undefined>;
+
+/**
+ * Those of them of which we know nothing yet: not a byte has come, and not for so long that we would call them silent ourselves.
+ * Unknown is not silent, but it is no answer, either: a restart must not send calls to a dead Node.
+ *
+ * @param watched the Nodes that we watch
+ */
+export function stillInherited(
+  before: Inherited,
+  watched: ReadonlySet<string>,
+  traffic: ReadonlyMap<string, Traffic>,
+  nowMs: number,
+  { afterMs }: SilenceTimes,
+): Inherited {
+  return new Map(
+    [...before].flatMap(([node, knownMs]): (readonly [string, number | undefined])[] => {
+      if (!watched.has(node)) return [];
+      const heardMs = traffic.get(node)?.heardMs;
+      if (heardMs === undefined) return [[node, undefined]];
+      return heardMs > (knownMs ?? heardMs) || nowMs - heardMs >= afterMs ? [] : [[node, heardMs]];
+    }),
+  );
+}
+
 /**
  * Whether to wait before a report: most of the Nodes that we watch may be lost, as when a whole cluster is cut off. One report then
  * has them all, instead of several. Their last bytes came within the time for a question and its answer, so it takes no longer.
