@@ -193,24 +193,23 @@ describe('the status', () => {
 });
 
 describe('the page /status', () => {
+  const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
+  const known = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
+  const nothing = { devices: [], links: [], annotations: {}, routes: [] };
+  const facts = { clock, rotation: undefined };
+
   it.each([
     { routes: [{ destination: '10.4.0.0/16', device: 'wireguard.c2' }], want: { unrouted: [] } },
     { routes: [{ destination: '10.4.0.0/16', device: 'eth0' }], want: { unrouted: ['10.4.0.0/16'] } },
     { routes: [{ destination: '0.0.0.0/0', device: 'wireguard.c2' }], want: { unrouted: ['10.4.0.0/16'] } },
   ])('says which pod addresses have no route through the device: $want', ({ routes, want }) => {
-    const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
     const own = routes.map((route) => ({ ...route, protocol: 115 }));
-    const observed = { devices: [], links: [], annotations: {}, routes: own };
-    const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
-    expect(servedStatus(status, observed, { clock, rotation: undefined })).toMatchObject(want);
+    expect(servedStatus(known, { ...nothing, routes: own }, facts)).toMatchObject(want);
   });
 
   it('says why there is no device', () => {
-    const remote = { settings: remoteSettings(), peers: () => undefined, skipped: [], failure: undefined };
-    const status = { ...remote, status: () => ({}) as ReturnType<Parameters<typeof servedStatus>[0]['status']> };
-    const observed = { devices: [], links: [], annotations: {}, routes: [] };
-    const facts = { clock, rotation: undefined, deviceError: 'wireguard-go wireguard.c2: too many open files' };
-    expect(servedStatus(status, observed, facts)).toMatchObject({ device: null, deviceError: facts.deviceError });
-    expect(servedStatus(status, observed, { ...facts, deviceError: undefined })).not.toHaveProperty('deviceError');
+    const deviceError = 'wireguard-go wireguard.c2: too many open files';
+    expect(servedStatus(known, nothing, { ...facts, deviceError })).toMatchObject({ device: null, deviceError });
+    expect(servedStatus(known, nothing, { ...facts, deviceError: undefined })).not.toHaveProperty('deviceError');
   });
 });

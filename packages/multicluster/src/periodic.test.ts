@@ -41,7 +41,7 @@ describe('eachInPeriod', () => {
     expect(await seconds(6)).toEqual(want);
   });
 
-  it('acts on a key that comes later in the next period, and goes on while there is none', async () => {
+  it('acts on a key that comes later in the next period, and waits for one while there is none', async () => {
     let keys: readonly string[] = [];
     const { seconds } = started({ keys: () => keys, atOnce: 3 });
     expect(await seconds(6)).toEqual(['', '', '', '', '', '']);

@@ -33,7 +33,7 @@ export function systemTools(run: RunTool = runTool): WireGuardTools {
       const text = await wg(['show', name, 'private-key'], options);
       return text.trim() === '(none)' ? undefined : valueOf(`wg show ${name} private-key`, parsePrivateKey(text));
     },
-    // All remotes are observed at once, and each needs the links and routes of the whole node.
+    // Several remotes are observed at once, and each needs the links and routes of the whole node.
     links: shared(async (options) => {
       // The second `-statistics` adds the kinds of errors.
       const args = ['-json', '-details', '-statistics', '-statistics', 'address', 'show'];

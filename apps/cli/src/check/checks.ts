@@ -150,11 +150,11 @@ const ofTunnels: readonly Check[] = [
     hint: 'look at the log of the Pod; a device without our mark belongs to another program',
     subjects: (reports) => seenRemotes(reports).filter(({ pod }) => pod.app === 'semaphore-wireguard'),
     troubleOf: ({ remote: { name, deviceName = '', device, deviceError } }) => {
-      const of = `the device of ${name}, ${deviceName},`;
+      const subject = `the device of ${name}, ${deviceName},`;
       if (device === undefined) return { lead: `the device of ${name} is unknown: in`, why: deviceError };
-      if (device === null) return { lead: `${of} doesn't exist: in`, why: deviceError };
-      if (!device.marked) return { lead: `${of} is not ours: in`, why: deviceError };
-      return deviceError === undefined ? undefined : { lead: `${of} is not as it must be: in`, why: deviceError };
+      if (device === null) return { lead: `${subject} doesn't exist: in`, why: deviceError };
+      if (!device.marked) return { lead: `${subject} is not ours: in`, why: deviceError };
+      return deviceError === undefined ? undefined : { lead: `${subject} is not as it must be: in`, why: deviceError };
     },
   }),
   checkOfCauses('routes-set', {

@@ -22,7 +22,7 @@ export class FailureLog {
     if (this.#failing.delete(key)) this.#log.info({ cluster: key }, 'recovered');
   }
 
-  /** What failed last, and hasn't succeeded since. */
+  /** Why the last try failed; undefined: it didn't, or there was none. */
   reasonOf(key: string): string | undefined {
     return this.#failing.get(key);
   }
