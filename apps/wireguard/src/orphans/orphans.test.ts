@@ -1,6 +1,8 @@
+import type { RemoteList } from '@kube-semaphore/multicluster';
 import { createMetrics } from '@kube-semaphore/runtime';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FakeTools } from '../../test/support/fake-tools.ts';
+import type { RemoteSettings } from '../config/settings.ts';
 import { observeNode } from '../mesh/local/observe.ts';
 import { metrics as metricTable } from '../metrics/metrics.ts';
 import type { AnnotationPatch } from '../own-node/desired/own-node.ts';
@@ -24,11 +26,15 @@ beforeEach(() => ([tools, patches, refusal] = [new FakeTools(), [], undefined]))
 
 const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k' });
 
-/** Removes orphans once, with `c2` in the config, and these annotations on our Node. */
-async function remove(
-  annotations: Readonly<Record<string, string>> = {},
-  inventory?: { readonly mayHaveLost: boolean },
-): Promise<boolean> {
+type Given = {
+  /** Of our Node. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly inventory?: { readonly mayHaveLost: boolean };
+  readonly remotes?: RemoteList<RemoteSettings>;
+};
+
+/** By default, the config has `c2`. */
+function orphansWith({ annotations = {}, inventory, remotes = remoteList(remoteSettings()) }: Given): Orphans {
   const node = {
     uid: 'u',
     resourceVersion: '1',
@@ -40,15 +46,14 @@ async function remove(
   };
   const annotate = (patch: AnnotationPatch) =>
     refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
-  const orphans = new Orphans({
-    tools,
-    local: { node, annotate },
-    remotes: remoteList(remoteSettings()),
-    inventory,
-    log: silentLog,
-    metrics,
+  return new Orphans({ tools, local: { node, annotate }, remotes, inventory, log: silentLog, metrics });
+}
+
+/** Removes orphans once, with `c2` in the config. */
+async function remove(annotations: Given['annotations'] = {}, inventory?: Given['inventory']): Promise<boolean> {
+  return orphansWith({ annotations, ...(inventory && { inventory }) }).remove(await observeNode(tools, { signal }), {
+    signal,
   });
-  return orphans.remove(await observeNode(tools, { signal }), { signal });
 }
 
 describe('a device of ours', () => {
@@ -97,6 +102,19 @@ describe('a device of ours', () => {
     expect(await remove(said('c3'))).toBe(true);
     expect([...tools.byName.keys()]).toEqual(['wireguard.c3']);
   });
+});
+
+it('what was announced to a remote that leaves goes with it, also where its device is missing', async () => {
+  const remotes = { all: remoteList(remoteSettings(), remoteSettings({ name: 'c3', device: 'wireguard.c3' })).all };
+  const orphans = orphansWith({ annotations: { ...said('c2'), ...said('c3'), ...said('c9') }, remotes });
+  await orphans.check({ signal });
+  expect(patches).toEqual([]);
+  remotes.all = remoteList(remoteSettings()).all;
+  refusal = new Error('no');
+  await orphans.check({ signal });
+  refusal = undefined;
+  await orphans.check({ signal });
+  expect(patches).toEqual([{ 'c3.wireguard.semaphore.uw.io/pubKey': null }]);
 });
 
 it('keeps and counts unmarked devices and annotations of others', async () => {

@@ -79,6 +79,8 @@ export class Orphans {
   readonly #failures: FailureLog;
   /** Unmarked devices that were logged. */
   readonly #logged = new Set<string>();
+  /** Remotes that the config had while we ran, so what our Node announces to them is ours. */
+  readonly #had = new Set<string>();
 
   constructor(options: OrphansOptions) {
     this.#options = options;
@@ -96,25 +98,26 @@ export class Orphans {
   }
 
   /**
-   * Removes our devices among them, and what our Node announces for them. Reports the others. Frees ports that the config gives
-   * to other remotes than before. A failure doesn't stop the rest. What may be of a remote whose profile vanished while we were
-   * away stays for a while, unless another remote needs its name or port.
+   * Removes our devices among them, and what our Node announces for them, or announced while we ran: a device can be missing, as
+   * one whose wireguard-go ended. Reports the others. Frees ports that the config gives to other remotes than before. A failure
+   * doesn't stop the rest. What may be of a remote whose profile vanished while we were away stays for a while, unless another
+   * remote needs its name or port.
    *
    * @returns whether a device was removed or changed
    */
   async remove(observed: ObservedNode, { signal }: RunOptions): Promise<boolean> {
-    const { ours, unmarked } = orphansOf(observed, this.#remotes);
+    const remotes = this.#remotes;
+    const { ours, unmarked } = orphansOf(observed, remotes);
+    for (const { name } of remotes) this.#had.add(name);
+    const present = new Set([...remotes.map(({ name }) => name), ...ours.map(({ remote }) => remote)]);
     let removed = await this.#freePorts(observed, { signal });
     const isHeld = this.#options.inventory?.mayHaveLost === true;
-    for (const orphan of isHeld ? ours.filter((each) => isInTheWay(each, observed, this.#remotes)) : ours) {
-      try {
-        await this.#remove(orphan, { signal });
-        this.#failures.succeeded(orphan.remote);
-        removed = true;
-      } catch (error) {
-        if (!signal.aborted) this.#failures.failed({ key: orphan.remote, error });
-      }
+    for (const orphan of isHeld ? ours.filter((each) => isInTheWay(each, observed, remotes)) : ours) {
+      const isRemoved = await this.#try(orphan.remote, () => this.#remove(orphan, { signal }), { signal });
+      removed ||= isRemoved;
     }
+    for (const remote of isHeld ? [] : [...this.#had].filter((name) => !present.has(name)))
+      await this.#try(remote, () => this.#withdraw(remote, { signal }), { signal });
     this.#report(unmarked);
     return removed;
   }
@@ -136,16 +139,34 @@ export class Orphans {
     return displaced.length > 0;
   }
 
-  /** The device goes last: only its mark says that annotations have to be removed. */
+  /** The device goes last: after a restart, only its mark says that annotations have to be removed. */
   async #remove({ device, remote }: Orphan, { signal }: RunOptions): Promise<void> {
-    const { tools, local, log } = this.#options;
-    const isConfigured = this.#remotes.some(({ name }) => name === remote);
-    const patch = isConfigured
-      ? undefined
-      : annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
-    if (patch !== undefined) await local.annotate(patch, { signal });
+    const { tools, log } = this.#options;
+    await this.#withdraw(remote, { signal });
     await tools.deleteLink(device, { signal });
     log.info({ cluster: remote, device }, 'orphan device removed');
+  }
+
+  /** Removes what our Node announces to a remote that the config doesn't have. */
+  async #withdraw(remote: string, { signal }: RunOptions): Promise<void> {
+    const { local, log } = this.#options;
+    if (this.#remotes.some(({ name }) => name === remote)) return;
+    const patch = annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
+    if (patch === undefined) return;
+    await local.annotate(patch, { signal });
+    log.info({ cluster: remote, annotations: Object.keys(patch) }, 'annotations of a former remote removed');
+  }
+
+  /** @returns whether it succeeded */
+  async #try(remote: string, remove: () => Promise<void>, { signal }: RunOptions): Promise<boolean> {
+    try {
+      await remove();
+      this.#failures.succeeded(remote);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) this.#failures.failed({ key: remote, error });
+      return false;
+    }
   }
 
   #report(unmarked: readonly string[]): void {
