@@ -91,6 +91,17 @@ describe('the name of a Service', () => {
     expect(derivedServiceNames(at, shadow)).toEqual([mirrorServiceName('mcs-eu', 'a', 'x')]);
   });
 
+  it('is never that of two imports', () => {
+    fc.assert(
+      fc.property(label, label, label, label, fc.boolean(), (namespace, name, otherNamespace, otherName, isBeside) => {
+        fc.pre(namespace !== otherNamespace || name !== otherName);
+        const other = derivedServiceNames({ namespace: otherNamespace, name: otherName }, { isBeside });
+        expect(derivedServiceNames({ namespace, name }, { isBeside })).not.toContain(other[0]);
+      }),
+      { examples: [['a', `b-${separator}-c`, `a-${separator}-b`, 'c', false]] },
+    );
+  });
+
   it('is never that of both a global Service and a mirror', () => {
     fc.assert(
       fc.property(prefix, label, label, label, label, (of, namespace, name, otherNamespace, otherName) => {

@@ -117,18 +117,22 @@ export function mirrorSliceName(serviceName: string, { cluster, namespace, slice
 /**
  * The names that the Service with the address of a ServiceImport may have. A new one gets the first. Beside the import it is
  * `derived-` and 16 digits of a hash. In the mirror namespace it is `mcs-<namespace>-73736d-<name>`, so that CoreDNS can rewrite
- * to it; or the other one, if that isn't legal. Older builds used ten digits, as mcs-api's own controller does, of which an
- * attacker finds two names with one hash. Such a Service keeps its name, for an import keeps its address.
+ * to it; or the other one, if that isn't legal, or could be of another import, too: a remote could take the name. Older builds used
+ * ten digits, as mcs-api's own controller does, of which an attacker finds two names with one hash. Such a Service keeps its name,
+ * for an import keeps its address.
  */
 export function derivedServiceNames(
   { namespace, name }: { readonly namespace: string; readonly name: string },
   { isBeside }: { readonly isBeside: boolean },
 ): readonly [string, ...string[]] {
   const readable = mirrorServiceName(IMPORT_PREFIX, namespace, name);
-  if (!isBeside && serviceNameProblem(readable) === undefined) return [readable];
+  const isUnique = hasOnce(`${namespace}-${separator}-${name}`, `-${separator}-`);
+  if (!isBeside && isUnique && serviceNameProblem(readable) === undefined) return [readable];
   const hash = base32Hash16(namespace, name);
   return [`derived-${hash}`, `derived-${hash.slice(0, 10)}`];
 }
+
+const hasOnce = (text: string, part: string): boolean => text.indexOf(part) === text.lastIndexOf(part);
 
 /** Whether a mirror with this prefix may have the name of an import's Service in the mirror namespace. */
 export const takesImportNames = (prefix: string): boolean => `${prefix}-`.startsWith(`${IMPORT_PREFIX}-`);
