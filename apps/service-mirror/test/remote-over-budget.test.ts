@@ -91,4 +91,54 @@ describe('a remote that causes endless writes', () => {
     await eventually(async () => (await names()).filter((name) => gone.includes(name)), []);
     expect([await isOver('c2'), await isOver('c2-a')]).toEqual([1, 0]);
   });
+
+  it('spends no budget of another by global Services that they share', async ({
+    sources,
+    secondSources,
+    mirrors,
+    startWithFile,
+  }) => {
+    const labels = { global: 'true', mirror: 'false' };
+    const shared = Array.from({ length: 10 }, (_, i) => `web-${i}`);
+    for (const [i, name] of shared.entries())
+      for (const [each, network] of [
+        [sources, '10.4.0'],
+        [secondSources, '10.5.0'],
+      ] as const) {
+        await each.add({ name, labels });
+        await each.addSlice({ name: `${name}-1`, service: name, labels, endpoints: [`${network}.${i + 1}`] });
+      }
+    // They use the most of the 1,000 writes that a start has.
+    await secondSources.add({ name: 'alone' });
+    const slices = Array.from({ length: 700 }, (_, i) => `alone-${i}`);
+    await Promise.all(
+      slices.map((name) => secondSources.addSlice({ name, service: 'alone', endpoints: ['10.5.1.1'] })),
+    );
+    const flags = ['-max-remote-writes=1', '-min-write-interval=1ms'];
+    const mirror = await startWithFile({ globalSvcLabelSelector: 'global=true' }, { flags });
+    const isOver = (remote: string) =>
+      mirror.metric('semaphore_service_mirror_remote_over_budget', { remote, budget: 'writes' });
+    await eventually(async () => (await mirrors.slices(nameOf('c2-a', 'alone'))).length, slices.length);
+    const attack = { isOn: true };
+    const attacking = (async () => {
+      for (let round = 0; attack.isOn; round++) {
+        const annotations = { 'semaphore.uw.io/cluster-order': round % 2 === 0 ? 'c2; c2-a' : 'c2-a; c2' };
+        await Promise.all(shared.map((name) => sources.patch('services', { name }, { metadata: { annotations } })));
+      }
+    })();
+    try {
+      await eventually(async () => (await isOver('c2-a')) === 1 || (await isOver('global')) === 1, true);
+      const endpoints = [{ addresses: ['10.5.0.250'], conditions: { ready: true } }];
+      await secondSources.patch('endpointslices', { name: 'web-0-1' }, { endpoints });
+      const addresses = async () =>
+        (await mirrors.slices(nameOf('gl', 'web-0'))).flatMap((slice) =>
+          (slice.endpoints ?? []).flatMap((each) => each.addresses),
+        );
+      await eventually(async () => (await addresses()).includes('10.5.0.250'), true);
+      expect([await isOver('c2-a'), await isOver('global')]).toEqual([0, 1]);
+    } finally {
+      attack.isOn = false;
+      await attacking;
+    }
+  });
 });

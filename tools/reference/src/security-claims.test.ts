@@ -177,6 +177,19 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     ['apps/service-mirror/test/faults/failing-writes.test.ts', 'with $name, delays nothing of another cluster'],
     [
+      'apps/service-mirror/test/mcs/hostile-exports.test.ts',
+      'spends no budget of another, and delays none of its endpoints: $what',
+    ],
+    [
+      'apps/service-mirror/test/mcs/hostile-exports.test.ts',
+      'changes nothing of another by a thousand hostnames $what',
+    ],
+    [
+      'apps/service-mirror/test/remote-over-budget.test.ts',
+      'spends no budget of another by global Services that they share',
+    ],
+    ['apps/service-mirror/src/names.test.ts', 'is never that of two imports'],
+    [
       'packages/multicluster/src/local/local-writes.test.ts',
       'writes for a remote while all writes for another have no answer',
     ],

@@ -16,11 +16,12 @@ import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
 import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import { Decisions } from '../endpoints/decisions.ts';
+import { Payers } from '../endpoints/local/payers.ts';
 import type { Exporter } from './desired/import.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
 import type { QueueMetrics } from '../metrics/queue.ts';
-import { importKey } from '../names.ts';
+import { importKey, parseImportKey } from '../names.ts';
 import type { Plan } from '../plan.ts';
 import type { McsCluster } from './remote/exporter.ts';
 import { McsClusters, type McsClustersOptions } from './remote/exporters.ts';
@@ -41,6 +42,7 @@ export class MultiClusterServices implements Feature {
   readonly #states = new RoutingStates();
   readonly #imports: LocalImports;
   readonly #clusters: McsClusters;
+  readonly #payers: Payers;
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
@@ -64,6 +66,11 @@ export class MultiClusterServices implements Feature {
     const clusters = new McsClusters({ ...options, queue, imports });
     this.#imports = imports;
     this.#clusters = clusters;
+    const payers = new Payers({
+      remotes: remotes.byName,
+      sharersOf: (key) => clusters.remotesOf(parseImportKey(key)!),
+    });
+    this.#payers = payers;
     const writer = new ImportWriter(client);
     this.#reconciler = new ImportReconciler({
       ...options,
@@ -72,7 +79,7 @@ export class MultiClusterServices implements Feature {
       imports,
       clusters,
       families: () => sources.families,
-      writes: new ImportWrites({ writes, writer, imports, clusters, remotes }),
+      writes: new ImportWrites({ writes, writer, imports, clusters, remotes, payers }),
     });
   }
 
@@ -95,7 +102,7 @@ export class MultiClusterServices implements Feature {
   }
 
   reconcile(key: string, context: KeyContext): Promise<void> {
-    return this.#reconciler.reconcile(key, context);
+    return this.#payers.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
   }
 
   /** @param since as `ReconcileContext.since` */

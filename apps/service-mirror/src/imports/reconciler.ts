@@ -25,6 +25,7 @@ import {
 import { conditionChange, conflictReasons } from './desired/conditions.ts';
 import type { Decisions } from '../endpoints/decisions.ts';
 import type { Decision } from '../endpoints/desired/merged/decision.ts';
+import { sourceOf } from '../endpoints/local/payers.ts';
 import { diffSlices, ownerOf } from '../endpoints/desired/diff/slices.ts';
 import { isFallback } from '../endpoints/desired/routing/in-role.ts';
 import { type ExportPart, forbiddenNamespace, forbiddenPart, gatedPart } from './desired/export-part.ts';
@@ -77,6 +78,11 @@ type StatusChange = Extract<McsChange, { readonly kind: 'update-export-status' }
 /** The change of an import's object, which may be where the import isn't any more. */
 type Due = { readonly change: ImportChange; readonly at: ImportAt };
 
+type WriteContext = KeyContext & {
+  /** What the clusters had when the change was decided. */
+  readonly parts: readonly Exporter[];
+};
+
 /** What a key wants, and what is there. */
 type Findings = {
   /** Undefined if these objects stay as they are. */
@@ -91,6 +97,8 @@ type Findings = {
   /** Of the local cluster's export, if its conditions change. */
   readonly status: StatusChange | undefined;
   readonly diagnostics: readonly ClusterDiagnostic[];
+  /** Of the clusters that are known. */
+  readonly parts: readonly Exporter[];
   /** Undefined if a change of endpoints may change more. */
   readonly decision?: Decision<Exporter> | undefined;
 };
@@ -112,14 +120,14 @@ export class ImportReconciler {
     const at = this.#placeOf(key);
     if (await this.#changeEndpoints(key, at, context)) return;
     for (let steps = 0; steps < MOST_STEPS; steps++) {
-      const { changes, status, diagnostics, decision } = this.#step(key, at, writes);
+      const { changes, status, diagnostics, parts, decision } = this.#step(key, at, writes);
       const problems = writes.unwritten.flatMap((each) => problemsOf(key, each));
       clusters.diagnose(key, [...diagnostics, ...problems]);
       if (changes.length === 0 && status === undefined) {
         if (decision !== undefined && writes.unwritten.length === 0) decisions.keep(key, decision);
         return;
       }
-      const writing = changes.map((due) => this.#write(due, context));
+      const writing = changes.map((due) => this.#write(due, { ...context, parts }));
       await Promise.all(status === undefined ? writing : [...writing, this.#writeStatus(status, at, context)]);
     }
   }
@@ -127,7 +135,12 @@ export class ImportReconciler {
   /** As of global Services. */
   async #changeEndpoints(key: string, at: ImportAt, context: KeyContext): Promise<boolean> {
     const { imports, decisions } = this.#options;
-    const desired = decisions.changedSlices(key, (cluster) => this.#undisputedPart(cluster, at));
+    const parts: Exporter[] = [];
+    const desired = decisions.changedSlices(key, (cluster) => {
+      const part = this.#undisputedPart(cluster, at);
+      if (part !== undefined) parts.push(part);
+      return part;
+    });
     const [first] = desired ?? [];
     const owner = first && (isOfHeadless(first) ? imports.import(at.namespace, at.name) : imports.service(at));
     if (desired === undefined || owner === undefined) return desired?.length === 0;
@@ -140,7 +153,7 @@ export class ImportReconciler {
       writes.filter(({ to }) => !isFallback(to)),
     ];
     for (const each of [preferred, fallbacks])
-      await Promise.all(each.map((change) => this.#write({ change, at }, context)));
+      await Promise.all(each.map((change) => this.#write({ change, at }, { ...context, parts })));
     if (context.writes.unwritten.length === 0) return true;
     decisions.forget(key);
     return false;
@@ -187,19 +200,20 @@ export class ImportReconciler {
   /** The next writes of a key, which may be made at once. */
   #step(key: string, at: ImportAt, writes: KeyWrites) {
     const { imports, now = rfc3339 } = this.#options;
-    if (!imports.isSynced()) return { changes: [], status: undefined, diagnostics: [], decision: undefined };
+    if (!imports.isSynced()) return { changes: [], status: undefined, diagnostics: [], parts: [], decision: undefined };
     const time = now();
-    const { objects, status, diagnostics, decision } = this.#findings(key, at, time);
+    const { objects, status, diagnostics, parts, decision } = this.#findings(key, at, time);
     const waits = ({ change, at: place }: Due): boolean => writes.waitsFor(writeOf(change, place));
     const changes = objects === undefined ? [] : nextOf(objects, { at, time, waits });
     const isDue = status !== undefined && !writes.waitsFor(writeOf(status, at));
-    return { changes, status: isDue ? status : undefined, diagnostics, decision };
+    return { changes, status: isDue ? status : undefined, diagnostics, parts, decision };
   }
 
-  async #write({ change, at }: Due, { since, writes }: KeyContext): Promise<void> {
+  async #write({ change, at }: Due, { since, writes, parts }: WriteContext): Promise<void> {
+    const source = sourceOf(change, parts);
     await writes.write({
       ...writeOf(change, at),
-      send: () => this.#options.writes.write(change, { at, since }),
+      send: () => this.#options.writes.write(change, { at, since, source }),
       isNoop: (written) =>
         'from' in change && written !== undefined && change.from.resourceVersion === written.metadata.resourceVersion,
     });
@@ -217,7 +231,7 @@ export class ImportReconciler {
   /** @param time RFC 3339, for conditions whose status changes */
   #findings(key: string, at: ImportAt, time: string): Findings {
     const { imports, clusters } = this.#options;
-    const { wanted, conditions, diagnostics, decision } = this.#target(key, at);
+    const { wanted, conditions, diagnostics, parts, decision } = this.#target(key, at);
     const own = clusters.local.exports.own(at.namespace, at.name);
     const to = own && conditions && conditionChange(own.conditions, conditions, time);
     const status = to && ({ kind: 'update-export-status', from: own!, conditions: to } as const);
@@ -225,7 +239,7 @@ export class ImportReconciler {
     const found = imports.observed(at, isHeadless);
     const taken = importTaken(at, found);
     const waiting = taken === undefined ? terminatingOf(key, at, found) : [];
-    const findings = { objects: undefined, status, diagnostics: [...diagnostics, ...waiting] };
+    const findings = { objects: undefined, status, parts, diagnostics: [...diagnostics, ...waiting] };
     if (wanted === 'unknown') return findings;
     if (wanted !== 'nothing' && !imports.hasNamespace(at.namespace))
       return { ...findings, diagnostics: [...diagnostics, noNamespace(key, at)] };
@@ -245,7 +259,7 @@ export class ImportReconciler {
     };
   }
 
-  #target(key: string, at: ImportAt): ImportTarget & Pick<Findings, 'decision'> {
+  #target(key: string, at: ImportAt): ImportTarget & Pick<Findings, 'parts' | 'decision'> {
     const { settings, remotes, imports, clusters, families, zones, properties, drains, states } = this.#options;
     const { namespace, name } = at;
     const mcs = settings.mcs!;
@@ -256,11 +270,12 @@ export class ImportReconciler {
     const observed = imports.observed(at, this.#isHeadless(at));
     const present = { observed: observed.serviceImport, slices: observed.slices };
     const own = clusters.local.synced ? clusters.local.exports.own(namespace, name) : undefined;
+    const exporters = parts.flatMap(({ exporter }) => exporter ?? []);
     const exported = isAllowed ? clusters.local.services.service(namespace, name).own : notAllowed(namespace);
     const target = desiredImport({
       namespace,
       name,
-      exporters: parts.flatMap(({ exporter }) => exporter ?? []),
+      exporters,
       retained: retainedExports(present, unknown),
       orphans: isAllowed ? orphanParts(present, clusters) : NO_ORPHANS,
       own: own && { ...exported, present: conflictReasons(own.conditions) },
@@ -283,6 +298,7 @@ export class ImportReconciler {
     return {
       ...target,
       diagnostics: [...parts.flatMap(({ diagnostics }) => diagnostics), ...target.diagnostics],
+      parts: exporters,
       decision: slicesOf && { parts: undisputed, slicesOf },
     };
   }

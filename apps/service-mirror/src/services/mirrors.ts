@@ -22,6 +22,7 @@ import type { QueueMetrics } from '../metrics/queue.ts';
 import type { Plan } from '../plan.ts';
 import { askedNames } from './desired/asked-names.ts';
 import { Decisions } from '../endpoints/decisions.ts';
+import { Payers } from '../endpoints/local/payers.ts';
 import type { GlobalParticipant } from './desired/globals/service.ts';
 import { ChangeWriter } from './local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './local/mirror-namespace.ts';
@@ -69,6 +70,7 @@ export class Mirrors implements Feature {
   readonly #keys: ServiceKeys;
   readonly #writer: ObjectWriter;
   readonly #namespace: NamespaceCheck;
+  readonly #payers: Payers;
   readonly #reconciler: ServiceReconciler;
   /** Asks DNS, at most once in ten seconds. */
   readonly names: () => Promise<readonly ResolvedName[]>;
@@ -90,7 +92,9 @@ export class Mirrors implements Feature {
     });
     const keys = new ServiceKeys({ ...options, local });
     const clusters = new SourceClusters({ ...options, local, keys, queue });
-    const changes = new ChangeWriter({ ...options, writer, local, gaps, clusters });
+    const payers = new Payers({ remotes: remotes.byName, sharersOf: (key) => clusters.remotesOfGlobal(key) });
+    this.#payers = payers;
+    const changes = new ChangeWriter({ payers, writes, writer, local, gaps });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
@@ -130,7 +134,7 @@ export class Mirrors implements Feature {
   }
 
   reconcile(key: string, context: KeyContext): Promise<void> {
-    return this.#reconciler.reconcile(key, context);
+    return this.#payers.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
   }
 
   /** Without the local objects, nothing can be decided. @param since as `ReconcileContext.since` */

@@ -13,6 +13,7 @@ import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';
 import type { Decisions } from '../endpoints/decisions.ts';
 import type { Decision } from '../endpoints/desired/merged/decision.ts';
+import { sourceOf } from '../endpoints/local/payers.ts';
 import type { GlobalParticipant } from './desired/globals/service.ts';
 import { serviceNameLabel } from '../names.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
@@ -46,6 +47,8 @@ type Phases = {
   readonly diagnostics: readonly ClusterDiagnostic[];
   /** No source wants the key, and nothing local has its name. */
   readonly isGone: boolean;
+  /** Of a global Service: what the clusters have. */
+  readonly parts: readonly GlobalParticipant[];
   /** Of a global Service: undefined if a change of endpoints may change more. */
   readonly decision: Decision<GlobalParticipant> | undefined;
   /** The Service to which slices belong: without a UID if it is to be created, undefined while it is being deleted. */
@@ -58,7 +61,7 @@ type Phases = {
 
 const fitOnce = memoize(fitSlices);
 
-type WriteContext = KeyContext & { readonly key: string };
+type WriteContext = KeyContext & { readonly key: string } & Pick<Phases, 'parts'>;
 
 type SliceInput = {
   readonly desired: readonly DesiredSlice[];
@@ -83,10 +86,10 @@ export class ServiceReconciler {
   async reconcile(key: string, context: KeyContext): Promise<void> {
     const { decisions, clusters, keys } = this.#options;
     const { writes } = context;
-    if (await this.#changeEndpoints({ key, ...context })) return;
+    if (await this.#changeEndpoints(key, context)) return;
     const phases = this.#phases(key);
     if (phases.decision !== undefined) decisions.keep(key, phases.decision);
-    await this.#carryOut(phases, { key, ...context });
+    await this.#carryOut(phases, { key, parts: phases.parts, ...context });
     if (writes.unwritten.length > 0) decisions.forget(key);
     if (phases.isGone) keys.forgetSeen(key);
     clusters.diagnose(key, [...phases.diagnostics, ...writes.unwritten.flatMap((each) => problemsOf(key, each))]);
@@ -97,17 +100,22 @@ export class ServiceReconciler {
    *
    * @returns whether all is done
    */
-  async #changeEndpoints(context: WriteContext): Promise<boolean> {
+  async #changeEndpoints(key: string, context: KeyContext): Promise<boolean> {
     const { local, decisions, targets } = this.#options;
-    const { key, writes } = context;
-    const desired = decisions.changedSlices(key, (cluster) => targets.part(key, cluster));
+    const parts: GlobalParticipant[] = [];
+    const desired = decisions.changedSlices(key, (cluster) => {
+      const part = targets.part(key, cluster);
+      if (part !== undefined) parts.push(part);
+      return part;
+    });
     const [first] = desired ?? [];
     const service = first && local.service(first.labels[serviceNameLabel]!);
     if (desired === undefined || service === undefined) return desired?.length === 0;
     const observed = desired.flatMap(({ name }) => local.slice(name) ?? []);
     const phases = { ...diffSlices(observed, desired, ownerOf(service)), adopted: [] };
-    await this.#writeParts(partsOf(phases), { isEmptied: false, mayWrite: new Set(phases.writes) }, context);
-    if (writes.unwritten.length === 0) return true;
+    const limits = { isEmptied: false, mayWrite: new Set<Change>(phases.writes) };
+    await this.#writeParts(partsOf(phases), limits, { key, parts, ...context });
+    if (context.writes.unwritten.length === 0) return true;
     decisions.forget(key);
     return false;
   }
@@ -165,8 +173,8 @@ export class ServiceReconciler {
     await Promise.all([allPreferred, allWritten, ...deleting]);
   }
 
-  #write(change: Change, { key, since, writes }: WriteContext) {
-    const send = () => this.#options.write(change, { key, since });
+  #write(change: Change, { key, since, writes, parts }: WriteContext) {
+    const send = () => this.#options.write(change, { key, since, source: sourceOf(change, parts) });
     // Nothing answers at the address of a replaced Service until its successor is there.
     return writes.write({ object: objectOf(change), change, send, isPaced: change.kind !== 'replace-service' });
   }
@@ -204,6 +212,7 @@ export class ServiceReconciler {
     const phases: Phases = {
       diagnostics,
       isGone,
+      parts: target.participants ?? [],
       decision: isWhole ? target.decision : undefined,
       owner: observed === undefined ? { name, uid: '' } : ownerOf(observed),
       ports: observed?.definition.ports ?? [],
@@ -269,6 +278,7 @@ function changesOf({ service, slices, owner }: Phases): readonly Change[] {
 const noChange = (diagnostics: readonly ClusterDiagnostic[]): Phases => ({
   diagnostics,
   isGone: false,
+  parts: [],
   decision: undefined,
   owner: undefined,
   service: undefined,

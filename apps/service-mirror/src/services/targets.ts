@@ -61,7 +61,7 @@ export class Targets {
   }
 
   /** What a key wants now; undefined if no cluster of the config has such keys. A mirror has no decision of several clusters. */
-  target(key: string): (Target & Partial<Pick<GlobalTarget, 'decision'>>) | undefined {
+  target(key: string): (Target & Partial<Pick<GlobalTarget, 'participants' | 'decision'>>) | undefined {
     const parsed = parseServiceKey(key);
     if (parsed === undefined) return undefined;
     return parsed.kind === 'global' ? this.#global(key, parsed) : this.#mirror(key, parsed);

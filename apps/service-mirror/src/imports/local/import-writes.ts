@@ -4,9 +4,10 @@ import type { LocalWrites, Remotes } from '@kube-semaphore/multicluster';
 import type { RemoteSettings } from '../../config/settings.ts';
 import type { ImportChange } from '../desired/changes.ts';
 import type { Identity } from '../../endpoints/desired/observed.ts';
-import { importClusterLabel } from '../../names.ts';
+import type { SourceSlice } from '../../endpoints/desired/source.ts';
+import { importClusterLabel, importKey } from '../../names.ts';
 import type { McsClusters } from '../remote/exporters.ts';
-import { accountOf } from '../../endpoints/local/account.ts';
+import type { Payers } from '../../endpoints/local/payers.ts';
 import type { ImportAt, LocalImports } from './imports.ts';
 import type { ImportWriter } from './import-writer.ts';
 
@@ -14,11 +15,17 @@ export type ImportWritesOptions = {
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ImportWriter;
   readonly imports: LocalImports;
-  readonly clusters: Pick<McsClusters, 'local' | 'remotesOf'>;
+  readonly clusters: Pick<McsClusters, 'local'>;
+  readonly payers: Pick<Payers, 'pay'>;
   readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
 };
 
-type Due = { readonly at: ImportAt; readonly since: number | undefined };
+/** `source`: as in `Payers`. */
+type Due = {
+  readonly at: ImportAt;
+  readonly since: number | undefined;
+  readonly source: SourceSlice | undefined;
+};
 
 /** Writes the changes of imports, within the budgets of the remotes that cause them, and stores the answers. */
 export class ImportWrites {
@@ -29,21 +36,25 @@ export class ImportWrites {
   }
 
   /** Makes one change when it is its turn. @returns the object as it is now; undefined after a deletion */
-  async write(change: ImportChange, { at, since }: Due): Promise<Service | EndpointSlice | ServiceImport | undefined> {
-    const { writes, writer, imports, remotes } = this.#options;
+  async write(
+    change: ImportChange,
+    { at, since, source }: Due,
+  ): Promise<Service | EndpointSlice | ServiceImport | undefined> {
+    const { writes, writer, imports, remotes, payers } = this.#options;
     const cluster = clusterOf(change);
     const remote = cluster !== undefined && remotes.byName.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
-    const account = this.#accountOf(cluster, at);
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
-    return writes.write({ account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
-      try {
-        return (await imports.write(change, at, () => writer.write(change, at, options)))?.object;
-      } catch (error) {
-        if (isStatus(error, 404, 409)) imports.recheck();
-        throw error;
-      }
-    });
+    return payers.pay({ key: keyOf(at), cluster, source }, (account) =>
+      writes.write({ account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
+        try {
+          return (await imports.write(change, at, () => writer.write(change, at, options)))?.object;
+        } catch (error) {
+          if (isStatus(error, 404, 409)) imports.recheck();
+          throw error;
+        }
+      }),
+    );
   }
 
   /** Replaces the conditions of an export of the local cluster when it is its turn. @returns undefined if it is gone */
@@ -52,31 +63,29 @@ export class ImportWrites {
     conditions: readonly Condition[],
     { at }: Pick<Due, 'at'>,
   ): Promise<ServiceExport | undefined> {
-    const { writes, writer, clusters } = this.#options;
+    const { writes, writer, clusters, payers } = this.#options;
     const { exports } = clusters.local;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
-    const account = this.#accountOf(undefined, at);
-    const write = { account, isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
-    return writes.write(write, async (options) => {
-      try {
-        const written = await writer.writeConditions(from, conditions, { ...options, namespace });
-        exports.wrote(written);
-        return written;
-      } catch (error) {
-        if (isStatus(error, 409)) exports.recheck();
-        // The watch reports that the export is gone.
-        if (!isStatus(error, 404)) throw error;
-        return undefined;
-      }
-    });
-  }
-
-  #accountOf(cluster: string | undefined, at: ImportAt): string | undefined {
-    const { remotes, clusters } = this.#options;
-    return accountOf({ cluster, parts: () => clusters.remotesOf(at) }, remotes.byName);
+    const write = { isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
+    return payers.pay({ key: keyOf(at), cluster: undefined, source: undefined }, (account) =>
+      writes.write({ ...write, account }, async (options) => {
+        try {
+          const written = await writer.writeConditions(from, conditions, { ...options, namespace });
+          exports.wrote(written);
+          return written;
+        } catch (error) {
+          if (isStatus(error, 409)) exports.recheck();
+          // The watch reports that the export is gone.
+          if (!isStatus(error, 404)) throw error;
+          return undefined;
+        }
+      }),
+    );
   }
 }
+
+const keyOf = ({ namespace, name }: ImportAt): string => importKey(namespace, name);
 
 /** The cluster of a slice's endpoints; undefined for other objects. */
 function clusterOf(change: ImportChange): string | undefined {

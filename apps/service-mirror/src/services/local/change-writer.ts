@@ -1,28 +1,29 @@
-import type { LocalWrites, Remotes } from '@kube-semaphore/multicluster';
+import type { LocalWrites } from '@kube-semaphore/multicluster';
 import type { ReconcileContext } from '@kube-semaphore/controller';
 import { isStatus } from '@kube-semaphore/kube-client';
 import type { Service } from '@kube-semaphore/kube-objects';
 import { GLOBAL, mirrorClusterLabel, parseServiceKey } from '../../names.ts';
-import type { RemoteSettings } from '../../config/settings.ts';
+import type { SourceSlice } from '../../endpoints/desired/source.ts';
 import type { Change } from '../../endpoints/desired/diff/change.ts';
 import type { Gaps } from '../../metrics/gaps.ts';
-import type { SourceClusters } from '../remote/source-clusters.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import { accountOf } from '../../endpoints/local/account.ts';
+import type { Payers } from '../../endpoints/local/payers.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
-  readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
+  readonly payers: Pick<Payers, 'pay'>;
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ObjectWriter;
   readonly local: LocalObjects;
   readonly gaps: Gaps;
-  readonly clusters: Pick<SourceClusters, 'remotesOfGlobal'>;
 };
 
-/** A change of a key's objects, and since when it is due. */
-export type ChangeContext = Pick<ReconcileContext, 'since'> & { readonly key: string };
+/** A change of a key's objects, and since when it is due. `source`: as in `Payers`. */
+export type ChangeContext = Pick<ReconcileContext, 'since'> & {
+  readonly key: string;
+  readonly source: SourceSlice | undefined;
+};
 
 /** Writes changes to the mirror namespace, within the budgets of the remotes that cause them. */
 export class ChangeWriter {
@@ -33,31 +34,25 @@ export class ChangeWriter {
   }
 
   /** Makes one change when it is its turn. @returns a Service that was written */
-  write(change: Change, { key, since }: ChangeContext): Promise<Service | undefined> {
-    const { remotes, writes, writer, local, gaps, clusters } = this.#options;
+  write(change: Change, { key, since, source }: ChangeContext): Promise<Service | undefined> {
+    const { payers, writes, writer, local, gaps } = this.#options;
     const parsed = parseServiceKey(key);
     const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => this.#eventOf(change);
-    const cluster = 'to' in change ? change.to.labels[mirrorClusterLabel] : undefined;
-    const parts = (): readonly string[] => (remote === undefined ? clusters.remotesOfGlobal(key) : [remote]);
-    const write = {
-      account: accountOf({ cluster, parts }, remotes.byName),
-      isDeletion,
-      since,
-      remote,
-      repairs: remote ?? GLOBAL,
-      event,
-    };
-    return writes.write(write, async (options) => {
-      // Before the request, as the watch may report the deletion before the answer comes.
-      if (change.kind === 'replace-service') gaps.expect(change.to.name);
-      return writeChange(change, { writer, local }, options).catch((error: unknown) => {
-        // The Service was created just now, or a list missed it. `writeChange` checks slices itself.
-        if (isStatus(error, 409) && change.kind === 'create-service') local.recheck();
-        throw error;
-      });
-    });
+    const cluster = remote ?? ('to' in change ? change.to : change.from).labels[mirrorClusterLabel];
+    const write = { isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
+    return payers.pay({ key, cluster, source }, (account) =>
+      writes.write({ ...write, account }, async (options) => {
+        // Before the request, as the watch may report the deletion before the answer comes.
+        if (change.kind === 'replace-service') gaps.expect(change.to.name);
+        return writeChange(change, { writer, local }, options).catch((error: unknown) => {
+          // The Service was created just now, or a list missed it. `writeChange` checks slices itself.
+          if (isStatus(error, 409) && change.kind === 'create-service') local.recheck();
+          throw error;
+        });
+      }),
+    );
   }
 
   #eventOf(change: Change): ReturnType<typeof changeEvent> {

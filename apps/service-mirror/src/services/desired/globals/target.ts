@@ -29,7 +29,10 @@ export type GlobalTargetInput = Pick<GlobalInput, 'hints' | 'zones' | 'routing'>
 
 /** `decision`: undefined if a change of endpoints may change it. */
 export type GlobalTarget = Target &
-  Pick<Global, 'state'> & { readonly decision: Decision<GlobalParticipant> | undefined };
+  Pick<Global, 'state'> & {
+    readonly participants: readonly GlobalParticipant[];
+    readonly decision: Decision<GlobalParticipant> | undefined;
+  };
 
 /** What the key of a global Service wants now. */
 export function globalTarget(
@@ -75,6 +78,7 @@ export function globalTarget(
     retainsEndpoints: false,
     diagnostics: [...skippedParts, ...diagnostics],
     state,
+    participants,
     decision: slicesOf && { parts, slicesOf },
   };
 }
