@@ -38,6 +38,40 @@ describe('Workqueue', () => {
     expect(taken).toEqual(['a', 'b', 'c', 'd']);
   });
 
+  it('gives a key of each cause in turn, however many keys another one added before', async () => {
+    const queue = new Workqueue();
+    const add = (cause: string, ...keys: string[]) => {
+      for (const key of keys) queue.add(key, 0, { cause });
+    };
+    add('c1', 'a', 'b', 'c', 'd');
+    add('c2', 'x', 'c');
+    add('c3', 'y');
+    const taken = [];
+    for (let count = 0; count < 6; count++) taken.push((await queue.take())?.key);
+    // Of a key that two causes added, the first turn counts.
+    expect(taken).toEqual(['a', 'x', 'y', 'b', 'c', 'd']);
+    expect(queue.depth).toBe(0);
+    expect(await settled(queue.take())).toBe(false);
+    queue.close();
+  });
+
+  it('gives a key once whose second cause comes while it has a worker, or is delayed', async () => {
+    const queue = new Workqueue();
+    queue.add('a', 1, { cause: 'c1' });
+    queue.add('a', 1, { cause: 'c2' });
+    await queue.take();
+    queue.add('a', 2, { cause: 'c2' });
+    const next = queue.take();
+    expect(await settled(next)).toBe(false);
+    queue.done('a', { delayMs: 200 });
+    queue.add('a', 3, { cause: 'c3' });
+    expect(await settled(next)).toBe(false);
+    await vi.advanceTimersByTimeAsync(201);
+    expect(await next).toEqual({ key: 'a', since: 2 });
+    expect(await settled(queue.take())).toBe(false);
+    queue.close();
+  });
+
   it('gives no key that has a worker, and gives it once more if it is added meanwhile', async () => {
     const queue = new Workqueue();
     queue.add('a', 1);

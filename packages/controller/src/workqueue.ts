@@ -10,6 +10,8 @@ type Entry = {
   urgent: boolean;
   working: boolean;
   failures: number;
+  /** As in `AddOptions`, of the events since the key was last taken. */
+  causes: Set<string>;
   /** The end of its delay. */
   notBefore: number;
   timer: NodeJS.Timeout | undefined;
@@ -18,6 +20,8 @@ type Entry = {
 export type AddOptions = {
   /** Ends the delay of the key, also a backoff: for events of which a remote can't make many. */
   readonly isUrgent?: boolean;
+  /** Who causes the event, such as a remote: keys of each cause are taken in turn. Default: all others. */
+  readonly cause?: string;
 };
 
 /** Monotonic milliseconds. */
@@ -25,15 +29,14 @@ export type Now = () => number;
 
 /**
  * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
- * again if it is added meanwhile. `done` may delay a key, to pace its writes or to back off after failures. Only urgent
+ * again if it is added meanwhile. A cause of thousands of keys delays no key of another. `done` may delay a key, to pace its writes or to back off after failures. Only urgent
  * events end a delay, so no stream of others can make a failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready: string[] = [];
+  readonly #ready = new Lines();
   readonly #waiting: (() => void)[] = [];
-  #readyHead = 0;
   #closed = false;
 
   constructor({ now = () => performance.now() }: { now?: Now } = {}) {
@@ -51,9 +54,11 @@ export class Workqueue {
    * @param since monotonic time of the event that asks for it; undefined: no event does. The oldest one counts
    * @returns whether the key waits now, and didn't before
    */
-  add(key: string, since?: number, { isUrgent = false }: AddOptions = {}): boolean {
+  add(key: string, since?: number, { isUrgent = false, cause = '' }: AddOptions = {}): boolean {
     if (this.#closed) return false;
     const entry = this.#entry(key);
+    const isNewCause = !entry.causes.has(cause);
+    entry.causes.add(cause);
     entry.since =
       since === undefined || entry.since === undefined ? (since ?? entry.since) : Math.min(entry.since, since);
     entry.urgent ||= isUrgent;
@@ -61,6 +66,8 @@ export class Workqueue {
     const isDelayed = entry.timer !== undefined;
     entry.due = true;
     if (!entry.working && (!wasDue || (isUrgent && isDelayed))) this.#schedule(key, entry);
+    // It waits in two lines then, and is taken from the one whose turn is first.
+    else if (isNewCause && isReady(entry)) this.#ready.push(key, cause);
     return !wasDue;
   }
 
@@ -73,6 +80,7 @@ export class Workqueue {
         const task = { key, since: entry.since };
         entry.due = false;
         entry.since = undefined;
+        entry.causes = new Set();
         entry.urgent = false;
         entry.working = true;
         return task;
@@ -115,6 +123,7 @@ export class Workqueue {
       entry = {
         due: false,
         since: undefined,
+        causes: new Set(),
         urgent: false,
         working: false,
         failures: 0,
@@ -134,7 +143,7 @@ export class Workqueue {
     // A late timer would queue the key twice.
     clearTimeout(entry.timer);
     entry.timer = undefined;
-    this.#ready.push(key);
+    for (const cause of entry.causes) this.#ready.push(key, cause);
     this.#waiting.shift()?.();
   }
 
@@ -153,12 +162,42 @@ export class Workqueue {
   }
 
   #nextReady(): string | undefined {
-    const key = this.#ready[this.#readyHead];
-    if (key === undefined) return undefined;
-    // With a moving head, a take costs constant time; the array is cut when half of it is behind the head.
-    if (++this.#readyHead * 2 > this.#ready.length) {
-      this.#ready.splice(0, this.#readyHead);
-      this.#readyHead = 0;
+    for (let key = this.#ready.shift(); key !== undefined; key = this.#ready.shift()) {
+      const entry = this.#entries.get(key);
+      // Another line had it, too.
+      if (entry !== undefined && isReady(entry)) return key;
+    }
+    return undefined;
+  }
+}
+
+/** Whether a worker may take it now. */
+const isReady = ({ due, working, timer }: Entry): boolean => due && !working && timer === undefined;
+
+/** A line of keys for each cause. */
+class Lines {
+  /** In the order of their turns. */
+  readonly #byCause = new Map<string, { readonly keys: string[]; head: number }>();
+
+  push(key: string, cause: string): void {
+    const line = this.#byCause.get(cause);
+    if (line === undefined) this.#byCause.set(cause, { keys: [key], head: 0 });
+    else line.keys.push(key);
+  }
+
+  /** Takes the first key of the line whose turn it is. */
+  shift(): string | undefined {
+    const [next] = this.#byCause;
+    if (next === undefined) return undefined;
+    const [cause, line] = next;
+    const key = line.keys[line.head++];
+    this.#byCause.delete(cause);
+    if (line.head === line.keys.length) return key;
+    this.#byCause.set(cause, line);
+    // With a moving head, this costs constant time; the line is cut when half of it is behind the head.
+    if (line.head * 2 > line.keys.length) {
+      line.keys.splice(0, line.head);
+      line.head = 0;
     }
     return key;
   }

@@ -182,6 +182,14 @@ const evidence: Readonly<Record<string, readonly (readonly [path: string, title:
     ],
     [
       'apps/service-mirror/test/mcs/hostile-exports.test.ts',
+      'imports what another remote changes before the hundreds that one exports at once',
+    ],
+    [
+      'packages/controller/src/workqueue.test.ts',
+      'gives a key of each cause in turn, however many keys another one added before',
+    ],
+    [
+      'apps/service-mirror/test/mcs/hostile-exports.test.ts',
       'changes nothing of another by a thousand hostnames $what',
     ],
     [

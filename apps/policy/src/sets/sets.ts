@@ -83,7 +83,7 @@ export class Sets implements Feature {
       localSets: this.#options.local.sets,
       enqueue: (keys) => {
         this.#isAnyKnown ||= this.#followed.get(name)?.synced === true;
-        this.enqueue(keys, performance.now());
+        this.enqueue(keys, performance.now(), { cause: name });
       },
       enqueueAll: () => this.#queue.enqueueAll(() => this.keys(), performance.now()),
     });
@@ -121,8 +121,8 @@ export class Sets implements Feature {
   }
 
   /** While no remote is known, there is nothing to decide. A remote that becomes known enqueues every key. */
-  enqueue(keys: Iterable<string>, since?: number): void {
-    if (this.#isAnyKnown) this.#queue.enqueue(keys, since);
+  enqueue(keys: Iterable<string>, since?: number, options?: Parameters<LeaderQueue['enqueue']>[2]): void {
+    if (this.#isAnyKnown) this.#queue.enqueue(keys, since, options);
   }
 
   startLeading(): void {

@@ -41,7 +41,7 @@ export class Decisions<P extends Part> {
   /** Slices of a cluster changed, maybe in endpoints alone. */
   enqueueSlices(keys: readonly string[], cluster: string, since: number): void {
     for (const key of keys) this.#byKey.get(key)?.changed.add(cluster);
-    this.#queue.enqueue(keys, since);
+    this.#queue.enqueue(keys, since, { cause: cluster });
   }
 
   /** To be called before anything can happen to the key. */

@@ -31,7 +31,7 @@ const exported = ({ names, slices, network, ports }: Exported): KubeObject[] =>
       service({ ...at, ...(ports && { ports }) }),
       { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata: at, spec: {} },
       ...Array.from({ length: slices }, (_, i) => {
-        const endpoints = [`${network}.${of}.${(i % 250) + 1}`];
+        const endpoints = [`${network}.${of % 250}.${(i % 250) + 1}`];
         return endpointSlice({ ...at, name: `${name}-x${i + 1}`, service: name, endpoints });
       }),
     ];
@@ -50,7 +50,7 @@ const it = test.extend('set', async ({ task }, { onCleanup }) => {
     await set.stop();
   });
   const [c1, c2, c3] = set.members as [(typeof set.members)[0], (typeof set.members)[0], (typeof set.members)[0]];
-  return { c1, c2, c3 };
+  return { c1, c2, c3, path: set.path };
 });
 
 describe('a remote that changes without end what it shares', () => {
@@ -98,6 +98,23 @@ describe('a remote that changes without end what it shares', () => {
       await attacking;
     }
   });
+});
+
+it('imports what another remote changes before the hundreds that one exports at once', async ({ set }) => {
+  const { c1, c2, c3, path } = set;
+  const names = Array.from({ length: 300 }, (_, i) => `many-${i}`);
+  await c2.export('web', ['10.5.0.1']);
+  await c3.start();
+  await eventually(() => c3.addresses('web'), { c2: ['10.5.0.1'] });
+  const imports = async () => (await c3.cluster.admin.list(EXPORTS.replace('exports', 'imports'))).length;
+  // As of a real API server, whose writes take time.
+  await path('c3', 'c3').set({ kind: 'delay', requestMs: 50, chunkMs: 0 }, { verb: 'create' });
+  (c1.cluster as EmbeddedCluster).seed(exported({ names, slices: 1, network: '10.4' }));
+  await eventually(async () => (await imports()) > 1, true, { intervalMs: 5 });
+  await c2.setEndpoints('web', ['10.5.0.2']);
+  await eventually(() => c3.addresses('web'), { c2: ['10.5.0.2'] }, { intervalMs: 5 });
+  expect(await imports()).toBeLessThan(names.length / 2);
+  await eventually(imports, names.length + 1);
 });
 
 describe('a headless export', () => {

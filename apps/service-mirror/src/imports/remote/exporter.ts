@@ -195,7 +195,7 @@ export class McsCluster {
 
   #changed(keys: readonly string[]): void {
     this.#countHeld();
-    this.#options.queue.enqueue(keys, performance.now());
+    this.#options.queue.enqueue(keys, performance.now(), { cause: this.cluster });
   }
 
   #slicesChanged(key: string): void {

@@ -199,7 +199,8 @@ export class SourceCluster {
       onService: (service, { isRemoved }) => {
         const since = performance.now();
         this.#countHeld();
-        for (const use of uses) queue.enqueue(keys.changed(service, { cluster, use, isRemoved }), since);
+        for (const use of uses)
+          queue.enqueue(keys.changed(service, { cluster, use, isRemoved }), since, { cause: cluster });
       },
       onSlices: (service) =>
         queue.enqueueSlices(
