@@ -29,8 +29,9 @@ export type Now = () => number;
 
 /**
  * Keys that wait for a reconcile. Each is queued once, however often it is added; has one worker at a time; and is queued
- * again if it is added meanwhile. A cause of thousands of keys delays no key of another. `done` may delay a key, to pace its writes or to back off after failures. Only urgent
- * events end a delay, so no stream of others can make a failing key spin.
+ * again if it is added meanwhile. Those of each cause are taken in turn, so thousands of one delay no key of another. `done` may
+ * delay a key, to pace its writes or to back off after failures. Only urgent events end a delay, so no stream of others can make a
+ * failing key spin.
  */
 export class Workqueue {
   readonly #now: Now;
