@@ -133,6 +133,8 @@ export const COMING = 8;
 
 /** Of Nodes that lie, or whose agents are broken. Most are no peers then. */
 const BAD_KEYS = ['', 'key', `${'A'.repeat(43)}=`, `${'/'.repeat(43)}=`, ` ${keyOf('x')}`, `${keyOf('x')} remove`];
+/** Without c3 in the file, a Node of c2 may have it, and there is no way to it. */
+const IN_C3 = '10.5.1.10:51820';
 const BAD_ENDPOINTS = [
   '',
   'node.example.org:51820',
@@ -148,7 +150,7 @@ const BAD_ENDPOINTS = [
   '[ff02::1]:51820',
   `${OWN_IP}:51820`,
   '10.4.1.10:51820',
-  '10.5.1.10:51820',
+  IN_C3,
   '[fd00:4:0:1::a]:51820',
 ];
 
@@ -196,7 +198,13 @@ export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): C
   const endpoints = [four, reached ? four : `[2001:db8::${i}]:${port}`];
   const endpoint = dialsOut
     ? null
-    : dice.pick([...endpoints, ...endpoints, ...endpoints, `203.0.113.${i}:${port}`, dice.pick(BAD_ENDPOINTS)]);
+    : dice.pick([
+        ...endpoints,
+        ...endpoints,
+        ...endpoints,
+        `203.0.113.${i}:${port}`,
+        dice.pick(reached ? BAD_ENDPOINTS.filter((each) => each !== IN_C3) : BAD_ENDPOINTS),
+      ]);
   return nodeChange({
     cluster,
     name,
