@@ -11,7 +11,7 @@ function bucketAt(options: { initial: number; burst: number; perSecond: number }
 /** Takes all tokens. @returns their number */
 function takeAll(bucket: TokenBucket): number {
   let taken = 0;
-  while (bucket.take() === 0) taken++;
+  while (bucket.take()) taken++;
   return taken;
 }
 
@@ -38,19 +38,29 @@ describe('TokenBucket', () => {
       }),
     ));
 
-  it('has a token at the time that it returned', () =>
+  it('has the token that was reserved at the time that it returned, and not before', () =>
     fc.assert(
-      fc.property(limits, fc.nat(10_000), (options, pause) => {
+      fc.property(limits, fc.nat(10_000), fc.integer({ min: 1, max: 20 }), (options, pause, reserved) => {
         const { clock, bucket } = bucketAt(options);
         takeAll(bucket);
         clock.ms += pause;
         takeAll(bucket);
-        clock.ms += bucket.take();
-        expect(bucket.take()).toBe(0);
+        const waits = Array.from({ length: reserved }, () => bucket.reserve());
+        expect(waits).toEqual(waits.toSorted((a, b) => a - b));
+        expect(waits.at(-1)).toBeGreaterThan(((reserved - 1) / options.perSecond) * 1000);
+        clock.ms += waits.at(-1)!;
+        expect(bucket.take()).toBe(false);
+        clock.ms += Math.ceil(1000 / options.perSecond);
+        expect(bucket.take()).toBe(true);
       }),
       // The rounding error of a wait.
-      { examples: [[{ initial: 0, burst: 1, perSecond: 10 }, 8]] },
+      { examples: [[{ initial: 0, burst: 1, perSecond: 10 }, 8, 1]] },
     ));
+
+  it('gives a token that is there to whoever reserves it', () => {
+    const { bucket } = bucketAt({ initial: 2, burst: 2, perSecond: 4 });
+    expect([bucket.reserve(), bucket.reserve(), bucket.reserve(), bucket.reserve()]).toEqual([0, 0, 250, 500]);
+  });
 
   it('gives the initial tokens once, and refills to the burst', () => {
     const { clock, bucket } = bucketAt({ initial: 1000, burst: 50, perSecond: 1 });

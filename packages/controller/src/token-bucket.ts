@@ -3,7 +3,7 @@ import type { Now } from './workqueue.ts';
 export type TokenBucketOptions = {
   /** The tokens at first. */
   readonly initial: number;
-  /** The tokens that the bucket is refilled to; called at each take. */
+  /** The tokens that the bucket is refilled to; called at each refill. */
   readonly burst: () => number;
   /** New tokens per second, more than 0. */
   readonly perSecond: number;
@@ -16,7 +16,7 @@ const TOKEN = 1_000;
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   readonly #now: Now;
-  /** Thousandths of a token, `perSecond` new ones in a millisecond: whole numbers, without rounding. */
+  /** Thousandths of a token, `perSecond` new ones in a millisecond: whole numbers, without rounding. Less than 0: reserved ones. */
   #thousandths: number;
   #filledAt: number;
 
@@ -27,15 +27,26 @@ export class TokenBucket {
     this.#filledAt = this.#now();
   }
 
-  /** Takes a token if there is one. @returns 0, or the milliseconds until there is one */
-  take(): number {
+  /** Takes a token. @returns whether there was one */
+  take(): boolean {
+    this.#fill();
+    if (this.#thousandths < TOKEN) return false;
+    this.#thousandths -= TOKEN;
+    return true;
+  }
+
+  /** Takes a token, or the next one that nobody has reserved. @returns the milliseconds until it is there; 0: it is */
+  reserve(): number {
+    this.#fill();
+    this.#thousandths -= TOKEN;
+    return Math.ceil(Math.max(0, -this.#thousandths) / this.#options.perSecond);
+  }
+
+  #fill(): void {
     const { burst, perSecond } = this.#options;
     const now = this.#now();
     const filled = this.#thousandths + (now - this.#filledAt) * perSecond;
     this.#filledAt = now;
     this.#thousandths = Math.max(this.#thousandths, Math.min(burst() * TOKEN, filled));
-    if (this.#thousandths < TOKEN) return Math.ceil((TOKEN - this.#thousandths) / perSecond);
-    this.#thousandths -= TOKEN;
-    return 0;
   }
 }

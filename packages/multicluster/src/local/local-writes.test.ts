@@ -4,6 +4,7 @@ import { LocalWrites } from './local-writes.ts';
 import { RemoteWritesError } from './remote-writes.ts';
 
 const create = {
+  key: 'a',
   account: undefined,
   isDeletion: false,
   since: undefined,

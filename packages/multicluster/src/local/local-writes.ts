@@ -7,6 +7,8 @@ import { type FailedWrite, WriteLog } from './write-log.ts';
 
 /** The facts about a write, besides its request. */
 export type LocalWrite = {
+  /** What is reconciled. */
+  readonly key: string;
   /** The remote, or `global`, whose budget it counts against; undefined: none. */
   readonly account: string | undefined;
   readonly isDeletion: boolean;
@@ -68,11 +70,11 @@ export class LocalWrites {
    * @throws RemoteWritesError if the remote must wait, before it waits for its turn; NotLeadingError; what `send` throws
    */
   async write<T>(
-    { account, isDeletion, since, remote, repairs, event }: LocalWrite,
+    { key, account, isDeletion, since, remote, repairs, event }: LocalWrite,
     send: (options: WriteOptions) => Promise<T>,
   ): Promise<T> {
     const { leadership, metrics } = this.#options;
-    if (account !== undefined) this.#budgets.spend(account, { isDeletion });
+    if (account !== undefined) this.#budgets.spend(account, { key, isDeletion });
     const written = await this.#limiter.run(account, () =>
       leadership.guard(({ signal, check }) => send({ signal, beforeSend: check })),
     );

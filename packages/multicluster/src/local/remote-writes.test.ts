@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RemoteWrites } from './remote-writes.ts';
+import { RemoteWrites, type RemoteWritesError } from './remote-writes.ts';
 
 const log = {
   trace: () => undefined,
@@ -22,12 +22,12 @@ function writesOf(perSecond: number, { objects = 0 } = {}) {
     metrics: { remoteOverBudget } as never,
   });
   for (const remote of ['c2', 'c3']) writes.begin(remote);
-  /** Attempts `count` writes. @returns how many don't wait */
+  /** Attempts a write of each of `count` keys. @returns how many don't wait */
   const spend = (remote: string, count: number, isDeletion = false): number => {
     let spent = 0;
     for (let i = 0; i < count; i++) {
       try {
-        writes.spend(remote, { isDeletion });
+        writes.spend(remote, { key: String(i), isDeletion });
         spent++;
       } catch (error) {
         if ((error as { code?: string }).code !== 'REMOTE_WRITES_WAIT') throw error;
@@ -67,6 +67,35 @@ describe('RemoteWrites', () => {
       ['c2 writes', 1],
       ['c3 writes', 0],
     ]);
+  });
+
+  it('gives a key its turn, however often others that wait try again', () => {
+    const { writes, spend } = writesOf(20);
+    spend('c2', 20_100);
+    const tries = (): number => {
+      try {
+        writes.spend('c2', { key: 'late', isDeletion: false });
+        return 0;
+      } catch (error) {
+        return (error as RemoteWritesError).retryAfterMs;
+      }
+    };
+    const waitMs = tries();
+    expect(waitMs).toBe(5_050);
+    for (let round = 0; round < 50; round++) {
+      vi.advanceTimersByTime(101);
+      spend('c2', 20_100);
+    }
+    expect(tries()).toBe(0);
+  });
+
+  it('has each key that waits spend once, and no turn that it missed for a minute', () => {
+    const { spend } = writesOf(1);
+    spend('c2', 1_002);
+    vi.advanceTimersByTime(2_000);
+    expect(spend('c2', 1_002)).toBe(2);
+    vi.advanceTimersByTime(3_600_000);
+    expect(spend('c2', 2_000)).toBe(50);
   });
 
   it('counts deletions', () => {

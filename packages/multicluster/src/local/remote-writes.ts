@@ -5,7 +5,7 @@ import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime
 export class RemoteWritesError extends Error {
   readonly code = 'REMOTE_WRITES_WAIT';
   override readonly name = 'RemoteWritesError';
-  /** When the next one may begin. */
+  /** When its turn is. */
   readonly retryAfterMs: number;
 
   constructor(remote: string, retryAfterMs: number) {
@@ -32,7 +32,18 @@ const BURST_SECONDS = 50;
 /** How long a remote counts as over its budget after its last write that had to wait. */
 const OVER_MS = 60_000;
 
-type Budget = { readonly bucket: TokenBucket; over: NodeJS.Timeout | undefined };
+type Budget = {
+  readonly bucket: TokenBucket;
+  /** Of keys that had to wait, in their order: when each may write next, which is spent already. Monotonic. */
+  readonly turns: Map<string, number>;
+  over: NodeJS.Timeout | undefined;
+};
+
+export type Spending = {
+  /** What is reconciled. Keys take turns, so one that changes without end doesn't get what another waits for. */
+  readonly key: string;
+  readonly isDeletion: boolean;
+};
 
 /**
  * How many local writes each remote may cause. A remote whose objects change without end must not slow down the local
@@ -51,7 +62,7 @@ export class RemoteWrites {
     const { perSecond, objectsOf, metrics } = this.#options;
     const burst = (): number => Math.max(BURST_SECONDS * perSecond, objectsOf(remote));
     const bucket = new TokenBucket({ initial: INITIAL_SECONDS * perSecond, burst, perSecond });
-    this.#budgets.set(remote, { bucket, over: undefined });
+    this.#budgets.set(remote, { bucket, turns: new Map(), over: undefined });
     metrics.remoteOverBudget.set({ remote, budget: 'writes' }, 0);
   }
 
@@ -72,14 +83,32 @@ export class RemoteWrites {
    *
    * @throws RemoteWritesError if it must wait
    */
-  spend(remote: string, { isDeletion }: { readonly isDeletion: boolean }): void {
+  spend(remote: string, { key, isDeletion }: Spending): void {
     const budget = this.#budgets.get(remote);
     // What was decided before the remote left the config.
     if (budget === undefined) return;
-    const waitMs = budget.bucket.take();
-    if (waitMs === 0 || isDeletion) return;
-    this.#setOver(remote, budget);
-    throw new RemoteWritesError(remote, waitMs);
+    const { bucket, turns } = budget;
+    if (isDeletion) {
+      bucket.take();
+      return;
+    }
+    const now = performance.now();
+    this.#forgetMissed(turns, now);
+    const turn = turns.get(key) ?? now + bucket.reserve();
+    if (turn > now) {
+      turns.set(key, turn);
+      this.#setOver(remote, budget);
+      throw new RemoteWritesError(remote, turn - now);
+    }
+    turns.delete(key);
+  }
+
+  /** Keys that didn't take their turn for long have nothing to write any more. */
+  #forgetMissed(turns: Budget['turns'], now: number): void {
+    for (const [key, turn] of turns) {
+      if (turn > now - OVER_MS) return;
+      turns.delete(key);
+    }
   }
 
   #setOver(remote: string, budget: Budget): void {

@@ -70,6 +70,17 @@ describe('a write that fails', () => {
     expect(failures).toMatchObject([{ key: 'key', object: 'a', retryInMs: 3_000 }]);
   });
 
+  it('for a budget keeps no other change of its object, for which another remote may pay', async () => {
+    const { reconcile, answers, sent } = start();
+    answers.set('a', new RemoteWritesError('global', 3_000));
+    await reconcile(['a=order']);
+    answers.delete('a');
+    await reconcile(['a=order']);
+    expect(sent()).toEqual(['a=order']);
+    await reconcile(['a=endpoints']);
+    expect(sent()).toEqual(['a=endpoints']);
+  });
+
   it('waits whatever its object should become', async () => {
     const { reconcile, answers, sent } = start();
     answers.set('a', busy);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { backoffMs, type ReconcileContext } from '@kube-semaphore/controller';
 import { isNamespaceGone, isRefusal } from './refusal.ts';
+import { RemoteWritesError } from './remote-writes.ts';
 import type { FailedWrite } from './write-log.ts';
 
 /** One write of a reconcile. */
@@ -93,7 +94,7 @@ export class WaitingWrites {
     this.#timers.set(key, setTimeout(wake, Math.max(0, Math.ceil(untilMs - this.#now()))).unref());
   }
 
-  /** How many objects of each kind have failed for so long, without those that are refused. */
+  /** How many objects of each kind have failed for so long, without those that are refused, or wait for a budget. */
   failing({ forMs }: { readonly forMs: number }): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     const beforeMs = this.#now() - forMs;
@@ -214,7 +215,8 @@ export class KeyWrites {
     const retryInMs = backoffMs(failures, isRefused ? REFUSED_BACKOFF : BACKOFF, retryAfterMs);
     const nowMs = now();
     const failingSinceMs = failures === 1 ? nowMs : wait.failingSinceMs;
-    const kind = isRefused ? 'change' : 'object';
+    // Another remote may pay for the next one.
+    const kind = isRefused || error instanceof RemoteWritesError ? 'change' : 'object';
     this.waits.set(object, { ...wait, failures, failingSinceMs, untilMs: nowMs + retryInMs, kind });
     onFailure({ key, object, error, retryInMs });
   }

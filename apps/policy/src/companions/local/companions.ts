@@ -160,6 +160,7 @@ export class LocalCompanions {
     const { client, writes, watches } = this.#options;
     const remote = remoteOf(change);
     const write = {
+      key: nameOf(change),
       account: remote,
       isDeletion: isUrgent(change),
       since,

@@ -97,8 +97,17 @@ export class WatchedSets {
     if (this.#api === undefined) throw new Error('the API of the local sets is not known');
     const { reflector, send } = this.#api;
     const isDeletion = change.kind === 'delete';
-    const remote = readOwner((isDeletion ? change.from : change.to).labels, this.sets.domains)?.cluster;
-    const write = { account: remote, isDeletion, since, remote, repairs: remote, event: () => changeEvent(change) };
+    const { name: key, labels } = isDeletion ? change.from : change.to;
+    const remote = readOwner(labels, this.sets.domains)?.cluster;
+    const write = {
+      key,
+      account: remote,
+      isDeletion,
+      since,
+      remote,
+      repairs: remote,
+      event: () => changeEvent(change),
+    };
     try {
       const written = await writes.write(write, (options) => send(change, options));
       if (written !== undefined) reflector.wrote(written);

@@ -45,8 +45,9 @@ export class ImportWrites {
     const remote = cluster !== undefined && remotes.byName.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
-    return payers.pay({ key: keyOf(at), cluster, source }, (account) =>
-      writes.write({ account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
+    const key = keyOf(at);
+    return payers.pay({ key, cluster, source }, (account) =>
+      writes.write({ key, account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
         try {
           return (await imports.write(change, at, () => writer.write(change, at, options)))?.object;
         } catch (error) {
@@ -67,8 +68,9 @@ export class ImportWrites {
     const { exports } = clusters.local;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
-    const write = { isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
-    return payers.pay({ key: keyOf(at), cluster: undefined, source: undefined }, (account) =>
+    const key = keyOf(at);
+    const write = { key, isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
+    return payers.pay({ key, cluster: undefined, source: undefined }, (account) =>
       writes.write({ ...write, account }, async (options) => {
         try {
           const written = await writer.writeConditions(from, conditions, { ...options, namespace });

@@ -41,7 +41,7 @@ export class ChangeWriter {
     const isDeletion = change.kind.startsWith('delete');
     const event = () => this.#eventOf(change);
     const cluster = remote ?? ('to' in change ? change.to : change.from).labels[mirrorClusterLabel];
-    const write = { isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
+    const write = { key, isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
     return payers.pay({ key, cluster, source }, (account) =>
       writes.write({ ...write, account }, async (options) => {
         // Before the request, as the watch may report the deletion before the answer comes.
