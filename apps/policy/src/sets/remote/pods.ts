@@ -213,16 +213,18 @@ function withoutClaim(pod: RemotePod, ip: string): RemotePod | undefined {
   return member && { ...pod, member };
 }
 
-/**
- * One string for equal texts. It keeps all of them: as many as the cluster ever had namespaces and label values, but at most
- * 100,000, as a remote could invent new ones for ever.
- */
+/** Most clusters have fewer namespaces and label values. */
+const MOST_SHARED = 1_000;
+
+/** One string for equal texts, but for those that weren't seen for long: namespaces come and go for years. */
 function interner(): (text: string) => string {
-  const known = new Map<string, string>();
+  let [known, before] = [new Map<string, string>(), new Map<string, string>()];
   return (text) => {
     const found = known.get(text);
     if (found !== undefined) return found;
-    if (known.size < 100_000) known.set(text, text);
-    return text;
+    if (known.size >= MOST_SHARED) [known, before] = [new Map(), known];
+    const shared = before.get(text) ?? text;
+    known.set(shared, shared);
+    return shared;
   };
 }
