@@ -36,7 +36,7 @@ function decided(now: (cluster: string) => Part | undefined) {
     decisions.changedSlices(key, (cluster) => {
       asked.push(cluster);
       return now(cluster);
-    });
+    })?.slices;
   return { decisions, queued, asked, changed };
 }
 

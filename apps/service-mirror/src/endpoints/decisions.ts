@@ -10,6 +10,8 @@ type Kept<P extends Part> = {
   readonly changed: Set<string>;
 };
 
+type ChangedSlices<P> = { readonly slices: readonly DesiredSlice[]; readonly parts: readonly P[] };
+
 /**
  * The queue of keys of merged Services, with the last decision about each. Whatever happens to a key ends its decision, except that
  * endpoints of a cluster change.
@@ -58,9 +60,9 @@ export class Decisions<P extends Part> {
    * What the last decision makes of the endpoints that changed since then.
    *
    * @param partOf the present part of a cluster; undefined if something must be said about it
-   * @returns all slices of the clusters that changed; undefined if the clusters have to decide again
+   * @returns all slices of the clusters that changed, and their parts; undefined if the clusters have to decide again
    */
-  changedSlices(key: string, partOf: (cluster: string) => P | undefined): readonly DesiredSlice[] | undefined {
+  changedSlices(key: string, partOf: (cluster: string) => P | undefined): ChangedSlices<P> | undefined {
     const kept = this.#byKey.get(key);
     if (kept === undefined) return undefined;
     const parts: P[] = [];
@@ -74,6 +76,6 @@ export class Decisions<P extends Part> {
     }
     for (const part of parts) kept.parts.set(part.cluster, part);
     kept.changed.clear();
-    return parts.flatMap(kept.slicesOf);
+    return { slices: parts.flatMap(kept.slicesOf), parts };
   }
 }

@@ -135,15 +135,12 @@ export class ImportReconciler {
   /** As of global Services. */
   async #changeEndpoints(key: string, at: ImportAt, context: KeyContext): Promise<boolean> {
     const { imports, decisions } = this.#options;
-    const parts: Exporter[] = [];
-    const desired = decisions.changedSlices(key, (cluster) => {
-      const part = this.#undisputedPart(cluster, at);
-      if (part !== undefined) parts.push(part);
-      return part;
-    });
-    const [first] = desired ?? [];
+    const changed = decisions.changedSlices(key, (cluster) => this.#undisputedPart(cluster, at));
+    if (changed === undefined) return false;
+    const { slices: desired, parts } = changed;
+    const [first] = desired;
     const owner = first && (isOfHeadless(first) ? imports.import(at.namespace, at.name) : imports.service(at));
-    if (desired === undefined || owner === undefined) return desired?.length === 0;
+    if (owner === undefined) return desired.length === 0;
     const observed = desired.flatMap(
       (to) => imports.slice(namespaceOf({ kind: 'create-slice', to, owner }, at), to.name) ?? [],
     );

@@ -102,15 +102,12 @@ export class ServiceReconciler {
    */
   async #changeEndpoints(key: string, context: KeyContext): Promise<boolean> {
     const { local, decisions, targets } = this.#options;
-    const parts: GlobalParticipant[] = [];
-    const desired = decisions.changedSlices(key, (cluster) => {
-      const part = targets.part(key, cluster);
-      if (part !== undefined) parts.push(part);
-      return part;
-    });
-    const [first] = desired ?? [];
+    const changed = decisions.changedSlices(key, (cluster) => targets.part(key, cluster));
+    if (changed === undefined) return false;
+    const { slices: desired, parts } = changed;
+    const [first] = desired;
     const service = first && local.service(first.labels[serviceNameLabel]!);
-    if (desired === undefined || service === undefined) return desired?.length === 0;
+    if (service === undefined) return desired.length === 0;
     const observed = desired.flatMap(({ name }) => local.slice(name) ?? []);
     const phases = { ...diffSlices(observed, desired, ownerOf(service)), adopted: [] };
     const limits = { isEmptied: false, mayWrite: new Set<Change>(phases.writes) };
