@@ -2,8 +2,11 @@ import { eventually } from '@kube-semaphore/eventually';
 import { describe, expect } from 'vitest';
 import { itWithTwoRemotes as it } from './support/remotes.ts';
 
+const overBudget = 'semaphore_service_mirror_remote_over_budget';
 const left = { remote: 'c2', kind: 'problem', reason: 'over-budget' };
 const over = { remote: 'c2', budget: 'services' };
+/** Of a Service that is global, and not mirrored. */
+const labels = { global: 'true', mirror: 'false' };
 const nameOf = (prefix: string, name: string): string => `${prefix}-default-73736d-${name}`;
 
 describe('a remote with more Services than its limit', () => {
@@ -14,13 +17,13 @@ describe('a remote with more Services than its limit', () => {
     await mirrors.become({ [nameOf('c2', 'a')]: [], [nameOf('c2', 'b')]: [] });
     await sources.add({ name: 'c' });
     await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 1);
-    await eventually(() => mirror.metric('semaphore_service_mirror_remote_over_budget', over), 1);
+    await eventually(() => mirror.metric(overBudget, over), 1);
     await sources.addSlice({ name: 'b-1', service: 'b', endpoints: ['10.4.0.1'] });
     await mirrors.become({ [nameOf('c2', 'a')]: [], [nameOf('c2', 'b')]: ['10.4.0.1'] });
     await sources.remove('services', { name: 'a' });
     await mirrors.become({ [nameOf('c2', 'b')]: ['10.4.0.1'], [nameOf('c2', 'c')]: [] });
     await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 0);
-    expect(await mirror.metric('semaphore_service_mirror_remote_over_budget', over)).toBe(0);
+    expect(await mirror.metric(overBudget, over)).toBe(0);
   });
 
   it('has its parts in global Services counted, apart from other remotes', async ({
@@ -29,7 +32,6 @@ describe('a remote with more Services than its limit', () => {
     mirrors,
     startWithFile,
   }) => {
-    const labels = { global: 'true', mirror: 'false' };
     for (const name of ['a', 'b']) {
       await secondSources.add({ name, labels });
       await secondSources.addSlice({
@@ -50,9 +52,7 @@ describe('a remote with more Services than its limit', () => {
     await sources.add({ name: 'b', labels });
     await sources.addSlice({ name: 'b-1', service: 'b', labels, endpoints: ['10.4.0.2'] });
     await eventually(() => mirror.metric('semaphore_service_mirror_skipped_objects', left), 1);
-    expect(
-      await mirror.metric('semaphore_service_mirror_remote_over_budget', { remote: 'c2-a', budget: 'services' }),
-    ).toBe(0);
+    expect(await mirror.metric(overBudget, { remote: 'c2-a', budget: 'services' })).toBe(0);
     await sources.remove('services', { name: 'm' });
     await mirrors.become({ [a]: ['10.4.0.1', '10.5.0.1'], [b]: ['10.4.0.2', '10.5.0.2'] });
   });
@@ -69,8 +69,7 @@ describe('a remote that causes endless writes', () => {
       }),
     );
     const mirror = await startWithFile({}, { flags: ['-max-remote-writes=1'] });
-    const isOver = (remote: string) =>
-      mirror.metric('semaphore_service_mirror_remote_over_budget', { remote, budget: 'writes' });
+    const isOver = (remote: string) => mirror.metric(overBudget, { remote, budget: 'writes' });
     await eventually(() => isOver('c2'), 1);
     await secondSources.add({ name: 'web' });
     await secondSources.addSlice({ name: 'web-1', service: 'web', endpoints: ['10.5.0.1'] });
@@ -98,7 +97,6 @@ describe('a remote that causes endless writes', () => {
     mirrors,
     startWithFile,
   }) => {
-    const labels = { global: 'true', mirror: 'false' };
     const shared = Array.from({ length: 10 }, (_, i) => `web-${i}`);
     for (const [i, name] of shared.entries())
       for (const [each, network] of [
@@ -116,8 +114,7 @@ describe('a remote that causes endless writes', () => {
     );
     const flags = ['-max-remote-writes=1', '-min-write-interval=1ms'];
     const mirror = await startWithFile({ globalSvcLabelSelector: 'global=true' }, { flags });
-    const isOver = (remote: string) =>
-      mirror.metric('semaphore_service_mirror_remote_over_budget', { remote, budget: 'writes' });
+    const isOver = (remote: string) => mirror.metric(overBudget, { remote, budget: 'writes' });
     await eventually(async () => (await mirrors.slices(nameOf('c2-a', 'alone'))).length, slices.length);
     const attack = { isOn: true };
     const attacking = (async () => {

@@ -57,7 +57,7 @@ describe('TokenBucket', () => {
       { examples: [[{ initial: 0, burst: 1, perSecond: 10 }, 8, 1]] },
     ));
 
-  it('gives a token that is there to whoever reserves it', () => {
+  it('reserves a token that is there without a wait', () => {
     const { bucket } = bucketAt({ initial: 2, burst: 2, perSecond: 4 });
     expect([bucket.reserve(), bucket.reserve(), bucket.reserve(), bucket.reserve()]).toEqual([0, 0, 250, 500]);
   });

@@ -35,7 +35,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes a token, or the next one that nobody has reserved. @returns the milliseconds until it is there; 0: it is */
+  /** Takes a token, or the next one that isn't reserved yet. @returns the milliseconds until it is there; 0: it is */
   reserve(): number {
     this.#fill();
     this.#thousandths -= TOKEN;

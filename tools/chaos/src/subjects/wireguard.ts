@@ -196,15 +196,10 @@ export function nodeOf(dice: Dice, { rotates = false, reached = false } = {}): C
   const port = dice.integer(51_000, 51_003);
   const four = `198.51.100.${10 + i}:${port}`;
   const endpoints = [four, reached ? four : `[2001:db8::${i}]:${port}`];
+  const badEndpoints = reached ? BAD_ENDPOINTS.filter((each) => each !== IN_C3) : BAD_ENDPOINTS;
   const endpoint = dialsOut
     ? null
-    : dice.pick([
-        ...endpoints,
-        ...endpoints,
-        ...endpoints,
-        `203.0.113.${i}:${port}`,
-        dice.pick(reached ? BAD_ENDPOINTS.filter((each) => each !== IN_C3) : BAD_ENDPOINTS),
-      ]);
+    : dice.pick([...endpoints, ...endpoints, ...endpoints, `203.0.113.${i}:${port}`, dice.pick(badEndpoints)]);
   return nodeChange({
     cluster,
     name,
