@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ending, Fault, FaultKind, FaultOf } from './fault.ts';
 
+/** The pieces of a throttled answer in a second. */
+const PIECES = 10;
+
 /** The faults that affect one exchange, and their effect on its bytes. */
 export class ActiveFaults {
   /** Each fault with the bytes of the answer sent before it was set. */
@@ -50,6 +53,17 @@ export class ActiveFaults {
   /** Waits for the sum of the delays. Rejects when the exchange is over. */
   async delayed(what: 'requestMs' | 'chunkMs'): Promise<void> {
     for (const fault of this.of('delay')) await delay(fault[what], undefined, { signal: this.#over });
+  }
+
+  /** A chunk, or its pieces while the answer is throttled, each when its turn comes. Rejects when the exchange is over. */
+  async *paced(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+    for (let rest = chunk; rest.length > 0;) {
+      const [throttle] = this.of('throttle');
+      if (throttle !== undefined) await delay(1_000 / PIECES, undefined, { signal: this.#over });
+      const piece = rest.subarray(0, throttle && Math.ceil(throttle.bytesPerSecond / PIECES));
+      yield piece;
+      rest = rest.subarray(piece.length);
+    }
   }
 
   /** Where and how an answer ends within the next `length` bytes, if it does. */

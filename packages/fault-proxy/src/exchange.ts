@@ -116,9 +116,8 @@ export class Exchange {
 
   /** Sends a body, and ends the exchange early if a fault says so. The caller ends it otherwise. */
   async #send(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    for await (const chunk of body) {
+    for await (const chunk of this.#pieces(body)) {
       await this.faults.flowing('answers');
-      await this.faults.delayed('chunkMs');
       const cut = this.faults.truncation(chunk.length);
       await write(this.#options.response, chunk.subarray(0, cut?.at));
       this.faults.count(cut?.at ?? chunk.length);
@@ -127,6 +126,14 @@ export class Exchange {
       return;
     }
     await this.faults.flowing('answers');
+  }
+
+  async *#pieces(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of body) {
+      await this.faults.flowing('answers');
+      await this.faults.delayed('chunkMs');
+      yield* this.faults.paced(chunk);
+    }
   }
 
   #finish(): void {

@@ -24,6 +24,8 @@ export type Fault =
   | { readonly kind: 'truncate'; readonly after: number | 'mid-event'; readonly by: Ending }
   /** A request is passed on after `requestMs`, and each chunk of its answer after `chunkMs`. */
   | { readonly kind: 'delay'; readonly requestMs: number; readonly chunkMs: number }
+  /** The body of each answer passes slowly and evenly, in ten pieces a second, as over a narrow link. */
+  | { readonly kind: 'throttle'; readonly bytesPerSecond: number }
   /**
    * A Status in the API server's place, in the requested encoding. `retryAfterSeconds` is set in its details
    * and the header. Without a `message`, 403 says that a right is missing. As an `event`, it is the only event of
@@ -50,8 +52,11 @@ export type Fault =
   | { readonly kind: 'empty' }
   /** 307 to the same path below the URL `to`. */
   | { readonly kind: 'redirect'; readonly to: string }
-  /** New connections get a certificate that clients must refuse: of a CA that they don't know, or for another host. */
-  | { readonly kind: 'certificate'; readonly of: 'another CA' | 'another host' };
+  /**
+   * New connections get a certificate that clients must refuse: of a CA that they don't know, for another host, or one that
+   * has expired.
+   */
+  | { readonly kind: 'certificate'; readonly of: 'another CA' | 'another host' | 'the past' };
 
 export type FaultKind = Fault['kind'];
 
@@ -63,5 +68,5 @@ export const canHaveFilter = (kind: FaultKind): boolean => kind !== 'refuse' && 
 
 /** Whether a fault affects open answers. The other faults affect only new requests. */
 export function concernsOpenAnswers({ kind }: Fault): boolean {
-  return ['reset', 'stall', 'truncate', 'delay', 'cut'].includes(kind);
+  return ['reset', 'stall', 'truncate', 'delay', 'throttle', 'cut'].includes(kind);
 }

@@ -33,6 +33,8 @@ export class Identity {
         return issue(await createAuthority('an unknown CA'));
       case 'another host':
         return issue(this.#authority, { dnsNames: ['another-host.example.org'], ips: ['192.0.2.1'] });
+      case 'the past':
+        return issue(this.#authority, { ...OURS, notAfter: new Date(Date.now() - 60_000) });
     }
   }
 
@@ -56,5 +58,9 @@ export class Identity {
 let authorities = 0;
 const nextAuthority = (): Promise<Authority> => createAuthority(`CA ${(authorities += 1)} of a fault proxy`);
 
-const issue = (authority: Authority, names = { dnsNames: ['localhost'], ips: ['127.0.0.1'] }): Promise<Certificate> =>
-  authority.issue({ usage: 'server', commonName: 'fault-proxy', ...names });
+const OURS = { dnsNames: ['localhost'], ips: ['127.0.0.1'] };
+
+const issue = (
+  authority: Authority,
+  request: Partial<Parameters<Authority['issue']>[0]> = OURS,
+): Promise<Certificate> => authority.issue({ usage: 'server', commonName: 'fault-proxy', ...request });

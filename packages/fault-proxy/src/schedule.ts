@@ -30,6 +30,7 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
     by: dice.pick(['reset', 'close', 'clean']),
   }),
   delay: (dice) => ({ kind: 'delay', requestMs: dice.integer(0, 200), chunkMs: dice.integer(0, 200) }),
+  throttle: (dice) => ({ kind: 'throttle', bytesPerSecond: dice.pick([1_000, 10_000, 100_000]) }),
   answer: (dice) => ({
     kind: 'answer',
     status: dice.pick([401, 403, 410, 429, 500, 503]),
@@ -43,7 +44,7 @@ const makers: { readonly [K in FaultKind]: (dice: Dice) => FaultOf<K> } = {
   cut: (dice) => ({ kind: 'cut', everyMs: dice.integer(20, 500), by: dice.pick(['reset', 'close', 'clean']) }),
   empty: () => ({ kind: 'empty' }),
   redirect: () => ({ kind: 'redirect', to: 'https://127.0.0.1:1' }),
-  certificate: (dice) => ({ kind: 'certificate', of: dice.pick(['another CA', 'another host']) }),
+  certificate: (dice) => ({ kind: 'certificate', of: dice.pick(['another CA', 'another host', 'the past']) }),
 };
 
 /** Every kind of fault. */

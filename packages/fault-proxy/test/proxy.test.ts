@@ -294,6 +294,27 @@ it('delays a request, and each chunk of an answer', async () => {
   expect(performance.now() - creating).toBeGreaterThan(99);
 });
 
+it('throttles the bodies of answers, and open ones, too', async () => {
+  const stream = await watch();
+  await proxy.set({ kind: 'throttle', bytesPerSecond: 1_000 });
+  const started = performance.now();
+  await create('a');
+  const { object } = (await stream.next())!;
+  expect(object.metadata.name).toBe('a');
+  // Each piece of 100 bytes comes after a pause of 100 ms; a timer may fire a millisecond early.
+  const pieces = Math.ceil(JSON.stringify({ type: 'ADDED', object }).length / 100);
+  expect(performance.now() - started).toBeGreaterThan(pieces * 99);
+});
+
+it('sends the rest at once when it throttles no more', async () => {
+  await createPod(cluster.admin, pod({ name: 'a', sizeBytes: 100_000 }));
+  const undo = await proxy.set({ kind: 'throttle', bytesPerSecond: 1_000 });
+  const body = text(await open(through, 'GET', pods, asked(json)));
+  expect(await outcomeNow(body)).toBe('pending');
+  await undo();
+  expect((await body).length).toBeGreaterThan(100_000);
+});
+
 describe('answer', () => {
   it.each([
     { status: 401, reason: 'Unauthorized' },
@@ -429,6 +450,7 @@ describe('certificate', () => {
   it.each([
     { of: 'another CA', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
     { of: 'another host', code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    { of: 'the past', code: 'CERT_HAS_EXPIRED' },
   ] as const)('is one of $of for new connections', async ({ of, code }) => {
     const event = (await watch()).next();
     event.catch(() => {}); // it ends with the proxy

@@ -42,7 +42,7 @@ export async function chaos(
     const expectations = { foreign, untimelyWrites: untimelyWritesIn(world), timeoutMs, say };
     let violations = await judge(stage, expectations);
     let rounds = 0;
-    let most: Usage = { residentMb: 0, files: 0 };
+    let most: Usage = { residentMb: 0, files: 0, timers: 0 };
     for (const round of script) {
       if (violations.length > 0 || !goesOn(rounds)) break;
       for (const step of round) await stage.perform(step);
@@ -57,8 +57,12 @@ export async function chaos(
       }
       const usages = await Promise.all(stage.programs.map(usageOf));
       say(`round ${rounds}: as it must be; ${usages.map(({ residentMb }) => `${residentMb} MB`).join(' and ')}`);
-      for (const { residentMb, files } of usages)
-        most = { residentMb: Math.max(most.residentMb, residentMb), files: Math.max(most.files, files) };
+      for (const { residentMb, files, timers } of usages)
+        most = {
+          residentMb: Math.max(most.residentMb, residentMb),
+          files: Math.max(most.files, files),
+          timers: Math.max(most.timers, timers),
+        };
     }
     return {
       rounds,

@@ -15,11 +15,11 @@ const PROBE_MS = 200;
 /** A person who waits is told so often what for. */
 const SAY_MS = 20_000;
 
-/** More than this is a leak: usual are 100 MB, and 40 files. */
-const MOST = { residentMb: 400, files: 200 };
-
 /** What a replica uses. */
-export type Usage = { readonly residentMb: number; readonly files: number };
+export type Usage = { readonly residentMb: number; readonly files: number; readonly timers: number };
+
+/** More than this is a leak: usual are 100 MB, 40 files and 20 timers. */
+const MOST: Usage = { residentMb: 400, files: 200, timers: 100 };
 
 export type Expectations = {
   /** The versions of foreign objects from the beginning. */
@@ -70,9 +70,10 @@ export async function judge(
   for (const [nth, program] of programs.entries()) {
     const { status, body } = await program.get('/healthz');
     if (status !== 200) found.push(`replica ${nth}: /healthz is ${status}: ${body}`);
-    const { residentMb, files } = await usageOf(program);
-    if (residentMb > MOST.residentMb || files > MOST.files)
-      found.push(`replica ${nth} has ${residentMb} MB and ${files} files`);
+    const usage = await usageOf(program);
+    const { residentMb, files, timers } = usage;
+    if (Object.entries(usage).some(([what, used]) => used > MOST[what as keyof Usage]))
+      found.push(`replica ${nth} has ${residentMb} MB, ${files} files and ${timers} timers`);
     const errors = program.log().filter(({ level }) => level === 'error' || level === 'fatal');
     found.push(...errors.map((line) => `replica ${nth} logged ${JSON.stringify(line)}`));
   }
@@ -169,9 +170,13 @@ export function untimelyWritesIn({
   };
 }
 
-/** The memory and the open files of a program. */
-export async function usageOf({ pid }: Program): Promise<Usage> {
-  const [status, files] = await Promise.all([readFile(`/proc/${pid}/status`, 'utf8'), readdir(`/proc/${pid}/fd`)]);
+/** What a program uses: of timers, those that keep it alive. */
+export async function usageOf({ pid, metric }: Program): Promise<Usage> {
+  const [status, files, timers] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readdir(`/proc/${pid}/fd`),
+    metric('nodejs_active_resources', { type: 'Timeout' }),
+  ]);
   const [, kb] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
-  return { residentMb: Math.round(Number(kb) / 1_024), files: files.length };
+  return { residentMb: Math.round(Number(kb) / 1_024), files: files.length, timers: timers ?? 0 };
 }

@@ -74,7 +74,7 @@ function render(app: App, seed: number, { rounds, minutes, counts, most, violati
   return [
     `${app}, seed ${seed}: ${rounds} rounds in ${minutes.toFixed(1)} minutes, ${violations.length} violations`,
     ...events,
-    `  at most ${most.residentMb} MB and ${most.files} open files per replica`,
+    `  at most ${most.residentMb} MB, ${most.files} open files and ${most.timers} timers per replica`,
     ...violations.map((each) => `  VIOLATION ${each}`),
   ].join('\n');
 }

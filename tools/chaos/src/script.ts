@@ -77,8 +77,10 @@ export function* script(
         return { do: 'fault', cluster: dice.pick(names), step: faults.next().value };
       case 'kill':
         return { do: 'kill', replica: dice.integer(0, 1) };
-      case 'freeze':
-        return { do: 'freeze', replica: dice.integer(0, 1), ms: dice.pick([dice.integer(100, 3_000), 20_000]) };
+      case 'freeze': {
+        const short = dice.integer(100, 3_000);
+        return { do: 'freeze', replica: dice.integer(0, 1), ms: dice.pick([short, short, 20_000, 60_000]) };
+      }
       case 'down':
         return { do: 'down', cluster: dice.pick(names), ms: dice.integer(0, 5_000) };
       case 'restore':

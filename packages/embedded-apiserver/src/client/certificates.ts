@@ -11,6 +11,8 @@ type CertificateRequest = {
   readonly dnsNames?: readonly string[];
   /** IPv4 and IPv6 addresses, without brackets or zones. */
   readonly ips?: readonly string[];
+  /** Default: in a year. */
+  readonly notAfter?: Date;
 };
 
 /** A certificate and its private key (PKCS #8), both PEM. */
@@ -19,7 +21,7 @@ export type Certificate = { readonly certPem: string; readonly keyPem: string };
 /** A certificate authority in memory. */
 export type Authority = {
   readonly caPem: string;
-  /** A leaf certificate with a new P-256 key, valid from an hour ago for a year. */
+  /** A leaf certificate with a new P-256 key, valid from an hour ago. */
   issue(request: CertificateRequest): Promise<Certificate>;
   /** Another CA, which this one signs. */
   intermediate(commonName: string): Promise<Authority>;
@@ -54,13 +56,13 @@ async function authorityOf(ca: Party, issuer: Party, options: AuthorityOptions):
       new x509.BasicConstraintsExtension(true, undefined, true),
       new x509.KeyUsagesExtension(keyCertSign | cRLSign, true),
     ]),
-    async issue({ usage, commonName: user, organizations = [], dnsNames = [], ips = [] }) {
+    async issue({ usage, commonName: user, organizations = [], dnsNames = [], ips = [], notAfter }) {
       const leaf = await party(user, organizations);
       const names = [
         ...dnsNames.map((value) => ({ type: 'dns', value }) as const),
         ...ips.map((value) => ({ type: 'ip', value }) as const),
       ];
-      const certPem = await certificate(leaf, ca, options, [
+      const certPem = await certificate(leaf, ca, { ...options, notAfter }, [
         new x509.KeyUsagesExtension(digitalSignature, true),
         new x509.ExtendedKeyUsageExtension([usage === 'server' ? serverAuth : clientAuth]),
         ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
@@ -91,7 +93,7 @@ async function party(commonName: string, organizations: readonly string[] = []):
 async function certificate(
   subject: Party,
   issuer: Party,
-  { keyIdentifiers = true }: AuthorityOptions,
+  { keyIdentifiers = true, notAfter }: AuthorityOptions & { readonly notAfter?: Date | undefined },
   extensions: readonly Extension[],
 ): Promise<string> {
   const x509 = await loadX509();
@@ -101,7 +103,7 @@ async function certificate(
     issuer: issuer.name,
     // From an hour ago, because the clock of a virtual machine may step back before the first handshake.
     notBefore: new Date(now - HOUR_MS),
-    notAfter: new Date(now + YEAR_MS),
+    notAfter: notAfter ?? new Date(now + YEAR_MS),
     publicKey: subject.keys.publicKey,
     signingKey: issuer.keys.privateKey,
     signingAlgorithm: algorithm,
