@@ -17,6 +17,7 @@ export type Counts = ReadonlyMap<string, ScriptCounts>;
 export class BlockCounters {
   readonly #session = new Session();
   readonly #isUnderTest: (url: string) => boolean;
+  #isStopped = false;
 
   constructor(isUnderTest = (url: string): boolean => UNDER_TEST.test(url)) {
     this.#isUnderTest = isUnderTest;
@@ -27,6 +28,7 @@ export class BlockCounters {
 
   /** What ran since the last call, which takes 1 to 3 ms. */
   take(): Counts {
+    if (this.#isStopped) throw new Error('nothing is counted any more: read one parser in a process, chosen by -t');
     const taken = new Map<string, ScriptCounts>();
     // A session with its own thread calls back before this returns.
     this.#session.post('Profiler.takePreciseCoverage', (error, answer) => {
@@ -36,7 +38,9 @@ export class BlockCounters {
     return taken;
   }
 
+  /** Code is fast again, and no block is counted any more. */
   stop(): void {
+    this.#isStopped = true;
     this.#session.post('Profiler.stopPreciseCoverage');
     this.#session.disconnect();
   }

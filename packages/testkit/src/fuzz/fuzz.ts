@@ -50,7 +50,8 @@ const counters = process.env['FUZZ_SMALL'] === undefined ? undefined : new Block
 
 /**
  * Reads mutated inputs. In CI, the same each time: 8 of all sizes, and {@link SMALL_RUNS} small ones. With FUZZ_SECONDS or
- * FUZZ_RUNS, others of all sizes; with FUZZ_SMALL too, small ones that follow coverage, and it prints what it reached.
+ * FUZZ_RUNS, others of all sizes; with FUZZ_SMALL too, small ones that follow coverage, and it prints what it reached. If that takes
+ * longer than FUZZ_SECONDS, the rest of FUZZ_RUNS is mutated from what it has found, without counting.
  *
  * The error says how to read the input again: by its number in FUZZ_SEED, or a small one as FUZZ_INPUT.
  *
@@ -93,17 +94,34 @@ async function readAllSizes(target: FuzzTarget, { seed, most, until, usualMs }: 
 }
 
 async function follow(target: FuzzTarget, by: BlockCounters, limits: Limits): Promise<number> {
-  const { seed, usualMs, ...rest } = limits;
+  const { seed, usualMs, most, until } = limits;
   const read = (input: Buffer): void => readSmall(target, input, usualMs);
-  const began = process.cpuUsage();
-  const found = await guided({ ...target, ...rest, read, counters: by, dice: new Dice(seed) });
-  const { user, system } = process.cpuUsage(began);
-  const rate = Math.round((found.runs * 1e6) / (user + system));
+  const dice = new Dice(seed);
+  const rateOf = stopwatch();
+  const found = await guided({ ...target, most, until, read, counters: by, dice });
   process.stdout.write(
-    `${found.runs} inputs, ${rate} per second of CPU time; the seeds reach ${found.seedBlocks} blocks, ` +
-      `all ${found.blocks}, which makes ${found.corpus} inputs to mutate\n`,
+    `${found.runs} inputs, ${rateOf(found.runs)} per second of CPU time; the seeds reach ${found.seedBlocks} blocks, ` +
+      `all ${found.blocks}, which makes ${found.corpus.length} inputs to mutate\n`,
   );
-  return found.runs;
+  const rest = Number.isFinite(most) ? most - found.runs : 0;
+  if (rest === 0) return found.runs;
+  by.stop();
+  const restRateOf = stopwatch();
+  for (let run = 0; run < rest; run++) {
+    read(target.mutate(dice.pick(found.corpus), dice, 0));
+    if (run % SMALL_RUNS === 0) await breathe();
+  }
+  process.stdout.write(`${rest} more inputs, ${restRateOf(rest)} per second of CPU time\n`);
+  return most;
+}
+
+/** Tells how many of something there were in a second of CPU time from now on. */
+function stopwatch(): (count: number) => number {
+  const began = process.cpuUsage();
+  return (count) => {
+    const { user, system } = process.cpuUsage(began);
+    return Math.round((count * 1e6) / (user + system));
+  };
 }
 
 async function readManySmall(target: FuzzTarget, usualMs: number): Promise<void> {

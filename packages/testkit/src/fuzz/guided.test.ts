@@ -50,6 +50,6 @@ it('counts the blocks that the seeds reach, and all that are reached', async () 
   const mutate = (seed: Buffer): Buffer => Buffer.concat([seed, Buffer.from('a')]);
   const options = { mutate, read, counters, dice: new Dice(1), most: 3, until: Infinity };
   const found = await guided({ ...options, seeds: [Buffer.from('aaaa')] });
-  expect(found).toMatchObject({ runs: 3, corpus: 2 });
+  expect([found.runs, found.corpus.map(String)]).toEqual([3, ['aaaa', 'aaaaa']]);
   expect(found.blocks).toBeGreaterThan(found.seedBlocks);
 });

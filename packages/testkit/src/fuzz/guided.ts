@@ -18,8 +18,8 @@ export type GuidedOptions = {
 
 export type Guided = {
   readonly runs: number;
-  /** How many inputs are mutated in the end, with the seeds. */
-  readonly corpus: number;
+  /** The inputs that are mutated in the end, with the seeds. */
+  readonly corpus: readonly Buffer[];
   /** How many blocks of code ran, by the seeds alone and by all. */
   readonly seedBlocks: number;
   readonly blocks: number;
@@ -65,5 +65,5 @@ export async function guided(options: GuidedOptions): Promise<Guided> {
     // vitest gives up on a worker that is silent for a minute.
     await breathe();
   }
-  return { runs, corpus: corpus.length, seedBlocks: reached.blocksIn(countsOf(seeds)), blocks: reached.blocks };
+  return { runs, corpus, seedBlocks: reached.blocksIn(countsOf(seeds)), blocks: reached.blocks };
 }
