@@ -76,7 +76,7 @@ export class ServiceMirror {
     const own = { name: settings.local.name, client };
     const both = { ...input, client, enqueueAll: () => this.#enqueueAll() };
     const zones = new LocalZones(both);
-    const properties = new ClusterPropertyObjects(both);
+    const properties = new ClusterPropertyObjects({ ...both, enqueueAll: () => this.#enqueueAllSoon() });
     this.#properties = properties;
     const drains = new LocalDrains(both);
     this.#drains = drains;
@@ -102,7 +102,7 @@ export class ServiceMirror {
       prepare: async (running) => {
         await Promise.all([
           mirrors.clusters.readServiceRanges(running),
-          properties.read(own, running),
+          properties.readLocal(own, running),
           drains.read(running),
           tunnels.read(running),
           input.inventory?.applied,
@@ -223,8 +223,9 @@ export class ServiceMirror {
     ]);
   }
 
+  /** Whoever doesn't lead decides nothing, so it knows of none. */
   #ordered(): readonly OrderedService[] {
-    return [...this.#mirrors.ordered, ...(this.#mcs?.ordered ?? [])];
+    return this.#input.leadership.isLeader ? [...this.#mirrors.ordered, ...(this.#mcs?.ordered ?? [])] : [];
   }
 
   #enqueueOf(remote: string): void {
@@ -235,6 +236,12 @@ export class ServiceMirror {
   #enqueueAll(): void {
     this.#mirrors.enqueueAll();
     this.#mcs?.enqueueAll();
+  }
+
+  /** The same, but once for all remotes that ask for it as they start. */
+  #enqueueAllSoon(): void {
+    this.#mirrors.enqueueAllSoon();
+    this.#mcs?.enqueueAllSoon();
   }
 }
 

@@ -24,7 +24,7 @@ const it = itOnClusters
         }),
   )
   /** The flags of a replica that also imports what c2 exports from `default`. */
-  .extend('importing', async ({ local, remote, accounts }): Promise<MirrorFlags> => {
+  .extend('importing', { scope: 'file' }, async ({ local, remote, accounts }): Promise<MirrorFlags> => {
     for (const cluster of [local, remote])
       for (const crd of deployedCrds('service-mirror/mcs')) await cluster.defineResource(crd);
     await deployComponent(local, folders.local, folders.mcs);
@@ -42,6 +42,13 @@ const it = itOnClusters
     );
     const inFile = ['svc-prefix', 'target-kube-config', 'label-selector', 'mirror-ns', 'allowed-pod-cidrs'];
     return { config, ...Object.fromEntries(inFile.map((flag) => [flag, undefined])) };
+  })
+  /** c2 exports `web`, until the end of the test. */
+  .extend('exportWeb', ({ remote }, { onCleanup }) => async (annotations: Readonly<Record<string, string>> = {}) => {
+    const [apiVersion, kind] = ['multicluster.x-k8s.io/v1beta1', 'ServiceExport'];
+    const path = `/apis/${apiVersion}/namespaces/default/serviceexports`;
+    await remote.admin.create(path, { apiVersion, kind, metadata: { name: 'web', annotations } });
+    onCleanup(() => remote.admin.delete(`${path}/web`));
   })
   /** Before the local cluster: it records what a replica sends. */
   .extend('line', async ({ local }, { onCleanup }) => {
@@ -91,9 +98,9 @@ describe('two replicas', () => {
     mirrors,
     history,
     local,
-    remote,
     candidate,
     importing,
+    exportWeb,
     line,
     startReplica,
   }) => {
@@ -102,12 +109,7 @@ describe('two replicas', () => {
     const second = await startReplica(await line.kubeconfig(candidate), { ...longLease, ...importing });
     await sources.add(web);
     await sources.addSlice(slice('web-a', '10.4.0.1'));
-    const [apiVersion, kind] = ['multicluster.x-k8s.io/v1beta1', 'ServiceExport'];
-    await remote.admin.create(`/apis/${apiVersion}/namespaces/default/serviceexports`, {
-      apiVersion,
-      kind,
-      metadata: { name: web.name },
-    });
+    await exportWeb();
     await mirrors.become({ [mirror]: ['10.4.0.1'] });
     await eventually(() => imported(local), ['10.4.0.1']);
     await eventually(() => second.metric('semaphore_service_mirror_mcs_imports', {}), 1);
@@ -184,6 +186,25 @@ describe('two replicas', () => {
 });
 
 describe('a replica that cannot renew its Lease', () => {
+  it('says nothing of who answers any more', async ({
+    sources,
+    candidate,
+    importing,
+    exportWeb,
+    line,
+    startReplica,
+  }) => {
+    const replica = await startReplica(await line.kubeconfig(candidate), importing);
+    await sources.add(web);
+    await sources.addSlice(slice('web-a', '10.4.0.1'));
+    await exportWeb({ 'semaphore.uw.io/cluster-order': 'c2; *' });
+    const best = () => replica.metric('semaphore_service_mirror_ordered_services', { answers: 'best' });
+    await eventually(best, 1);
+    await line.set({ kind: 'answer', status: 500 }, { target: /\/leases\// });
+    await replica.logged('stopped leading');
+    await eventually(best, 0);
+  });
+
   it('stops leading and writing, and continues when it can renew', async ({
     sources,
     mirrors,

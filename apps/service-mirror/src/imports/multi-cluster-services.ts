@@ -16,7 +16,7 @@ import { ImportWrites } from './local/import-writes.ts';
 import { plannedImportWrites } from '../services/local/planned-writes.ts';
 import { type OrderedService, RoutingStates } from '../endpoints/routing-states.ts';
 import { Decisions } from '../endpoints/decisions.ts';
-import { Payers } from '../endpoints/local/payers.ts';
+import { Accounts } from '../endpoints/local/accounts.ts';
 import type { Exporter } from './desired/import.ts';
 import type { RemoteSettings } from '../config/settings.ts';
 import type { LocalCounts } from '../metrics/local-counts.ts';
@@ -42,7 +42,7 @@ export class MultiClusterServices implements Feature {
   readonly #states = new RoutingStates();
   readonly #imports: LocalImports;
   readonly #clusters: McsClusters;
-  readonly #payers: Payers;
+  readonly #accounts: Accounts;
   readonly #reconciler: ImportReconciler;
 
   constructor(options: MultiClusterServicesOptions) {
@@ -66,11 +66,11 @@ export class MultiClusterServices implements Feature {
     const clusters = new McsClusters({ ...options, queue, imports });
     this.#imports = imports;
     this.#clusters = clusters;
-    const payers = new Payers({
+    const accounts = new Accounts({
       remotes: remotes.byName,
       sharersOf: (key) => clusters.remotesOf(parseImportKey(key)!),
     });
-    this.#payers = payers;
+    this.#accounts = accounts;
     const writer = new ImportWriter(client);
     this.#reconciler = new ImportReconciler({
       ...options,
@@ -79,7 +79,7 @@ export class MultiClusterServices implements Feature {
       imports,
       clusters,
       families: () => sources.families,
-      writes: new ImportWrites({ writes, writer, imports, clusters, remotes, payers }),
+      writes: new ImportWrites({ writes, writer, imports, clusters, remotes, accounts }),
     });
   }
 
@@ -102,12 +102,17 @@ export class MultiClusterServices implements Feature {
   }
 
   reconcile(key: string, context: KeyContext): Promise<void> {
-    return this.#payers.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
+    return this.#accounts.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
   }
 
   /** @param since as `ReconcileContext.since` */
   enqueueAll(since?: number): void {
     this.#queue.enqueue(this.keys(), since);
+  }
+
+  /** The same, as `LeaderQueue.enqueueAll`. */
+  enqueueAllSoon(): void {
+    this.#queue.enqueueAll(() => this.keys());
   }
 
   /** Enqueues all imports that a cluster exports to. */

@@ -25,7 +25,7 @@ import {
 import { conditionChange, conflictReasons } from './desired/conditions.ts';
 import type { Decisions } from '../endpoints/decisions.ts';
 import type { Decision } from '../endpoints/desired/merged/decision.ts';
-import { sourceOf } from '../endpoints/local/payers.ts';
+import { sourceOf } from '../endpoints/local/accounts.ts';
 import { diffSlices, ownerOf } from '../endpoints/desired/diff/slices.ts';
 import { isFallback } from '../endpoints/desired/routing/in-role.ts';
 import { type ExportPart, forbiddenNamespace, forbiddenPart, gatedPart } from './desired/export-part.ts';

@@ -22,7 +22,7 @@ import type { QueueMetrics } from '../metrics/queue.ts';
 import type { Plan } from '../plan.ts';
 import { askedNames } from './desired/asked-names.ts';
 import { Decisions } from '../endpoints/decisions.ts';
-import { Payers } from '../endpoints/local/payers.ts';
+import { Accounts } from '../endpoints/local/accounts.ts';
 import type { GlobalParticipant } from './desired/globals/service.ts';
 import { ChangeWriter } from './local/change-writer.ts';
 import { missingNamespace, type NamespaceCheck, warnOfMissingNamespace } from './local/mirror-namespace.ts';
@@ -70,7 +70,7 @@ export class Mirrors implements Feature {
   readonly #keys: ServiceKeys;
   readonly #writer: ObjectWriter;
   readonly #namespace: NamespaceCheck;
-  readonly #payers: Payers;
+  readonly #accounts: Accounts;
   readonly #reconciler: ServiceReconciler;
   /** Asks DNS, at most once in ten seconds. */
   readonly names: () => Promise<readonly ResolvedName[]>;
@@ -92,9 +92,9 @@ export class Mirrors implements Feature {
     });
     const keys = new ServiceKeys({ ...options, local });
     const clusters = new SourceClusters({ ...options, local, keys, queue });
-    const payers = new Payers({ remotes: remotes.byName, sharersOf: (key) => clusters.remotesOfGlobal(key) });
-    this.#payers = payers;
-    const changes = new ChangeWriter({ payers, writes, writer, local, gaps });
+    const accounts = new Accounts({ remotes: remotes.byName, sharersOf: (key) => clusters.remotesOfGlobal(key) });
+    this.#accounts = accounts;
+    const changes = new ChangeWriter({ accounts, writes, writer, local, gaps });
     this.#reconciler = new ServiceReconciler({
       local,
       keys,
@@ -134,12 +134,17 @@ export class Mirrors implements Feature {
   }
 
   reconcile(key: string, context: KeyContext): Promise<void> {
-    return this.#payers.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
+    return this.#accounts.during(key, context.writes, () => this.#reconciler.reconcile(key, context));
   }
 
   /** Without the local objects, nothing can be decided. @param since as `ReconcileContext.since` */
   enqueueAll(since?: number): void {
     if (this.local.isSynced()) this.#queue.enqueue(this.clusters.allKeys(), since);
+  }
+
+  /** The same, as `LeaderQueue.enqueueAll`. */
+  enqueueAllSoon(): void {
+    if (this.local.isSynced()) this.#queue.enqueueAll(() => this.clusters.allKeys());
   }
 
   /** Enqueues all Services of a cluster. */

@@ -13,7 +13,7 @@ import type { LocalObjects } from './local/objects.ts';
 import { leftBehind } from './desired/left-behind.ts';
 import type { Decisions } from '../endpoints/decisions.ts';
 import type { Decision } from '../endpoints/desired/merged/decision.ts';
-import { sourceOf } from '../endpoints/local/payers.ts';
+import { sourceOf } from '../endpoints/local/accounts.ts';
 import type { GlobalParticipant } from './desired/globals/service.ts';
 import { serviceNameLabel } from '../names.ts';
 import { nameOwnership } from './desired/name-ownership.ts';
@@ -88,10 +88,10 @@ export class ServiceReconciler {
     const { writes } = context;
     if (await this.#changeEndpoints(key, context)) return;
     const phases = this.#phases(key);
+    if (phases.isGone) keys.forgetSeen(key);
     if (phases.decision !== undefined) decisions.keep(key, phases.decision);
     await this.#carryOut(phases, { key, parts: phases.parts, ...context });
     if (writes.unwritten.length > 0) decisions.forget(key);
-    if (phases.isGone) keys.forgetSeen(key);
     clusters.diagnose(key, [...phases.diagnostics, ...writes.unwritten.flatMap((each) => problemsOf(key, each))]);
   }
 

@@ -158,7 +158,7 @@ const reportsFor = (remote: string, nodes: ReadonlyMap<string, Announcer>): Repo
     }),
   );
 
-/** Names are at most 200 per report, of five for each: a list of the first ones. */
+/** Five reports of 200 names each would be too long: the first ones are named. */
 const MOST_NAMED = 10;
 
 function diagnosticsOf({ silent, isRemote }: Verdict): readonly Diagnostic[] {

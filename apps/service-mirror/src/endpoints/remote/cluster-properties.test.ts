@@ -67,6 +67,21 @@ describe('ClusterPropertyObjects', () => {
     expect(objects.found).toEqual(new Map());
   });
 
+  it('asks the local cluster until it answers, as exports may be for some properties only', async () => {
+    const { objects, answer, c2 } = ofC2();
+    answer.mockRejectedValueOnce(new KubeApiError('busy', { status: 503 }));
+    answer.mockResolvedValueOnce([['region', 'eu']]);
+    await objects.readLocal({ ...c2, name: 'c1' }, running);
+    expect(objects.found).toEqual(new Map([['c1', new Map([['region', 'eu']])]]));
+  });
+
+  it('takes a refusal of the local cluster for an answer', async () => {
+    const { objects, answer, c2 } = ofC2();
+    answer.mockRejectedValueOnce(new KubeApiError('no', { status: 403 }));
+    await objects.readLocal({ ...c2, name: 'c1' }, running);
+    expect(objects.found).toEqual(new Map([['c1', new Map()]]));
+  });
+
   it('keeps a hundred of those that a cluster has', async () => {
     const { objects, answer, c2 } = ofC2();
     answer.mockResolvedValueOnce(Array.from({ length: 400 }, (_, i) => [`p${i}`, 'a'] as const));
@@ -88,6 +103,7 @@ describe('ClusterPropertyObjects', () => {
   it('asks nothing if no Service can have an order', async () => {
     const { objects, answer, c2 } = ofC2({});
     await objects.read(c2, running);
+    await objects.readLocal(c2, running);
     expect(answer).not.toHaveBeenCalled();
   });
 });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isStatus, type KubeClient, type RunOptions } from '@kube-semaphore/kube-client';
 import { Codec, clusterPropertyKind } from '@kube-semaphore/kube-objects';
-import { everyPeriod, type Remotes } from '@kube-semaphore/multicluster';
+import { everyPeriod, type Remotes, untilAnswered } from '@kube-semaphore/multicluster';
 import { compareText } from '@kube-semaphore/naming';
 import type { Logger } from '@kube-semaphore/runtime';
 import type { RemoteSettings, Settings } from '../../config/settings.ts';
@@ -46,7 +46,20 @@ export class ClusterPropertyObjects {
     return this.#found;
   }
 
-  /** Reads those of a cluster once, before anything of it is decided. One that doesn't answer in time is no reason to wait. */
+  /**
+   * Reads those of the local cluster before anything is decided: which exports are for us is read from them once, and unknown is not
+   * none.
+   *
+   * @throws the signal's reason
+   */
+  async readLocal(cluster: Cluster, running: RunOptions): Promise<void> {
+    if (!this.#isUsed) return;
+    const { log } = this.#options;
+    const onFailure = (error: unknown): void => log.warn({ error }, 'can not read ClusterProperties, trying again');
+    await untilAnswered(() => this.#ask(cluster, running), { ...running, onFailure });
+  }
+
+  /** Reads those of a remote once, before anything of it is decided. One that doesn't answer in time is no reason to wait. */
   async read(cluster: Cluster, { signal }: RunOptions): Promise<void> {
     if (this.#isUsed) await this.#read(cluster, { signal: AbortSignal.any([signal, AbortSignal.timeout(FIRST_MS)]) });
   }
@@ -61,17 +74,27 @@ export class ClusterPropertyObjects {
     return global !== undefined || mcs !== undefined;
   }
 
-  /** A failure changes nothing. Without the About API, or the right to list its objects, a cluster has none. */
-  async #read({ name: cluster, client }: Cluster, running: RunOptions): Promise<void> {
+  /** A failure changes nothing. */
+  async #read(cluster: Cluster, running: RunOptions): Promise<void> {
+    try {
+      await this.#ask(cluster, running);
+    } catch (error) {
+      this.#options.log.debug({ cluster: cluster.name, error }, 'ClusterProperties not read');
+    }
+  }
+
+  /** Without the About API, or the right to list its objects, a cluster has none. */
+  async #ask({ name, client }: Cluster, running: RunOptions): Promise<void> {
     try {
       const { items } = await client.list(codec, { ...running, limit: PAGE });
       this.#set(
-        cluster,
+        name,
         items.map(({ metadata, spec }) => [metadata.name, spec.value] as const),
       );
     } catch (error) {
-      this.#options.log.debug({ cluster, error }, 'ClusterProperties not read');
-      if (isStatus(error, 403) || isStatus(error, 404)) this.#set(cluster, []);
+      if (!isStatus(error, 403) && !isStatus(error, 404)) throw error;
+      this.#options.log.debug({ cluster: name, error }, 'no ClusterProperties');
+      this.#set(name, []);
     }
   }
 

@@ -7,7 +7,7 @@ import type { Identity } from '../../endpoints/desired/observed.ts';
 import type { SourceSlice } from '../../endpoints/desired/source.ts';
 import { importClusterLabel, importKey } from '../../names.ts';
 import type { McsClusters } from '../remote/exporters.ts';
-import type { Payers } from '../../endpoints/local/payers.ts';
+import type { Accounts } from '../../endpoints/local/accounts.ts';
 import type { ImportAt, LocalImports } from './imports.ts';
 import type { ImportWriter } from './import-writer.ts';
 
@@ -16,11 +16,11 @@ export type ImportWritesOptions = {
   readonly writer: ImportWriter;
   readonly imports: LocalImports;
   readonly clusters: Pick<McsClusters, 'local'>;
-  readonly payers: Pick<Payers, 'pay'>;
+  readonly accounts: Pick<Accounts, 'charge'>;
   readonly remotes: Pick<Remotes<RemoteSettings>, 'byName'>;
 };
 
-/** `source`: as in `Payers`. */
+/** `source`: as in `Accounts`. */
 type Due = {
   readonly at: ImportAt;
   readonly since: number | undefined;
@@ -40,13 +40,13 @@ export class ImportWrites {
     change: ImportChange,
     { at, since, source }: Due,
   ): Promise<Service | EndpointSlice | ServiceImport | undefined> {
-    const { writes, writer, imports, remotes, payers } = this.#options;
+    const { writes, writer, imports, remotes, accounts } = this.#options;
     const cluster = clusterOf(change);
     const remote = cluster !== undefined && remotes.byName.has(cluster) ? cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => ({ event: EVENTS[change.kind], facts: factsOf(change, at) });
     const key = keyOf(at);
-    return payers.pay({ key, cluster, source }, (account) =>
+    return accounts.charge({ key, cluster, source }, (account) =>
       writes.write({ key, account, isDeletion, since, remote, repairs: undefined, event }, async (options) => {
         try {
           return (await imports.write(change, at, () => writer.write(change, at, options)))?.object;
@@ -64,13 +64,13 @@ export class ImportWrites {
     conditions: readonly Condition[],
     { at }: Pick<Due, 'at'>,
   ): Promise<ServiceExport | undefined> {
-    const { writes, writer, clusters, payers } = this.#options;
+    const { writes, writer, clusters, accounts } = this.#options;
     const { exports } = clusters.local;
     const { namespace, name } = at;
     const event = () => ({ event: 'export status updated', facts: { export: `${namespace}/${name}` } });
     const key = keyOf(at);
     const write = { key, isDeletion: false, since: undefined, remote: undefined, repairs: undefined, event };
-    return payers.pay({ key, cluster: undefined, source: undefined }, (account) =>
+    return accounts.charge({ key, cluster: undefined, source: undefined }, (account) =>
       writes.write({ ...write, account }, async (options) => {
         try {
           const written = await writer.writeConditions(from, conditions, { ...options, namespace });

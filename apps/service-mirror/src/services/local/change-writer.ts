@@ -8,18 +8,18 @@ import type { Change } from '../../endpoints/desired/diff/change.ts';
 import type { Gaps } from '../../metrics/gaps.ts';
 import type { LocalObjects } from './objects.ts';
 import type { ObjectWriter } from './object-writer.ts';
-import type { Payers } from '../../endpoints/local/payers.ts';
+import type { Accounts } from '../../endpoints/local/accounts.ts';
 import { changeEvent, writeChange } from './write-change.ts';
 
 export type ChangeWriterOptions = {
-  readonly payers: Pick<Payers, 'pay'>;
+  readonly accounts: Pick<Accounts, 'charge'>;
   readonly writes: Pick<LocalWrites, 'write'>;
   readonly writer: ObjectWriter;
   readonly local: LocalObjects;
   readonly gaps: Gaps;
 };
 
-/** A change of a key's objects, and since when it is due. `source`: as in `Payers`. */
+/** A change of a key's objects, and since when it is due. `source`: as in `Accounts`. */
 export type ChangeContext = Pick<ReconcileContext, 'since'> & {
   readonly key: string;
   readonly source: SourceSlice | undefined;
@@ -35,14 +35,14 @@ export class ChangeWriter {
 
   /** Makes one change when it is its turn. @returns a Service that was written */
   write(change: Change, { key, since, source }: ChangeContext): Promise<Service | undefined> {
-    const { payers, writes, writer, local, gaps } = this.#options;
+    const { accounts, writes, writer, local, gaps } = this.#options;
     const parsed = parseServiceKey(key);
     const remote = parsed?.kind === 'mirror' ? parsed.cluster : undefined;
     const isDeletion = change.kind.startsWith('delete');
     const event = () => this.#eventOf(change);
     const cluster = remote ?? ('to' in change ? change.to : change.from).labels[mirrorClusterLabel];
     const write = { key, isDeletion, since, remote, repairs: remote ?? GLOBAL, event };
-    return payers.pay({ key, cluster, source }, (account) =>
+    return accounts.charge({ key, cluster, source }, (account) =>
       writes.write({ ...write, account }, async (options) => {
         // Before the request, as the watch may report the deletion before the answer comes.
         if (change.kind === 'replace-service') gaps.expect(change.to.name);

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { sliceOf } from '../../../test/mcs/inputs.ts';
 import { importKey, sourceAnnotation } from '../../names.ts';
-import { Payers, sourceOf } from './payers.ts';
+import { Accounts, sourceOf } from './accounts.ts';
 
 const key = importKey('shop', 'web');
 
-/** Payers of an import that these remotes share. `spent`: who paid, in turn. */
+/** Accounts of an import that these remotes share. `spent`: who paid, in turn. */
 function start(remotes: readonly string[]) {
   let sharers = remotes;
-  const payers = new Payers({ remotes: new Set(['c1', 'c2']), sharersOf: () => sharers });
+  const accounts = new Accounts({ remotes: new Set(['c1', 'c2']), sharersOf: () => sharers });
   const pay = async (
-    cause: Partial<Parameters<Payers['pay']>[0]> = {},
+    cause: Partial<Parameters<Accounts['charge']>[0]> = {},
     isWritten = true,
   ): Promise<string | undefined> => {
     let paidBy: string | undefined;
@@ -18,13 +18,13 @@ function start(remotes: readonly string[]) {
       paidBy = account;
       if (!isWritten) throw new Error('refused');
     };
-    await payers.pay({ key, cluster: undefined, source: undefined, ...cause }, write).catch(() => {});
+    await accounts.charge({ key, cluster: undefined, source: undefined, ...cause }, write).catch(() => {});
     return paidBy;
   };
   /** A reconcile with these writes. @returns who paid for each */
   const reconcile = async (count: number, { unwritten = 0 } = {}): Promise<readonly (string | undefined)[]> => {
     const paid: (string | undefined)[] = [];
-    await payers.during(key, { unwritten: Array.from({ length: unwritten }) as never }, async () => {
+    await accounts.during(key, { unwritten: Array.from({ length: unwritten }) as never }, async () => {
       for (let i = 0; i < count; i++) paid.push(await pay());
     });
     return paid;

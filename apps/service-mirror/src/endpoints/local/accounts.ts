@@ -3,7 +3,7 @@ import { GLOBAL, sourceAnnotation } from '../../names.ts';
 import type { DesiredSlice } from '../desired/objects.ts';
 import type { SourceSlice } from '../desired/source.ts';
 
-export type PayersOptions = {
+export type AccountsOptions = {
   readonly remotes: Pick<ReadonlyMap<string, unknown>, 'has'>;
   /** The remotes that have a part in a key now. */
   readonly sharersOf: (key: string) => readonly string[];
@@ -26,17 +26,17 @@ type Sharers = { readonly before: ReadonlySet<string>; readonly since: ReadonlyS
  * of them. All else that several remotes share, one of them changes for the others, so the budget of `global` pays: also for
  * what changes in their slices, such as the name of a port, and for what changes back when one leaves.
  */
-export class Payers {
-  readonly #options: PayersOptions;
+export class Accounts {
+  readonly #options: AccountsOptions;
   readonly #sharers = new Map<string, Sharers>();
   /** Each object is one version. */
   readonly #paid = new WeakSet<SourceSlice>();
 
-  constructor(options: PayersOptions) {
+  constructor(options: AccountsOptions) {
     this.#options = options;
   }
 
-  /** Runs a reconcile, which asks `pay` for each write. */
+  /** Runs a reconcile, which calls `charge` for each write. */
   async during(key: string, writes: Pick<KeyWrites, 'unwritten'>, reconcile: () => Promise<void>): Promise<void> {
     await reconcile();
     const since = this.#sharers.get(key)?.since;
@@ -50,7 +50,7 @@ export class Payers {
    *
    * @param write rejects if nothing was written
    */
-  async pay<T>({ key, cluster, source }: Cause, write: (account: string | undefined) => Promise<T>): Promise<T> {
+  async charge<T>({ key, cluster, source }: Cause, write: (account: string | undefined) => Promise<T>): Promise<T> {
     const isOwn = cluster !== undefined && (source === undefined || !this.#paid.has(source));
     if (source !== undefined) this.#paid.add(source);
     try {
