@@ -62,6 +62,13 @@ describe('TokenBucket', () => {
     expect([bucket.reserve(), bucket.reserve(), bucket.reserve(), bucket.reserve()]).toEqual([0, 0, 250, 500]);
   });
 
+  it('reserves what was given back', () => {
+    const { bucket } = bucketAt({ initial: 0, burst: 2, perSecond: 4 });
+    expect([bucket.reserve(), bucket.reserve()]).toEqual([250, 500]);
+    bucket.giveBack();
+    expect(bucket.reserve()).toBe(500);
+  });
+
   it('gives the initial tokens once, and refills to the burst', () => {
     const { clock, bucket } = bucketAt({ initial: 1000, burst: 50, perSecond: 1 });
     expect(takeAll(bucket)).toBe(1000);

@@ -42,6 +42,11 @@ export class TokenBucket {
     return Math.ceil(Math.max(0, -this.#thousandths) / this.#options.perSecond);
   }
 
+  /** Gives back a token that was reserved, and isn't needed. */
+  giveBack(): void {
+    this.#thousandths += TOKEN;
+  }
+
   #fill(): void {
     const { burst, perSecond } = this.#options;
     const now = this.#now();

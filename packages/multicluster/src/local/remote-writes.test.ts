@@ -98,6 +98,26 @@ describe('RemoteWrites', () => {
     expect(spend('c2', 2_000)).toBe(50);
   });
 
+  it('gives turns that are withdrawn to others', () => {
+    const { writes, spend } = writesOf(20);
+    spend('c2', 20_000);
+    const errorOf = (key: string): RemoteWritesError => {
+      try {
+        writes.spend('c2', { key, isDeletion: false });
+      } catch (error) {
+        return error as RemoteWritesError;
+      }
+      throw new Error(`${key} doesn't wait`);
+    };
+    const errors = Array.from({ length: 50_000 }, (_, i) => errorOf(`short-lived ${i}`));
+    for (const error of errors) {
+      error.withdraw();
+      // It has no turn any more.
+      error.withdraw();
+    }
+    expect(errorOf('another').retryAfterMs).toBe(50);
+  });
+
   it('counts deletions', () => {
     const { spend } = writesOf(1);
     spend('c2', 1_000, true);

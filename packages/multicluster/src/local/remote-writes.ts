@@ -5,12 +5,15 @@ import type { Instruments, Logger, sharedMetrics } from '@kube-semaphore/runtime
 export class RemoteWritesError extends Error {
   readonly code = 'REMOTE_WRITES_WAIT';
   override readonly name = 'RemoteWritesError';
-  /** When its turn is. */
+  /** How long until its turn. */
   readonly retryAfterMs: number;
+  /** Gives the turn to others: its key has nothing to write any more. */
+  readonly withdraw: () => void;
 
-  constructor(remote: string, retryAfterMs: number) {
+  constructor(remote: string, retryAfterMs: number, withdraw: () => void = () => undefined) {
     super(`${remote} exceeds its budget of local writes`);
     this.retryAfterMs = retryAfterMs;
+    this.withdraw = withdraw;
   }
 }
 
@@ -31,6 +34,9 @@ const BURST_SECONDS = 50;
 
 /** How long a remote counts as over its budget after its last write that had to wait. */
 const OVER_MS = 60_000;
+
+/** A key that missed its turn for so long has nothing to write any more. */
+const MISSED_MS = 60_000;
 
 type Budget = {
   readonly bucket: TokenBucket;
@@ -98,15 +104,20 @@ export class RemoteWrites {
     if (turn > now) {
       turns.set(key, turn);
       this.#setOver(remote, budget);
-      throw new RemoteWritesError(remote, turn - now);
+      throw new RemoteWritesError(remote, turn - now, () => this.#withdraw(budget, key, turn));
     }
     turns.delete(key);
   }
 
-  /** Keys that didn't take their turn for long have nothing to write any more. */
+  #withdraw({ bucket, turns }: Budget, key: string, turn: number): void {
+    if (turns.get(key) !== turn || turn <= performance.now()) return;
+    turns.delete(key);
+    bucket.giveBack();
+  }
+
   #forgetMissed(turns: Budget['turns'], now: number): void {
     for (const [key, turn] of turns) {
-      if (turn > now - OVER_MS) return;
+      if (turn > now - MISSED_MS) return;
       turns.delete(key);
     }
   }

@@ -81,6 +81,23 @@ describe('a write that fails', () => {
     expect(sent()).toEqual(['a=endpoints']);
   });
 
+  it('gives the turn of its key to others when nothing of that waits any more', async () => {
+    const { reconcile, answers } = start();
+    const withdrawn: string[] = [];
+    for (const object of ['a', 'b'])
+      answers.set(object, new RemoteWritesError('global', 3_000, () => void withdrawn.push(object)));
+    await reconcile(['a', 'b']);
+    await reconcile(['b']);
+    expect(withdrawn.splice(0)).toEqual([]);
+    await reconcile([]);
+    expect(withdrawn.splice(0)).toEqual(['b']);
+
+    await reconcile(['a']);
+    answers.delete('a');
+    await reconcile(['a=its deletion']);
+    expect(withdrawn).toEqual(['a']);
+  });
+
   it('waits whatever its object should become', async () => {
     const { reconcile, answers, sent } = start();
     answers.set('a', busy);

@@ -80,9 +80,11 @@ export class WaitingWrites {
 
   /** Forgets the objects that a reconcile didn't try to write, and wakes the key when the first of the others is due. */
   end({ key, waits, tried }: KeyWrites): void {
-    for (const [object, { kind }] of waits) if (!tried.has(object) && kind !== 'under way') waits.delete(object);
+    const needless = [...waits].filter(([object, { kind }]) => !tried.has(object) && kind !== 'under way');
+    for (const [object] of needless) waits.delete(object);
     if (waits.size === 0) {
       this.#byKey.delete(key);
+      for (const [, { error }] of needless) withdraw(error);
       return;
     }
     this.#byKey.set(key, waits);
@@ -199,6 +201,8 @@ export class KeyWrites {
     try {
       const answer = await send();
       this.waits.delete(object);
+      // As a deletion, which doesn't wait for the turn of the key.
+      if (this.waits.size === 0) withdraw(error);
       if (isNoop(answer)) this.waits.set(object, { ...wait, error: undefined, failures: 0, kind: 'change' });
       return { answer };
     } catch (failure) {
@@ -236,4 +240,9 @@ export class KeyWrites {
     });
     return Promise.race([answer, slow]);
   }
+}
+
+/** All objects of a key have one turn, which nobody needs when none of them waits. */
+function withdraw(error: unknown): void {
+  if (error instanceof RemoteWritesError) error.withdraw();
 }
