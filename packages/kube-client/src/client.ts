@@ -124,8 +124,8 @@ export class KubeClient {
     const headers = { accept: this.#accept(kind, ';stream=watch') };
     const target = targetOf(kind, options, query);
     const late = new IdleTimeoutError(`${this.#options.connection.server.host} sent no head for ${idleTimeoutMs} ms`);
-    const response = await headInTime(late, { ms: idleTimeoutMs, signal }, (until) =>
-      this.#send('watch', target, { headers, signal: until, idleTimeoutMs }),
+    const response = await headInTime(late, { ms: idleTimeoutMs, signal }, (until, beforeSend) =>
+      this.#send('watch', target, { headers, signal: until, idleTimeoutMs, beforeSend }),
     );
     const stream = new WatchStream(response, codec, this.#options.connection.server);
     stream.setIdleTimeout(idleTimeoutMs);
@@ -250,22 +250,27 @@ export class KubeClient {
 }
 
 /**
- * The response whose head, or whose refusal, comes within `ms`. Its body is aborted by `signal` later, too. The socket's own timer isn't
- * enough: a server that sends a head byte by byte would keep it from firing, and the reflector would hang.
+ * The response whose head, or whose refusal, comes within `ms` after the request was sent: a plugin, an address that doesn't answer,
+ * and TLS have times of their own. Its body is aborted by `signal` later, too. The socket's own timer isn't enough: a server that sends
+ * a head byte by byte would keep it from firing, and the reflector would hang.
  */
 async function headInTime(
   late: Error,
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
-  sent: (until: AbortSignal) => Promise<IncomingMessage>,
+  sent: (until: AbortSignal, beforeSend: () => void) => Promise<IncomingMessage>,
 ): Promise<IncomingMessage> {
   const aborter = new AbortController();
   const abort = (): void => aborter.abort(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
-  const timer = setTimeout(() => aborter.abort(late), ms).unref();
+  let timer: NodeJS.Timeout | undefined;
+  const beforeSend = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => aborter.abort(late), ms).unref();
+  };
   const leave = (): void => signal.removeEventListener('abort', abort);
   try {
     signal.throwIfAborted();
-    const response = await sent(aborter.signal);
+    const response = await sent(aborter.signal, beforeSend);
     if (response.closed) leave();
     return response.once('close', leave);
   } catch (error) {

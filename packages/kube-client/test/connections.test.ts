@@ -1,6 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Authorization, Connection } from '@kube-semaphore/cluster-auth';
 import { type EmbeddedCluster, startEmbeddedCluster } from '@kube-semaphore/embedded-apiserver';
 import { eventually } from '@kube-semaphore/eventually';
@@ -134,6 +135,17 @@ it('replaces a kept-alive connection that is half open, on which a write fails w
   expect(socket?.destroyed).toBe(true);
   await proxy.clear();
   await expect(client.create(pods, newPod, { signal })).rejects.toMatchObject({ status: 403 });
+});
+
+it('gives a watch all of its time for the head of the answer, however long a plugin takes before', async () => {
+  const { connection } = await openClient(await proxy.kubeconfig(token));
+  const authorize: Connection['authorize'] = async (options) => {
+    await delay(3_500, undefined, options);
+    return connection.authorize(options);
+  };
+  const client = new KubeClient({ connection: { ...bound(connection), authorize }, userAgent: 'test' });
+  const watching = client.watch(pods, { signal, timeoutSeconds: 60, idleTimeoutMs: 3_000 });
+  await expect(watching).rejects.toMatchObject({ status: 403 });
 });
 
 /** The methods of a connection, to override some. */
