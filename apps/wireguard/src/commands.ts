@@ -49,7 +49,7 @@ export async function runAgent(command: WireGuardCommand, run: RunOptions): Prom
   return withInput(command, run, async (input, { config, registry, clusters }) => {
     const { log, version } = command;
     const wireguard = new WireGuard({ ...input, purpose: 'run' });
-    const live = liveConfigOf(command, { config, wireguard, inventory: input.inventory }, run);
+    const live = liveConfigOf(command, { config, wireguard, inventory: input.inventory });
     beforeScrape(registry, () => observeMetrics(input));
     const status = async (): Promise<string> =>
       statusPage(command, {
@@ -83,19 +83,15 @@ type Started = {
 };
 
 /** Puts the remotes of a changed file or inventory in force. */
-function liveConfigOf(
-  { log }: WireGuardCommand,
-  { config, wireguard, inventory }: Started,
-  run: RunOptions,
-): LiveConfig {
+function liveConfigOf({ log }: WireGuardCommand, { config, wireguard, inventory }: Started): LiveConfig {
   return new LiveConfig({
     file: config.file,
     inventory,
-    apply: async (file) => {
+    apply: async (file, running) => {
       const next = configOf(file);
-      const { settings, refused } = await admit(inventory?.remotes ?? [], onNode(next, wireguard, run));
+      const { settings, refused } = await admit(inventory?.remotes ?? [], onNode(next, wireguard, running));
       if (!settings.ok) throw invalidConfig(file, settings.problems);
-      const changes = await wireguard.replaceRemotes(settings.value.remotes, run);
+      const changes = await wireguard.replaceRemotes(settings.value.remotes, running);
       inventory?.inForce(refused);
       return { changes, needRestart: changedFields(config.fixed, next.fixed), warnings: next.warnings };
     },
@@ -125,7 +121,7 @@ const withInventory = <T>(
   started: Started,
   run: RunOptions,
   use: () => Promise<T>,
-): Promise<T> => (started.inventory === undefined ? use() : liveConfigOf(command, started, run).during(use, run));
+): Promise<T> => (started.inventory === undefined ? use() : liveConfigOf(command, started).during(use, run));
 
 /** Prints what `runAgent` would change on this node, and changes nothing. */
 export async function runPlan(command: WireGuardCommand, run: RunOptions): Promise<number> {

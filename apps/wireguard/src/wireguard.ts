@@ -150,7 +150,10 @@ export class WireGuard {
 
   /** Why valid remotes can't work on this node: a sentence for each problem. @throws the signal's reason */
   async problemsOf(remotes: readonly RemoteSettings[], { signal }: RunOptions): Promise<readonly string[]> {
-    await Promise.race([this.#local.listed, once(signal, 'abort')]);
+    signal.throwIfAborted();
+    const ended = new AbortController();
+    const aborted = once(signal, 'abort', { signal: ended.signal });
+    await Promise.race([this.#local.listed, aborted]).finally(() => ended.abort());
     signal.throwIfAborted();
     const observed = await observeNode(this.#input.devices.tools, { signal });
     return nodeProblems({ ...this.#input, remotes }, this.#local.required(), observed);

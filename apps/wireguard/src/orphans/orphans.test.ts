@@ -24,6 +24,17 @@ let refusal: Error | undefined;
 const { metrics, registry } = createMetrics(metricTable);
 beforeEach(() => ([tools, patches, refusal] = [new FakeTools(), [], undefined]));
 
+/** Our Node. */
+const nodeWith = (annotations: Readonly<Record<string, string>>) => ({
+  uid: 'u',
+  resourceVersion: '1',
+  annotations,
+  internalIps: [],
+  externalIps: [],
+  endpointAddress: undefined,
+  podCidrs: [],
+});
+
 const said = (cluster: string) => ({ [`${cluster}.wireguard.semaphore.uw.io/pubKey`]: 'k' });
 
 type Given = {
@@ -35,18 +46,16 @@ type Given = {
 
 /** By default, the config has `c2`. */
 function orphansWith({ annotations = {}, inventory, remotes = remoteList(remoteSettings()) }: Given): Orphans {
-  const node = {
-    uid: 'u',
-    resourceVersion: '1',
-    annotations,
-    internalIps: [],
-    externalIps: [],
-    endpointAddress: undefined,
-    podCidrs: [],
-  };
   const annotate = (patch: AnnotationPatch) =>
     refusal === undefined ? Promise.resolve(void patches.push(patch)) : Promise.reject(refusal);
-  return new Orphans({ tools, local: { node, annotate }, remotes, inventory, log: silentLog, metrics });
+  return new Orphans({
+    tools,
+    local: { node: nodeWith(annotations), annotate },
+    remotes,
+    inventory,
+    log: silentLog,
+    metrics,
+  });
 }
 
 /** Removes orphans once, with `c2` in the config. */
@@ -115,6 +124,29 @@ it('what was announced to a remote that leaves goes with it, also where its devi
   refusal = undefined;
   await orphans.check({ signal });
   expect(patches).toEqual([{ 'c3.wireguard.semaphore.uw.io/pubKey': null }]);
+});
+
+it('looks for what was announced to a remote until there is nothing, and then no more', async () => {
+  let looks = 0;
+  let annotations = said('c3');
+  const local = {
+    get node() {
+      looks++;
+      return nodeWith(annotations);
+    },
+    annotate: async () => void (annotations = {}),
+  };
+  const remotes = { all: remoteList(remoteSettings(), remoteSettings({ name: 'c3', device: 'wireguard.c3' })).all };
+  const orphans = new Orphans({ tools, local, remotes, log: silentLog, metrics });
+  const looksOfCheck = async (): Promise<number> => {
+    looks = 0;
+    await orphans.check({ signal });
+    return looks;
+  };
+  const usual = await looksOfCheck();
+  remotes.all = remoteList(remoteSettings()).all;
+  expect([await looksOfCheck(), await looksOfCheck()].every((each) => each > usual)).toBe(true);
+  expect([annotations, await looksOfCheck()]).toEqual([{}, usual]);
 });
 
 it('keeps and counts unmarked devices and annotations of others', async () => {

@@ -117,7 +117,7 @@ export class Orphans {
       removed ||= isRemoved;
     }
     for (const remote of isHeld ? [] : [...this.#had].filter((name) => !present.has(name)))
-      await this.#try(remote, () => this.#withdraw(remote, { signal }), { signal });
+      await this.#try(remote, () => this.#forget(remote, { signal }), { signal });
     this.#report(unmarked);
     return removed;
   }
@@ -147,14 +147,23 @@ export class Orphans {
     log.info({ cluster: remote, device }, 'orphan device removed');
   }
 
-  /** Removes what our Node announces to a remote that the config doesn't have. */
-  async #withdraw(remote: string, { signal }: RunOptions): Promise<void> {
+  async #forget(remote: string, { signal }: RunOptions): Promise<void> {
+    if (await this.#withdraw(remote, { signal })) this.#had.delete(remote);
+  }
+
+  /**
+   * Removes what our Node announces to a remote that the config doesn't have.
+   *
+   * @returns whether there was nothing
+   */
+  async #withdraw(remote: string, { signal }: RunOptions): Promise<boolean> {
     const { local, log } = this.#options;
-    if (this.#remotes.some(({ name }) => name === remote)) return;
-    const patch = annotationPatch(local.node?.annotations ?? {}, { announced: [], withdrawn: [remote] });
-    if (patch === undefined) return;
+    if (local.node === undefined || this.#remotes.some(({ name }) => name === remote)) return false;
+    const patch = annotationPatch(local.node.annotations ?? {}, { announced: [], withdrawn: [remote] });
+    if (patch === undefined) return true;
     await local.annotate(patch, { signal });
     log.info({ cluster: remote, annotations: Object.keys(patch) }, 'annotations of a former remote removed');
+    return false;
   }
 
   /** @returns whether it succeeded */

@@ -14,9 +14,9 @@ export type LiveConfigOptions = {
   /**
    * Puts a changed file in force, or an unchanged one with the present remotes of the inventory.
    *
-   * @throws {ConfigError} with every problem; then all stays as it was
+   * @throws {ConfigError} with every problem; then all stays as it was; the signal's reason
    */
-  readonly apply: (file: ConfigSource) => Promise<Applied>;
+  readonly apply: (file: ConfigSource, running: RunOptions) => Promise<Applied>;
   /** Its remotes are put in force as those of the file are. */
   readonly inventory?: Pick<Inventory, 'run' | 'poll' | 'answered' | 'tried'> | undefined;
   readonly log: Logger;
@@ -115,7 +115,7 @@ export class LiveConfig {
   async #applyInventory({ signal }: RunOptions): Promise<void> {
     const { file, apply, log } = this.#options;
     try {
-      const { changes } = await apply({ path: file.path, content: this.#inForce });
+      const { changes } = await apply({ path: file.path, content: this.#inForce }, { signal });
       this.#failedInventory = undefined;
       if (hasChanges(changes)) log.info(changes, 'remotes of the inventory changed');
     } catch (error) {
@@ -139,7 +139,7 @@ export class LiveConfig {
     try {
       if (content === this.#inForce) log.info({ path }, 'config file is as before');
       else {
-        const { changes, needRestart, warnings } = await apply({ path, content });
+        const { changes, needRestart, warnings } = await apply({ path, content }, { signal });
         warnOfConfig({ path }, warnings, log);
         this.#inForce = content;
         this.#since = new Date();

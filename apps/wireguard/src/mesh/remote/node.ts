@@ -13,7 +13,7 @@ import { readOwnBlocks } from './own-blocks.ts';
 /** The candidate for a peer, if the Node can be one, and everything that is wrong with it. */
 export type NodeReading = { readonly node: RemoteNode | undefined; readonly skipped: readonly Diagnostic[] };
 
-/** How a remote's Nodes are read. Changes only when our own Node gets other addresses. */
+/** How a remote's Nodes are read. Changes with our own Node, and with the remotes of the config. */
 export type NodeRules = Pick<AddressRules, 'families'> & {
   /** The local cluster's name, which annotations are for. */
   readonly local: string;
