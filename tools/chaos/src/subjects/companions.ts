@@ -162,6 +162,10 @@ const namesCluster = ({ matchLabels = {}, matchExpressions = [] }: Selector): bo
 const portsOf = ({ ports = [] }: Rule): string =>
   ports.map(({ protocol = 'TCP', port }) => `${port}/${protocol}`).join('+') || 'all';
 
+/** Without the ports of a CIDR that is open on all: rules with the same peers are one rule, others stay apart. */
+const withoutNeedless = (opens: ReadonlySet<string>): readonly string[] =>
+  [...opens].filter((one) => one.startsWith('all ') || !opens.has(`all ${one.split(' ')[1]}`)).toSorted();
+
 /** What each policy must have for each remote and direction: which Pods it concerns, and what it lets reach them. */
 export function wantedCompanions(state: State, remotes: readonly string[], pods: string, netsOfPod: NetsOfPod): View {
   const view: Record<string, object> = {};
@@ -185,7 +189,7 @@ export function wantedCompanions(state: State, remotes: readonly string[], pods:
         if (opens.size > 0)
           view[`${source.metadata.name} ${cluster} ${direction}`] = {
             podSelector,
-            opens: [...opens].toSorted(),
+            opens: withoutNeedless(opens),
             odd: [],
           };
       }
@@ -226,7 +230,7 @@ export function observedCompanions(objects: readonly KubeObject[], remotes: read
         new Set(opensOf(shard).map((opens) => opens.split(' ')[1])).size > MAX_ADDRESSES ||
         JSON.stringify(specOf(shard).podSelector) !== JSON.stringify(podSelector),
     );
-    const opens = [...new Set(shards.flatMap(opensOf))].toSorted();
+    const opens = withoutNeedless(new Set(shards.flatMap(opensOf)));
     return { podSelector, opens, odd: odd.map(({ metadata }) => metadata.name) };
   };
   return Object.fromEntries(Array.from(groups, ([key, shards]) => [key, viewOf(shards)]));

@@ -73,10 +73,11 @@ describe('the companions of policy', () => {
     kind: 'Any',
     metadata: { name, uid: name, resourceVersion: '1', ...more },
   });
-  const policyOf = (...from: readonly object[]): KubeObject => ({
+  const policyOf = (...ingress: readonly object[]): KubeObject => ({
     ...object('db', { namespace: 'shop' }),
-    spec: { podSelector: db, policyTypes: ['Ingress'], ingress: [{ from, ports: [{ protocol: 'TCP', port: 80 }] }] },
+    spec: { podSelector: db, policyTypes: ['Ingress'], ingress },
   });
+  const onPort80 = (from: readonly object[]): object => ({ from, ports: [{ protocol: 'TCP', port: 80 }] });
   const namespaceOf = (name: string, labels: object = {}): KubeObject =>
     object(name, { labels: { [K8S_NAME]: name, ...labels } });
   const remoteOf = (digit: number) => ({
@@ -84,9 +85,9 @@ describe('the companions of policy', () => {
     [NAMESPACES]: [namespaceOf('shop', { team: 'one' }), namespaceOf('a', { [CLUSTER]: 'c1' })],
     [POLICIES]: [],
   });
-  const opened = (...from: readonly object[]): object => {
+  const opened = (...ingress: readonly object[]): object => {
     const state = {
-      c1: { [PODS]: [], [NAMESPACES]: [], [POLICIES]: [policyOf(...from)] },
+      c1: { [PODS]: [], [NAMESPACES]: [], [POLICIES]: [policyOf(...ingress)] },
       c2: remoteOf(4),
       c3: remoteOf(5),
     };
@@ -130,7 +131,13 @@ describe('the companions of policy', () => {
       want: {},
     },
   ])('have what is selected by $name', ({ from, want }) => {
-    expect(opened(...from)).toEqual(want);
+    expect(opened(onPort80(from))).toEqual(want);
+  });
+
+  it('have no port of what is open on all', () => {
+    const from = [{ namespaceSelector: { matchLabels: { [CLUSTER]: 'c2' } } }];
+    const open = ['all 10.4.0.1/32', 'all 10.4.0.2/32'];
+    expect(opened(onPort80(from), { from })).toEqual({ 'db c2 Ingress': open });
   });
 
   const companionOf = (
