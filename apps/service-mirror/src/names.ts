@@ -48,6 +48,9 @@ export const standbyAnnotation = 'mirror-svc-standby';
 /** The ConfigMap in the mirror namespace whose keys are the clusters that operators drained. */
 export const drainsName = 'semaphore-drains';
 
+/** What is used of each text in it, which goes to a page and to logs. */
+export const MOST_DRAIN_CHARACTERS = 1_024;
+
 /** On every object of ours: `<cluster>/<namespace>/<name>` of its source, as in `mirrorKey`. */
 export const sourceAnnotation = 'mirror-svc-source';
 

@@ -179,7 +179,7 @@ export type RemoteStatus = AppStatus['remotes'][number];
 export type ResolvedName = NonNullable<AppStatus['names']>[number];
 
 /** From bad to good. */
-const tunnelStates: readonly PeerStatus['state'][] = ['never', 'stale', 'up'];
+export const tunnelStates: readonly PeerStatus['state'][] = ['never', 'stale', 'up'];
 
 /**
  * The tunnels of a remote, one for each peer. While keys rotate, there are two devices, and each peer moves from one to the

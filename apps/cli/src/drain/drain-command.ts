@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type EndpointSlice, endpointSliceKind } from '@kube-semaphore/kube-objects';
 import {
   importNameLabel,
+  MOST_DRAIN_CHARACTERS,
   mirroredSliceLabel,
   sliceManagedByLabel,
   sliceManager,
@@ -30,9 +31,6 @@ type Place = Mirror & { readonly context: Context };
 
 type Change = { readonly cluster: string; readonly isDrain: boolean };
 
-/** The ConfigMap has a limit, too, for all clusters together. */
-const MOST_CHARACTERS = 1_024;
-
 const POLL_MS = 500;
 
 /** Has clusters use the endpoints of another one last, and waits until they do. @returns the exit code */
@@ -46,8 +44,8 @@ export const runUndrain = (cluster: string, options: DrainOptions, invocation: I
 async function carryOut(change: Change, options: DrainOptions, { terminal, signal }: Invocation): Promise<number> {
   const { cluster } = change;
   const { reason, dryRun = false, output, wait } = options;
-  if (reason !== undefined && reason.length > MOST_CHARACTERS)
-    throw new UsageError(`--reason has ${reason.length} characters, at most ${MOST_CHARACTERS} are allowed`);
+  if (reason !== undefined && reason.length > MOST_DRAIN_CHARACTERS)
+    throw new UsageError(`--reason has ${reason.length} characters, at most ${MOST_DRAIN_CHARACTERS} are allowed`);
   const contexts = await contextsOf(options);
   nameContexts(contexts, terminal);
   const names = contexts.map(({ name }) => name).join(', ');

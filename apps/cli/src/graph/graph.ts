@@ -1,6 +1,6 @@
 import type { Service, ServiceImport } from '@kube-semaphore/kube-objects';
 import { globalClustersAnnotation, parseServiceKey, sourceAnnotation } from '@kube-semaphore/service-mirror/names';
-import { type PeerStatus, peersOf } from '../clusters/app-status.ts';
+import { type PeerStatus, peersOf, tunnelStates } from '../clusters/app-status.ts';
 import { type ClusterReport, ownNames } from '../clusters/report.ts';
 
 /** A node of a cluster; of a peer without a Node, its key. */
@@ -82,12 +82,10 @@ function tunnelsIn(report: ClusterReport): readonly Tunnel[] {
   });
 }
 
-const severity: readonly PeerStatus['state'][] = ['never', 'stale', 'up'];
-
 function merged(sides: readonly Tunnel[]): Tunnel {
   const [worst] = sides.toSorted(
     (a, b) =>
-      severity.indexOf(a.state) - severity.indexOf(b.state) ||
+      tunnelStates.indexOf(a.state) - tunnelStates.indexOf(b.state) ||
       (b.handshakeAgeSeconds ?? 0) - (a.handshakeAgeSeconds ?? 0),
   );
   return worst!;

@@ -1,6 +1,6 @@
 import type { Service } from '@kube-semaphore/kube-objects';
 import { isDnsLabel, isLabelKey, isLabelValue } from '@kube-semaphore/naming';
-import { parseIp } from '@kube-semaphore/net';
+import { familyOf, parseIp } from '@kube-semaphore/net';
 import { type AppPod, isUsedBetween } from '../clusters/report.ts';
 import { UsageError } from '../usage-error.ts';
 import { PORT, type Target } from './probe.ts';
@@ -20,7 +20,7 @@ type Named = { readonly name: string; readonly namespace: string };
 export function targetsOf(from: Site, others: readonly Site[], { name, namespace }: Named): readonly Target[] {
   return others.flatMap((other): readonly Target[] => {
     const to = other.cluster;
-    const ips = other.ips.filter((ip) => isUsedBetween(ip.includes(':') ? 6 : 4, from, other));
+    const ips = other.ips.filter((ip) => isUsedBetween(familyOf(ip), from, other));
     const pods = ips.map((ip) => ({ to, by: 'pod' as const, url: urlOf(ip.includes(':') ? `[${ip}]` : ip) }));
     const mirror = mirrorOf(from, other);
     if (mirror === undefined) return pods;

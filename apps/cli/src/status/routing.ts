@@ -40,5 +40,5 @@ function movedText({ service, levels }: Ordered): string {
 const words: Readonly<Record<string, string>> = {
   'not-ready': 'not ready',
   'min-ready': 'below min-ready',
-  waiting: 'up in 30 s',
+  waiting: 'up within 30 s',
 };

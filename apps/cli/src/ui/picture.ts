@@ -1,3 +1,4 @@
+import { tunnelStates } from '../clusters/app-status.ts';
 import type { Graph, Place, Tunnel } from '../graph/graph.ts';
 
 /** A line of the picture: a tunnel between two nodes, or all between two clusters. */
@@ -29,8 +30,6 @@ export type Picture = {
 /** More lines can't be told apart. */
 const MAX_LINES = 400;
 
-const severity: readonly Tunnel['state'][] = ['never', 'stale', 'up'];
-
 /** Nodes as long as they and their tunnels are few; else whole clusters, and the worst tunnels between them. */
 export function pictureOf(
   { clusters, tunnels }: Pick<Graph, 'clusters' | 'tunnels'>,
@@ -40,7 +39,7 @@ export function pictureOf(
   const hasNodes = nodes <= MAX_LINES && tunnels.length <= MAX_LINES;
   const lines = hasNodes ? tunnels.map((tunnel) => ({ ...tunnel, tunnels: 1 })) : betweenClusters(tunnels);
   const count = (of: Tunnel['state']): number => tunnels.filter(({ state }) => state === of).length;
-  const worstFirst = lines.toSorted((a, b) => severity.indexOf(a.state) - severity.indexOf(b.state));
+  const worstFirst = lines.toSorted((a, b) => tunnelStates.indexOf(a.state) - tunnelStates.indexOf(b.state));
   return {
     clusters: clusters.map(({ name, nodes: own }) => ({
       name,
@@ -63,7 +62,7 @@ function betweenClusters(tunnels: readonly Tunnel[]): readonly Line[] {
         { cluster: a.cluster, node: '' },
         { cluster: b.cluster, node: '' },
       ],
-      state: severity.find((state) => group.some((tunnel) => tunnel.state === state))!,
+      state: tunnelStates.find((state) => group.some((tunnel) => tunnel.state === state))!,
       handshakeAgeSeconds: ages.reduce((oldest, age) =>
         oldest === null || age === null ? null : Math.max(oldest, age),
       ),

@@ -108,12 +108,13 @@ it('imports what another remote changes before the hundreds that one exports at 
   await eventually(() => c3.addresses('web'), { c2: ['10.5.0.1'] });
   const imports = async () => (await c3.cluster.admin.list(EXPORTS.replace('exports', 'imports'))).length;
   // As of a real API server, whose writes take time.
-  await path('c3', 'c3').set({ kind: 'delay', requestMs: 50, chunkMs: 0 }, { verb: 'create' });
+  await path('c3', 'c3').set({ kind: 'delay', requestMs: 500, chunkMs: 0 }, { verb: 'create' });
   (c1.cluster as EmbeddedCluster).seed(exported({ names, slices: 1, network: '10.4' }));
   await eventually(async () => (await imports()) > 1, true, { intervalMs: 5 });
   await c2.setEndpoints('web', ['10.5.0.2']);
   await eventually(() => c3.addresses('web'), { c2: ['10.5.0.2'] }, { intervalMs: 5 });
   expect(await imports()).toBeLessThan(names.length / 2);
+  await path('c3', 'c3').clear();
   await eventually(imports, names.length + 1);
 });
 

@@ -49,11 +49,13 @@ describe('an export', () => {
     await eventually(() => c2.importedFrom('changing'), ['c1']);
     const adds = () => c2.mirror.metric('semaphore_service_mirror_queue_adds_total', { name: 'c2-import' });
     const before = (await adds())!;
-    for (const address of ['10.4.1.2', '10.4.1.3', '10.4.1.4']) {
+    const ten = Array.from({ length: 10 }, (_, i) => `10.4.1.${i + 2}`);
+    for (const address of ten) {
       await c1.setEndpoints('changing', [address]);
       await eventually(() => c2.addresses('changing'), { c1: [address] });
     }
-    await eventually(adds, before + 3);
+    // The first of its writes may be answered late, so no exact count; two reconciles for each would be 20.
+    expect((await adds())! - before).toBeLessThan(15);
   });
 
   it('is an import in both clusters, with an address, endpoints and a status', async ({ c1, c2 }) => {

@@ -1,4 +1,5 @@
 import { compareText } from '@kube-semaphore/naming';
+import { MOST_DRAIN_CHARACTERS } from '../../../names.ts';
 import type { StringMap } from '../objects.ts';
 
 /** A cluster whose endpoints an operator wants to be used last. */
@@ -11,9 +12,6 @@ export type Drain = {
   /** Why; null: it doesn't say. */
   readonly reason: string | null;
 };
-
-/** What is used of a text. It goes to a page and to logs. */
-const MOST_CHARACTERS = 1_024;
 
 /**
  * Reads the data of the ConfigMap with the drains, sorted by cluster. The key of a cluster drains it, whatever its value: one
@@ -41,4 +39,4 @@ function recordIn(value: string): Readonly<Record<string, unknown>> | undefined 
 }
 
 const textOf = (value: unknown): string | null =>
-  typeof value === 'string' && value !== '' ? value.slice(0, MOST_CHARACTERS) : null;
+  typeof value === 'string' && value !== '' ? value.slice(0, MOST_DRAIN_CHARACTERS) : null;
