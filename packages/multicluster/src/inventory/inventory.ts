@@ -54,7 +54,7 @@ export type InventoryStatus = {
 /** More clusters than a mesh can have: each costs memory, connections and a plugin that runs. */
 const MOST_PROFILES = 1_000;
 
-/** `LOCAL` in metrics. */
+/** The local cluster, in metrics. */
 const LOCAL = 'local';
 
 /**
@@ -79,6 +79,7 @@ export class Inventory {
   /** Why profiles are no remotes. */
   #invalid: ReadonlyMap<string, string> = new Map();
   #refused: ReadonlyMap<string, string> = new Map();
+
   /** @param providers of `settings.providersFile` */
   constructor(options: InventoryOptions, providers: Providers) {
     const { settings, client, idleTimeoutMs, metrics, log, now = () => performance.now() } = options;
