@@ -14,7 +14,10 @@ export type WatchedOptions<K extends Kind, V extends Stored> = StoreOptions<V> &
   Omit<ReflectorOptions<K, V>, 'store' | 'watchList' | 'pollIntervalMs'> &
   Partial<Pick<ReflectorOptions<K, V>, 'watchList'>>;
 
-/** For what is made of all objects together: `update` follows each change and each list, `failed` each attempt that failed. */
+/**
+ * For what is made of all objects together: `update` follows each change, each list, and each request that the server accepts, also
+ * before the first list; `failed` follows each attempt that failed.
+ */
 export const asWhole = ({
   update,
   failed,
@@ -23,7 +26,14 @@ export const asWhole = ({
   readonly failed: (error: unknown) => void;
 }): { readonly onChange: () => void; readonly hooks: ReflectorHooks } => ({
   onChange: update,
-  hooks: { onSynced: update, onRestart: ({ error }) => failed(error) },
+  hooks: {
+    onSynced: update,
+    // After an outage, a watch may go on from where it was, without a list.
+    onUp: update,
+    onRestart: ({ error }) => {
+      if (error !== undefined) failed(error);
+    },
+  },
 });
 
 /** Objects of one kind in one cluster, and the watch that keeps them up to date. */

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { eventually } from '@kube-semaphore/eventually';
 import { KubeApiError, type KubeClient } from '@kube-semaphore/kube-client';
 import { Codec, clusterProfileKind } from '@kube-semaphore/kube-objects';
 import { Secrets } from '@kube-semaphore/text';
@@ -40,20 +42,22 @@ async function providersFile(): Promise<string> {
   return path;
 }
 
-it('has a thousand remotes at most: the oldest, so that new ones displace none', async () => {
-  const items = Array.from({ length: 1_002 }, (_, i) => profile(1_002 - i));
+type WatchOptions = Parameters<KubeClient['watch']>[1];
+
+/** Of these profiles. @param watch answers the watches after the first list */
+async function started(items: readonly object[], watch: (options: WatchOptions) => Promise<unknown>) {
   const page = { apiVersion, kind: 'ClusterProfileList', metadata: { resourceVersion: '9' }, items };
   const client = {
     list: async () => new Codec(clusterProfileKind).pageFromJson(page),
-    watch: (_: unknown, { sendInitialEvents, signal }: Parameters<KubeClient['watch']>[1]) => {
-      const { promise, reject } = Promise.withResolvers<never>();
-      if (sendInitialEvents === true)
-        reject(new KubeApiError('it lacks WatchList', { status: 422, reason: 'Invalid' }));
-      signal.addEventListener('abort', () => reject(signal.reason as Error));
-      return promise;
+    watch: async (_: unknown, options: WatchOptions) => {
+      if (options.sendInitialEvents === true)
+        throw new KubeApiError('it lacks WatchList', { status: 422, reason: 'Invalid' });
+      return watch(options);
     },
   } as unknown as KubeClient;
   const none = (): void => undefined;
+  const lines: string[] = [];
+  const say = (_: object, message: string): void => void lines.push(message);
   const inventory = await openInventory(
     { clusterProfiles: { namespace: 'fleet', providersFile: await providersFile() } },
     {
@@ -62,7 +66,7 @@ it('has a thousand remotes at most: the oldest, so that new ones displace none',
       secrets: new Secrets(),
       options: { deletionGuardHoldMs: 60_000, watchIdleTimeoutMs: 60_000 },
       metrics: { skippedObjects: { set: none }, heldDeletions: { set: none } } as never,
-      log: { trace: none, debug: none, info: none, warn: none, error: none },
+      log: { trace: none, debug: none, info: say, warn: say, error: say },
     },
   );
   const ended = new AbortController();
@@ -72,13 +76,39 @@ it('has a thousand remotes at most: the oldest, so that new ones displace none',
     await running;
   });
   await inventory!.answered;
-  expect(await inventory!.poll()).toBe(true);
-  const names = inventory!.remotes.map(({ name }) => name);
+  return { inventory: inventory!, lines };
+}
+
+/** A watch on which nothing happens. */
+const quiet = async ({ signal }: WatchOptions) => ({
+  async *[Symbol.asyncIterator](): AsyncGenerator<never[]> {
+    if (!signal.aborted) await once(signal, 'abort');
+    yield [];
+  },
+});
+
+it('has a thousand remotes at most: the oldest, so that new ones displace none', async () => {
+  const { inventory } = await started(
+    Array.from({ length: 1_002 }, (_, i) => profile(1_002 - i)),
+    quiet,
+  );
+  expect(await inventory.poll()).toBe(true);
+  const names = inventory.remotes.map(({ name }) => name);
   expect([names.length, names[0], names.at(-1)]).toEqual([1_000, 'c1', 'c1000']);
-  expect(inventory!.status().profiles.filter(({ problem }) => problem !== null)).toMatchObject(
+  expect(inventory.status().profiles.filter(({ problem }) => problem !== null)).toMatchObject(
     ['c1001', 'c1002'].map((cluster) => ({
       cluster,
       problem: 'there are 1000 older ones, which are as many as may be',
     })),
   );
+});
+
+it('has no problem any more once its watch goes on, although no profile changes', async () => {
+  let watches = 0;
+  const { inventory, lines } = await started([profile(1)], async (options) => {
+    if (watches++ === 0) throw new KubeApiError('it starts', { status: 503, reason: 'ServiceUnavailable' });
+    return quiet(options);
+  });
+  await eventually(() => lines, ['inventory can not be read; its remotes stay as they are', 'inventory is read again']);
+  expect(inventory.status()).toMatchObject({ problem: null, profiles: [{ cluster: 'c1', problem: null }] });
 });

@@ -253,7 +253,6 @@ export class Inventory {
   }
 
   #failed(error: unknown): void {
-    if (error === undefined) return;
     this.#failure = wordsOf(error);
     if (this.#reasons.isNews(reasonKey('failed', error), this.#now()))
       this.#options.log.warn({ error }, 'inventory can not be read; its remotes stay as they are');

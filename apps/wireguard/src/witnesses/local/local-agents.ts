@@ -29,7 +29,7 @@ export class LocalAgents {
       idleTimeoutMs: options.watchIdleTimeoutMs,
       ...asWhole({
         update: () => this.#witnesses.clear(),
-        failed: (error) => error !== undefined && log.debug({ error }, 'watch of local Nodes failed'),
+        failed: (error) => log.debug({ error }, 'watch of local Nodes failed'),
       }),
     });
   }
