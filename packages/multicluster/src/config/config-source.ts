@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { deniedHint } from '@kube-semaphore/cluster-auth';
 import { ConfigError, type ConfigSource, type Logger } from '@kube-semaphore/runtime';
 
-/** Reads a config file. @throws {ConfigError} that names it */
-export function readConfigSource(path: string): ConfigSource {
+/** Reads a config file, and its mode. @throws {ConfigError} that names it */
+export function readConfigSource(path: string): ConfigSource & { readonly mode: number } {
   try {
-    return { path, content: readFileSync(path, 'utf8') };
+    // Kubelet may replace the file between two looks at it.
+    const file = openSync(path, 'r');
+    try {
+      return { path, content: readFileSync(file, 'utf8'), mode: fstatSync(file).mode };
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw new ConfigError(`${path} can't be read: ${(error as NodeJS.ErrnoException).code}${deniedHint(path, error)}`);
   }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,14 +7,16 @@ import { readProviders } from './providers.ts';
 
 const execConfig = { apiVersion: 'client.authentication.k8s.io/v1', command: 'reader', args: null, env: null };
 
-async function read(providers: unknown, mode = 0o644) {
+async function fileOf(providers: unknown, mode = 0o644): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'providers-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, 'providers.json');
   await writeFile(path, JSON.stringify({ providers }));
   await chmod(path, mode);
-  return readProviders(path);
+  return path;
 }
+
+const read = async (providers: unknown, mode?: number) => readProviders(await fileOf(providers, mode));
 
 it('reads the file of the upstream example', async () => {
   expect(await read([{ name: 'secretreader', execConfig }])).toMatchObject({
@@ -42,6 +45,14 @@ it.each([
 it('refuses two plugins of one name', async () => {
   const provider = { name: 'a', execConfig };
   await expect(read([provider, provider])).rejects.toThrow('providers: name a is used twice');
+});
+
+// A second look at the file would come too late most of the time, not always.
+it('reads the mode of what it read, as kubelet may replace the file meanwhile', { repeats: 9 }, async () => {
+  const path = await fileOf([{ name: 'secretreader', execConfig }]);
+  const reading = readProviders(path);
+  rmSync(path);
+  expect(await reading).toMatchObject({ all: [{ name: 'secretreader' }] });
 });
 
 it('refuses a file that anyone may write', async () => {

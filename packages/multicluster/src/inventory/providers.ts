@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { ClusterAuthError, providedContext, writableByAnyone, writersOf } from '@kube-semaphore/cluster-auth';
 import { ConfigError } from '@kube-semaphore/runtime';
 import * as z from 'zod/mini';
@@ -27,8 +26,7 @@ export type Providers = { readonly path: string; readonly content: string; reado
  * @throws {ConfigError} with every problem; also if anyone may write it, as it names programs that we run
  */
 export async function readProviders(path: string, known?: Providers): Promise<Providers> {
-  const source = readConfigSource(path);
-  const { mode } = await stat(path);
+  const { mode, ...source } = readConfigSource(path);
   if (writersOf(mode) === 'anyone') throw new ConfigError(`${path}: ${writableByAnyone(path, mode)}`);
   if (source.content === known?.content) return known;
   const parsed = parseConfigFile(source.content, providersFile, { unknownKeys: 'error' });
