@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -103,48 +103,76 @@ describe('a config file', () => {
   });
 });
 
-describe('an inventory', () => {
-  it('is put in force once it answers, with the file as it was, and then when it changes', async () => {
-    const applied: string[] = [];
-    const lines: string[] = [];
-    let remotes = ['c2'];
-    let isNews = true;
-    const first = Promise.withResolvers<void>();
-    const answered = Promise.withResolvers<void>();
-    const say = (_: object, message: string): void => void lines.push(message);
-    const live = new LiveConfig({
-      file: { path: '/does-not-exist', content: 'a' },
-      inventory: {
-        run: () => Promise.resolve(),
-        poll: () => Promise.resolve(isNews && !(isNews = false)),
-        answered: answered.promise,
-        tried: () => first.resolve(),
-      },
-      apply: ({ content }) => {
-        if (remotes.includes('bad')) throw new ConfigError('it is bad');
-        applied.push(`${content} ${remotes.join()}`);
-        return Promise.resolve({
-          changes: { added: remotes, removed: [], changed: [] },
-          needRestart: [],
-          warnings: [],
-        });
-      },
-      log: { trace: say, debug: say, info: say, warn: say, error: say },
-      intervalMs: 1,
-    });
-    const stop = new AbortController();
-    const running = live.run({ signal: stop.signal });
-    await delay(20);
-    expect(applied).toEqual([]);
-    answered.resolve();
-    await first.promise;
-    expect(applied).toEqual(['a c2']);
-    [remotes, isNews] = [['bad'], true];
-    await eventually(() => lines.at(-1), 'remotes of the inventory are not in force');
-    [remotes, isNews] = [['c3'], true];
-    await eventually(() => applied, ['a c2', 'a c3']);
+/** An inventory with the remote `c2`, beside a config file. `bad` as a remote is a problem. */
+async function withInventory() {
+  const folder = await mkdtemp(join(tmpdir(), 'live-'));
+  const path = join(folder, 'config.yaml');
+  const write = (content: string) => writeFile(path, content);
+  await write('a');
+  const lines: string[] = [];
+  const say = (_: object, message: string): void => void lines.push(message);
+  const applied: string[] = [];
+  let remotes = ['c2'];
+  let isNews = false;
+  const become = (...next: readonly string[]): void => void ([remotes, isNews] = [[...next], true]);
+  const [answered, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const live = new LiveConfig({
+    file: { path, content: 'a' },
+    inventory: {
+      run: () => Promise.resolve(),
+      poll: () => Promise.resolve(isNews && !(isNews = false)),
+      answered: answered.promise,
+      tried: tried.resolve,
+    },
+    apply: ({ content }) => {
+      if (remotes.includes('bad')) throw new ConfigError('it is bad');
+      applied.push(`${content} ${remotes.join()}`);
+      return Promise.resolve({ changes: { added: remotes, removed: [], changed: [] }, needRestart: [], warnings: [] });
+    },
+    log: { trace: say, debug: say, info: say, warn: say, error: say },
+    intervalMs: 1,
+  });
+  const stop = new AbortController();
+  const running = live.run({ signal: stop.signal });
+  const end = async (): Promise<void> => {
     stop.abort();
     await running;
+  };
+  onTestFinished(async () => {
+    await end();
+    await rm(folder, { recursive: true });
+  });
+  return { live, write, lines, applied, become, answer: answered.resolve, tried: tried.promise, end };
+}
+
+describe('an inventory', () => {
+  it('is put in force once it answers, with the file as it was, and then when it changes', async () => {
+    const { lines, applied, become, answer, tried } = await withInventory();
+    await delay(20);
+    expect(applied).toEqual([]);
+    answer();
+    await tried;
+    expect(applied).toEqual(['a c2']);
+    become('bad');
+    await eventually(() => lines.at(-1), 'remotes of the inventory are not in force');
+    become('c3');
+    await eventually(() => applied, ['a c2', 'a c3']);
+  });
+
+  it('that does not answer holds no change of the file back', async () => {
+    const { write, applied, answer, tried } = await withInventory();
+    await write('b');
+    await eventually(() => applied, ['b c2']);
+    answer();
+    await tried;
+    expect(applied).toEqual(['b c2', 'b c2']);
+  });
+
+  it('is tried, too, if it has not answered by the end', async () => {
+    const { applied, tried, end } = await withInventory();
+    await end();
+    await tried;
+    expect(applied).toEqual([]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -95,21 +94,26 @@ export class LiveConfig {
 
   async #follow({ signal }: RunOptions): Promise<void> {
     const { file, inventory, intervalMs = 1_000 } = this.#options;
-    if (inventory !== undefined && !signal.aborted) {
-      await Promise.race([inventory.answered, once(signal, 'abort')]);
-      await inventory.poll();
-      if (!signal.aborted) await this.#applyInventory({ signal });
-      inventory.tried();
-    }
-    for (;;) {
-      await delay(intervalMs, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return;
+    const answer = new AbortController();
+    void inventory?.answered.then(() => answer.abort());
+    // What the inventory first answers doesn't wait for the interval.
+    const untilAnswer = AbortSignal.any([signal, answer.signal]);
+    let isTried = false;
+    while (!signal.aborted) {
+      await delay(intervalMs, undefined, { signal: isTried ? signal : untilAnswer }).catch(() => undefined);
+      if (signal.aborted) break;
       const content = await readFile(file.path, 'utf8').catch(() => undefined);
       if (content !== undefined && this.#isDue(content)) await this.#apply(content, { signal });
       const { atMs } = this.#failedInventory ?? {};
       const isRetry = atMs !== undefined && performance.now() - atMs >= RETRY_MS;
-      if ((await inventory?.poll()) === true || isRetry) await this.#applyInventory({ signal });
+      const isFirst = answer.signal.aborted && !isTried;
+      if ((await inventory?.poll()) === true || isFirst || isRetry) await this.#applyInventory({ signal });
+      if (isFirst) {
+        isTried = true;
+        inventory?.tried();
+      }
     }
+    inventory?.tried();
   }
 
   async #applyInventory({ signal }: RunOptions): Promise<void> {
