@@ -103,7 +103,7 @@ describe('a config file', () => {
   });
 });
 
-/** An inventory with the remote `c2`, beside a config file. `bad` as a remote is a problem. */
+/** An inventory with the remote `c2`, beside a config file. `bad` as a remote is a problem, but not with the file `good`. */
 async function withInventory() {
   const folder = await mkdtemp(join(tmpdir(), 'live-'));
   const path = join(folder, 'config.yaml');
@@ -125,7 +125,7 @@ async function withInventory() {
       tried: tried.resolve,
     },
     apply: ({ content }) => {
-      if (remotes.includes('bad')) throw new ConfigError('it is bad');
+      if (remotes.includes('bad') && content !== 'good') throw new ConfigError('it is bad');
       applied.push(`${content} ${remotes.join()}`);
       return Promise.resolve({ changes: { added: remotes, removed: [], changed: [] }, needRestart: [], warnings: [] });
     },
@@ -157,6 +157,23 @@ describe('an inventory', () => {
     await eventually(() => lines.at(-1), 'remotes of the inventory are not in force');
     become('c3');
     await eventually(() => applied, ['a c2', 'a c3']);
+  });
+
+  it('that is refused as a whole is a problem, until it or a changed file is in force', async () => {
+    const { live, lines, write, become, answer } = await withInventory();
+    const said = () => [live.isStale, live.status().problems];
+    answer();
+    become('bad');
+    await eventually(said, [true, ['it is bad']]);
+    become('c3');
+    await eventually(said, [false, []]);
+    become('bad');
+    await eventually(said, [true, ['it is bad']]);
+    await write('b');
+    await eventually(() => lines.at(-1), 'config file changed and is invalid; the last valid one stays in force');
+    expect(said()).toEqual([true, ['it is bad']]);
+    await write('good');
+    await eventually(said, [false, []]);
   });
 
   it('that does not answer holds no change of the file back', async () => {

@@ -37,7 +37,7 @@ export type ConfigFileStatus = {
   readonly path: string;
   /** When the content came in force, in ISO 8601. */
   readonly since: string;
-  /** Why the present content isn't in force, but an earlier one. */
+  /** Why the present content isn't in force, but an earlier one, or why the present remotes of the inventory aren't. */
   readonly problems: readonly string[];
   /** Fields whose present values take effect at the next start only. */
   readonly needRestart: readonly string[];
@@ -62,15 +62,17 @@ export class LiveConfig {
     this.#inForce = options.file.content;
   }
 
-  /** Whether what the file says isn't in force as a whole. */
+  /** Whether what the file says, with the remotes of its inventory, isn't in force as a whole. */
   get isStale(): boolean {
-    return this.#failed !== undefined || this.#needRestart.length > 0;
+    const { problems, needRestart } = this.status();
+    return problems.length + needRestart.length > 0;
   }
 
   status(): ConfigFileStatus {
     const { path } = this.#options.file;
-    const { problems = [] } = this.#failed ?? {};
-    return { path, since: this.#since.toISOString(), problems, needRestart: this.#needRestart };
+    // A kubeconfig that is gone is a problem of both.
+    const problems = new Set([this.#failed, this.#failedInventory].flatMap((failed) => failed?.problems ?? []));
+    return { path, since: this.#since.toISOString(), problems: [...problems], needRestart: this.#needRestart };
   }
 
   /**
@@ -146,6 +148,7 @@ export class LiveConfig {
         const { changes, needRestart, warnings } = await apply({ path, content }, { signal });
         warnOfConfig({ path }, warnings, log);
         this.#inForce = content;
+        this.#failedInventory = undefined;
         this.#since = new Date();
         this.#needRestart = needRestart;
         const isWaiting = needRestart.length > 0;

@@ -89,7 +89,7 @@ export function sharedMetrics<const Prefix extends string>(prefix: Prefix, resta
     configStale: {
       name: `${prefix}_config_stale`,
       type: 'gauge',
-      help: 'Whether a changed config file or kubeconfig is not in force as a whole; the log says why.',
+      help: 'Whether a changed config file, inventory or kubeconfig is not in force as a whole; the log says why.',
       labels: {},
     },
   } as const satisfies MetricTable;
