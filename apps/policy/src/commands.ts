@@ -19,7 +19,6 @@ import {
   openInventory,
   type ProfileRemote,
   readConfigSource,
-  type RemoteChanges,
   remoteOfFlags,
   Remotes,
   remotesOfFile,
@@ -92,26 +91,26 @@ type Started = {
 function liveConfigOf(command: PolicyCommand, { config, file, policy, inventory }: Started): LiveConfig {
   const { leaderElect, leaseName } = command.options;
   const ownsName = leaderElect && leaseName === undefined;
+  let inForce = config;
   return new LiveConfig({
     file,
     inventory,
     apply: async (source) => {
       const next = configOf(command.options, source);
-      const needRestart = changedFields(config.fixed, next.fixed);
       // With one Lease under the old name and one under the new, two replicas could lead.
-      if (ownsName && leaseNameOf(next) !== leaseNameOf(config))
-        return { changes: NO_CHANGE, needRestart: [...needRestart, NAMES_IN_LEASE], warnings: [] };
-      const { settings, refused } = await admit(inventory?.remotes ?? [], next.settingsWith);
+      const isOtherLease = ownsName && leaseNameOf(next) !== leaseNameOf(config);
+      const used = isOtherLease ? inForce : next;
+      const { settings, refused } = await admit(inventory?.remotes ?? [], used.settingsWith);
       if (!settings.ok) throw invalidConfig(source, settings.problems);
       const changes = await policy.replaceRemotes(settings.value.remotes);
+      inForce = used;
       inventory?.inForce(refused);
+      const needRestart = [...changedFields(config.fixed, next.fixed), ...(isOtherLease ? [NAMES_IN_LEASE] : [])];
       return { changes, needRestart, warnings: next.warnings };
     },
     log: command.log,
   });
 }
-
-const NO_CHANGE: RemoteChanges = { added: [], removed: [], changed: [] };
 
 const NAMES_IN_LEASE = 'remotes (without -lease-name, their names are the name of the Lease)';
 
