@@ -16,11 +16,17 @@ type Inventory = NonNullable<AppStatus['inventory']>;
 
 const wordsOf = ({ problem, profiles }: Inventory): readonly string[] => [
   ...(problem === null ? [] : [`the inventory: ${problem}`]),
-  ...profiles.flatMap(({ profile, problem: why, heldUntil, controlPlaneHealthy }) => [
-    ...(why === null ? [] : [`ClusterProfile ${profile} is skipped: ${why}`]),
-    ...(heldUntil === null ? [] : [`ClusterProfile ${profile} is gone; its remote is held until ${heldUntil}`]),
-    ...(controlPlaneHealthy === 'False'
-      ? [`ClusterProfile ${profile} says that its control plane is not healthy`]
-      : []),
-  ]),
+  ...profiles.flatMap((each) =>
+    [
+      ...lossOf(each),
+      ...(each.controlPlaneHealthy === 'False' ? ['says that its control plane is not healthy'] : []),
+    ].map((words) => `ClusterProfile ${each.profile} ${words}`),
+  ),
 ];
+
+/** Why its remote isn't there, or won't be for long. */
+function lossOf({ problem, heldUntil }: Inventory['profiles'][number]): readonly string[] {
+  if (heldUntil === null) return problem === null ? [] : [`is skipped: ${problem}`];
+  const why = problem === null ? 'is gone' : `can't be used (${problem})`;
+  return [`${why}; its remote is held until ${heldUntil}`];
+}
