@@ -69,13 +69,13 @@ export class TestInventory {
     return { clusterProfiles: { namespace: NAMESPACE, providersFile } };
   }
 
-  /** Adds a profile with its status, and the Secret of its cluster. */
+  /** Adds a profile with its status, and a Secret of the same name with the token. */
   async add({ cluster, token, name = cluster.name, annotations = {}, status = {} }: Profile): Promise<void> {
     const { admin } = this.#cluster;
-    await admin.request('POST', this.#secretsPath, {
+    await admin.create(this.#secretsPath, {
       apiVersion: 'v1',
       kind: this.#secrets.kind,
-      metadata: { name: cluster.name },
+      metadata: { name },
       data: { token: Buffer.from(token).toString('base64') },
     });
     await admin.create(this.#path(), {
@@ -84,7 +84,7 @@ export class TestInventory {
       metadata: { name, annotations },
       spec: { clusterManager: { name: 'test' } },
     });
-    const config = { name: 'client.authentication.k8s.io/exec', extension: { clusterName: cluster.name } };
+    const config = { name: 'client.authentication.k8s.io/exec', extension: { clusterName: name } };
     const access = {
       server: cluster.url,
       'certificate-authority-data': (await readFile(cluster.caFile)).toString('base64'),
@@ -101,7 +101,9 @@ export class TestInventory {
   }
 
   async remove(name: string): Promise<void> {
-    await this.#cluster.admin.delete(this.#path(name));
+    const { admin } = this.#cluster;
+    await admin.delete(this.#path(name));
+    await admin.delete(`${this.#secretsPath}/${name}`);
   }
 
   get #secretsPath(): string {
