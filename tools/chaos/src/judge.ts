@@ -177,6 +177,7 @@ export async function usageOf({ pid, metric }: Program): Promise<Usage> {
     readdir(`/proc/${pid}/fd`),
     metric('nodejs_active_resources', { type: 'Timeout' }),
   ]);
+  if (timers === undefined) throw new Error('the metrics have no nodejs_active_resources of timers');
   const [, kb] = /VmRSS:\s+(\d+)/.exec(status) ?? [];
-  return { residentMb: Math.round(Number(kb) / 1_024), files: files.length, timers: timers ?? 0 };
+  return { residentMb: Math.round(Number(kb) / 1_024), files: files.length, timers };
 }

@@ -190,8 +190,8 @@ export class Planes {
       .filter(({ cluster }) => cluster === remote)
       .flatMap(({ podCIDRs }) => podCIDRs)
       .flatMap((cidr) => {
-        const isThere = [device, ...this.#devices.keys()].some(
-          (name) => name.startsWith(`wireguard.${remote}`) && this.#devices.get(name)?.has(cidr) === true,
+        const isThere = [...this.#devices].some(
+          ([name, cidrs]) => name.startsWith(`wireguard.${remote}`) && cidrs.has(cidr),
         );
         const wasThere = this.#complete.has(cidr);
         if (isThere) this.#complete.add(cidr);

@@ -42,7 +42,7 @@ const STEPS = 30;
 /** Without empty lists, which only the deletion guard distinguishes from true ones. */
 const kinds = faultKinds.filter((kind) => kind !== 'empty');
 
-/** Each as often as it is here; half of all steps are changes. */
+/** Each as often as it is here; two thirds of all steps are changes. */
 const EVENTS = [
   ...(['tamper', 'tamper', 'fault', 'fault', 'fault', 'fault', 'fault', 'fault'] as const),
   ...(['kill', 'kill', 'freeze', 'freeze', 'down', 'down', 'restore', 'token', 'remotes', 'remotes'] as const),
