@@ -27,13 +27,13 @@ describe('judge', () => {
     expect(judge(hour(heapAt), { heap: 1 })).toEqual([expect.objectContaining({ figure: 'heap', grows })]);
   });
 
-  it('takes the slope after the first third, and four values of the whole', () => {
+  it('takes the gain after the first third, and four values of the whole', () => {
     const [judged] = judge(
       hour((minute) => (minute < 20 ? 10 : minute / 2)),
       { heap: 100 },
     );
     expect(judged).toMatchObject({ values: [10, 10, 20, 30], grows: false });
-    expect(judged!.perHour).toBeCloseTo(30, 6);
+    expect(judged!.gain).toBeCloseTo(20, 6);
   });
 
   it('does not judge a figure without a bound', () => {
@@ -53,5 +53,5 @@ it('has a line for each figure', () => {
       { heap: 1 },
     ),
   );
-  expect(table).toMatch(/^\| heap \| +0 \| +20 \| +40 \| +60 \| +60\.0 \| +1 \| GROWS \|$/m);
+  expect(table).toMatch(/^\| heap \| +0 \| +20 \| +40 \| +60 \| +40\.0 \| +1 \| GROWS \|$/m);
 });

@@ -8,19 +8,18 @@ export type Judged = {
   readonly figure: string;
   /** At the start, after a third, after two thirds, at the end. */
   readonly values: readonly number[];
-  readonly perHour: number;
-  /** What it may grow by from the first third to the end; undefined: not judged. */
+  /** From the first third to the end, by the slope. */
+  readonly gain: number;
+  /** What the gain may be; undefined: not judged. */
   readonly bound: number | undefined;
   readonly grows: boolean;
 };
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Judges each figure by the median of the slopes between any two samples after the first third: until then, V8 compiles, and
  * pools fill up. One sample that is far off changes nothing.
  *
- * @param bounds what each figure may grow by, from the first third to the end, by the slope
+ * @param bounds what each figure may gain from the first third to the end, by the slope
  */
 export function judge(samples: readonly Sample[], bounds: Readonly<Record<string, number>>): readonly Judged[] {
   const last = samples.length - 1;
@@ -29,9 +28,9 @@ export function judge(samples: readonly Sample[], bounds: Readonly<Record<string
   const tookMs = judged.at(-1)!.atMs - judged[0]!.atMs;
   return Object.keys(samples[0]!.figures).map((figure) => {
     const values = thirds.map(({ figures }) => figures[figure]!);
-    const perMs = slope(judged.map(({ atMs, figures }) => [atMs, figures[figure]!] as const));
+    const gain = tookMs * slope(judged.map(({ atMs, figures }) => [atMs, figures[figure]!] as const));
     const bound = bounds[figure];
-    return { figure, values, perHour: perMs * HOUR_MS, bound, grows: bound !== undefined && perMs * tookMs > bound };
+    return { figure, values, gain, bound, grows: bound !== undefined && gain > bound };
   });
 }
 
@@ -46,12 +45,12 @@ function slope(points: readonly (readonly [x: number, y: number])[]): number {
 /** A table of all figures. */
 export function renderVerdict(judged: readonly Judged[]): string {
   const text = (value: number): string => value.toFixed(Number.isInteger(value) ? 0 : 1);
-  const rows = judged.map(({ figure, values, perHour, bound, grows }) => [
+  const rows = judged.map(({ figure, values, gain, bound, grows }) => [
     figure,
     ...values.map(text),
-    perHour.toFixed(1),
+    gain.toFixed(1),
     bound === undefined ? '' : String(bound),
     bound === undefined ? '' : grows ? 'GROWS' : 'flat',
   ]);
-  return markdownTable([['', 'start', 'a third', 'two thirds', 'end', 'per hour', 'bound', ''], ...rows]);
+  return markdownTable([['', 'start', 'a third', 'two thirds', 'end', 'gain', 'bound', ''], ...rows]);
 }
