@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { freePort } from '@kube-semaphore/fault-proxy';
 import { deployedCrds, globalNetworkSetCrd, issueToken } from '@kube-semaphore/testkit';
 import {
@@ -24,11 +25,12 @@ import { holdsOf, INSPECTED } from './holds.ts';
 import { mirrorSlots, policySlots, REMOTES, wireguardSlots } from './slots.ts';
 import { type Slot, Turnover } from './turnover.ts';
 import { judge, type Judged, type Sample } from './verdict.ts';
+import { undone, type Work, writtenName } from './written.ts';
 
 type Subject = {
   readonly rights: Rights;
   readonly slots: readonly Slot[];
-  /** Collections of the local cluster that the app writes. */
+  /** Collections of the local cluster that the app writes. Some of them have its sources, too. */
   readonly written: readonly string[];
   /** Its flags; writes the config file with the remotes of the place. */
   flags(place: Place): Promise<Readonly<Record<string, string>>>;
@@ -60,7 +62,7 @@ const subjects: Readonly<Record<Churned, Subject>> = {
 };
 
 /**
- * What a figure may grow by between the first third and the end: how much samples of a program differ that keeps nothing. What is
+ * What a figure may gain between the first third and the end: how much samples of a program differ that keeps nothing. What is
  * kept of each name, or each round, of an hour is more. Memory is judged from {@link MEMORY_MS} on: until then, V8 compiles.
  */
 const BOUNDS = {
@@ -78,7 +80,7 @@ const MEMORY_MS = 300_000;
 const CHURNING = 0.8;
 const EVENTS = ['cut', 'leave', 'renew', 'expire', 'return', 'cut'] as const;
 
-/** How long written objects may take to become as many as at first. A busy machine needs longer, and nothing else depends on it. */
+/** How long the app may take to do its work when nothing changes any more: it needs seconds, and more on a busy machine. */
 const QUIET_MS = 60_000;
 const SETTLED_MS = 5_000;
 
@@ -88,7 +90,7 @@ export type Outcome = { readonly judged: readonly Judged[]; readonly facts: read
  * Lets an app work for a long time beside objects that come, change and go, under names that never come again, while watches
  * end, lists expire, tokens are renewed, and remotes leave and return. All API servers are embedded ones.
  *
- * @throws {Error} if the app ends
+ * @throws {Error} if the app ends, or doesn't do its work
  */
 export async function benchChurn(
   app: Churned,
@@ -168,9 +170,11 @@ async function* rounds(
   const program = start();
   const { signal } = program;
   say('until all is written');
-  const written = await settledIn(world, signal);
+  let before = await settledIn(world, signal);
+  const count = before.size;
   const startMs = performance.now();
   for (let round = 0; round < options.rounds; round++) {
+    const { things } = world.turnover.counts;
     const churnMs = options.period * 1000 * CHURNING;
     const events = async () => {
       for (const [index, event] of EVENTS.entries()) {
@@ -180,9 +184,8 @@ async function* rounds(
     };
     await Promise.all([world.turnover.run({ perSecond: options.rate, endMs: performance.now() + churnMs }), events()]);
     await delay(options.period * 1000 * (1 - CHURNING), undefined, { signal });
-    // As many as at first: then the app has done its work.
-    const quietMs = performance.now() + QUIET_MS;
-    while ((await writtenIn(world)) !== written && performance.now() < quietMs) await delay(500, undefined, { signal });
+    const newThings = world.turnover.counts.things - things;
+    before = await untilDone(world, { count, before, newThings }, signal);
     for (const { api } of [world.clusters.local, ...world.clusters.remotes])
       if (api.kind === 'embedded') api.clearRequests();
     const figures = await figuresOf(world, program);
@@ -190,6 +193,16 @@ async function* rounds(
     say(`${((performance.now() - startMs) / 60_000).toFixed(1)} minutes: ${JSON.stringify(figures)}`);
   }
   yield {};
+}
+
+/** Resolves with the names of the written objects when the app has done its work. @throws {Error} if it doesn't */
+async function untilDone(world: World, work: Work, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  for (const endMs = performance.now() + QUIET_MS; ; await delay(500, undefined, { signal })) {
+    const names = await writtenIn(world);
+    const why = undone(names, work);
+    if (why === undefined) return names;
+    if (performance.now() > endMs) throw new Error(`after ${QUIET_MS / 1000} s without a change, ${why}`);
+  }
 }
 
 /** Something that happens to connections, credentials or the config file. */
@@ -216,22 +229,29 @@ async function reset({ api }: BenchCluster, expire: boolean): Promise<void> {
   await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => api.admin.get('/version')));
 }
 
-/** Resolves with the number of written objects when the app is ready, and it hasn't changed for a while. */
-async function settledIn(world: World, signal: AbortSignal): Promise<number> {
+/** Resolves with the names of the written objects when the app is ready, and they haven't changed for a while. */
+async function settledIn(world: World, signal: AbortSignal): Promise<ReadonlySet<string>> {
   // The port isn't open at first.
   while ((await ask(world, '/readyz').catch(() => undefined))?.status !== 200) await delay(500, undefined, { signal });
-  let [count, sinceMs] = [-1, performance.now()];
+  let names: ReadonlySet<string> = new Set();
+  let sinceMs = performance.now();
   while (performance.now() - sinceMs < SETTLED_MS) {
     const now = await writtenIn(world);
-    if (now !== count) [count, sinceMs] = [now, performance.now()];
+    if (!isDeepStrictEqual(now, names)) [names, sinceMs] = [now, performance.now()];
     await delay(500, undefined, { signal });
   }
-  return count;
+  return names;
 }
 
-async function writtenIn({ clusters: { local }, subject: { written }, station }: World): Promise<number> {
-  const lists = await Promise.all(written.map((collection) => local.api.admin.list(collection)));
-  return lists.flat().length + ((await station?.peers()) ?? 0);
+/** The names of what the app wrote: without sources, which get new names themselves. */
+async function writtenIn({ clusters, subject, turnover, station }: World): Promise<ReadonlySet<string>> {
+  const lists = subject.written.map(async (collection) => {
+    const objects = await clusters.local.api.admin.list(collection);
+    return objects.map((object) => writtenName(collection, object));
+  });
+  const names = new Set([...(await Promise.all(lists)).flat(), ...((await station?.peers()) ?? [])]);
+  for (const source of turnover.names(0)) names.delete(source);
+  return names;
 }
 
 async function ask(
@@ -263,7 +283,7 @@ async function figuresOf(world: World, program: Program): Promise<Readonly<Recor
     'objects known': status.remotes
       .flatMap(({ objects }) => Object.values(objects ?? {}))
       .reduce((sum, each) => sum + each, 0),
-    'written objects': await writtenIn(world),
+    'written objects': (await writtenIn(world)).size,
     ...(station !== undefined && { 'wireguard-go, MB': await memoryOfTunnels(program) }),
   };
 }

@@ -1,5 +1,6 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { type BenchCluster, send } from '../load/clusters.ts';
+import { writtenName } from './written.ts';
 
 /** An object, and the index of its cluster: 0 is the local one, then come the remotes. */
 export type Placed = { readonly cluster: number; readonly collection: string; readonly object: KubeObject };
@@ -35,6 +36,13 @@ export class Turnover {
   /** Names so far, and requests that created, changed or deleted an object. */
   get counts(): { readonly things: number; readonly writes: number } {
     return { things: this.#things, writes: this.#writes };
+  }
+
+  /** The names of all objects of a cluster that are here now. */
+  names(cluster: number): ReadonlySet<string> {
+    const objects = this.#slots.flatMap(({ slot, nth, version }) => slot(nth, version));
+    const here = objects.filter((placed) => placed.cluster === cluster);
+    return new Set(here.map(({ collection, object }) => writtenName(collection, object)));
   }
 
   /** Makes the first thing of each slot. */

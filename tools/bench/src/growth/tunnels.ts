@@ -68,7 +68,7 @@ async function* phases(
   // The port isn't open at first.
   const isReady = async () => (await station.ask('/readyz').catch(() => undefined))?.status === 200;
   await when(isReady, program);
-  const allAtMs = await when(async () => (await station.peers()) === count, program);
+  const allAtMs = await when(async () => (await station.peers()).length === count, program);
   const { cpuSeconds } = await usageOf(program.pid);
   yield {
     'all written after': [(allAtMs - program.startedAtMs) / 1000, 's'],

@@ -22,8 +22,8 @@ export type Station = {
   readonly commandLine: (command: readonly string[]) => readonly string[];
   /** The endpoints of all peers by public key; empty without a device. */
   readonly endpoints: () => Promise<ReadonlyMap<string, string>>;
-  /** The number of peers of all devices. */
-  readonly peers: () => Promise<number>;
+  /** The device and the public key of each peer. */
+  readonly peers: () => Promise<readonly string[]>;
   /** The peers in each `wg set` of the agent since the last call, in no order. */
   readonly setCalls: () => Promise<readonly (readonly string[])[]>;
   /** The agent's answer. Rejects while its port isn't open. */
@@ -74,7 +74,10 @@ function stationOf(
       const lines = text.split('\n').filter((line) => line !== '');
       return new Map(lines.map((line) => line.split('\t', 2) as [key: string, endpoint: string]));
     },
-    peers: async () => (await machine.run('wg', ['show', 'all', 'endpoints'])).split('\n').length - 1,
+    peers: async () => {
+      const lines = (await machine.run('wg', ['show', 'all', 'endpoints'])).split('\n').slice(0, -1);
+      return lines.map((line) => line.split('\t', 2).join(' '));
+    },
     setCalls: async () => {
       const sets = (await calls.take()).filter(([verb]) => verb === 'set');
       return sets.map((words) => words.filter((_, index) => words[index - 1] === 'peer'));
