@@ -65,7 +65,7 @@ export async function judge(
   if (!isDeepStrictEqual(await site.foreign(), foreign)) found.push('what is foreign was touched');
   found.push(...(await secretsIn(stage, state)));
   if (world.accounts.length > 1) found.push(...(await untimelyWrites()));
-  found.push(...stage.deaths);
+  found.push(...stage.takeErrors(), ...stage.deaths);
   if (stage.deaths.length > 0) return found;
   for (const [nth, program] of programs.entries()) {
     const { status, body } = await program.get('/healthz');

@@ -7,12 +7,10 @@ import { type Clusters, remotes, type Site, type SiteInput, type View } from './
 
 const FAULTS = ['fail', 'fail, but do their work', 'hang'] as const;
 
+export const brokenTools = FAULTS.map((how) => `wg and ip ${how}`);
+
 /** What can break on a node. */
-export const breaks = [
-  ...FAULTS.map((how) => `wg and ip ${how}`),
-  'disk of the keys full',
-  'disk of the keys read-only',
-];
+export const breaks = [...brokenTools, 'disk of the keys full', 'disk of the keys read-only'];
 
 /** Each tool writes down what it is to change, and fails or hangs one time in three while the file `fault` says so. */
 const TOOL = `#!/bin/sh

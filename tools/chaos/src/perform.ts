@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { play } from '@kube-semaphore/fault-proxy';
 import { type Program, useUpVersions } from '@kube-semaphore/testkit';
+import { endingOf } from './ending.ts';
 import { kindOf, type Step } from './script.ts';
 import { remotes as allRemotes, type Settings } from './subject.ts';
 import { make, type World } from './world.ts';
@@ -26,6 +27,8 @@ export class Stage {
   #left = new Set<string>();
   /** Of replicas that ended, since these were taken. */
   #logs: string[] = [];
+  /** What they logged, and never should have, since this was taken. */
+  #errors: string[] = [];
   /** What a program needs at its start was broken: it says so, and ends, until it is started again. */
   #mayEnd = false;
   /** The heaps of replicas that lack memory. */
@@ -61,6 +64,10 @@ export class Stage {
     return this.#logs.splice(0);
   }
 
+  takeErrors(): readonly string[] {
+    return this.#errors.splice(0);
+  }
+
   /** Does what a step says, and returns when the next one is due. */
   async perform(step: Step): Promise<void> {
     const made = await this.#begin(step);
@@ -88,7 +95,7 @@ export class Stage {
 
   /** @returns false if it can't be made now */
   async #begin(step: Step): Promise<boolean> {
-    const { clusters, proxies, tokens, clocks, setConfig, site } = this.world;
+    const { subject, clusters, proxies, tokens, clocks, setConfig, site } = this.world;
     switch (step.do) {
       case 'change':
         return succeeds(() => make(clusters, step.change));
@@ -142,7 +149,7 @@ export class Stage {
       }
       case 'break':
         return this.#last('site', async (signal) => {
-          this.#mayEnd = true;
+          if (subject.endsBy?.breaks.includes(step.what) === true) this.#mayEnd = true;
           const mend = await site.break(step.what);
           await pause(step.ms, signal);
           await mend();
@@ -200,15 +207,19 @@ export class Stage {
     const program = this.world.spawn(replica, heapMb);
     this.#programs[replica] = program;
     void program.exited.then(({ code, signal }) => {
-      this.#logs.push(program.stderr());
+      const stderr = program.stderr();
+      this.#logs.push(stderr);
       if (this.#isOver) return;
-      const lackedMemory = heapMb !== undefined && signal !== null && signal !== 'SIGKILL';
-      const mayEnd = signal === 'SIGKILL' || lackedMemory || (code === 1 && this.#mayEnd);
-      if (!mayEnd)
-        this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${program.stderr().slice(-2_000)}`);
-      if (lackedMemory) this.#count('replica ended, as it lacked memory');
-      else if (mayEnd && signal === null) this.#count('replica ended, as what it needs was broken');
-      if (mayEnd) this.#spawn(replica);
+      const excuse = this.#mayEnd ? this.world.subject.endsBy?.says : undefined;
+      const { why, errors } = endingOf({ code, signal, stderr, starved: heapMb !== undefined, excuse });
+      this.#errors.push(...errors.map((line) => `replica ${replica} logged ${line}, and ended`));
+      if (why === 'by itself') {
+        this.deaths.push(`replica ${replica} ended: ${signal ?? `code ${code}`}\n${stderr.slice(-2_000)}`);
+        return;
+      }
+      if (why === 'lacked memory') this.#count('replica ended, as it lacked memory');
+      if (why === 'lacked what it needs') this.#count('replica ended, as what it needs was broken');
+      this.#spawn(replica);
     });
   }
 }

@@ -77,6 +77,8 @@ export type Subject = {
   readonly clocksMs: readonly number[];
   /** What of its own can break where it runs, by {@link Site.break}. */
   readonly breaks: readonly string[];
+  /** With which of them it may end as it starts, and what a line of its log says then. */
+  readonly endsBy?: { readonly breaks: readonly string[]; readonly says: RegExp };
   /** What must be there, by its pages, if the config file has these remotes and settings. */
   wanted(state: State, remotes: readonly string[], settings: Settings): View;
   /** Where it runs and writes. What stays is there already. */

@@ -1,6 +1,6 @@
 // What is hard to foresee beside all else that the other subject does: keys that rotate, silent nodes, and blocks of Calico.
 import { ipamCrds } from '@kube-semaphore/testkit';
-import { breaks } from '../node.ts';
+import { brokenTools } from '../node.ts';
 import { livingNode, rotatedView, secondPorts, startRotatingNode } from '../rotation.ts';
 import { startWitness } from '../silent.ts';
 import { CLOCKS_AHEAD_MS, type Remote, type Subject } from '../subject.ts';
@@ -29,7 +29,7 @@ export const rotating: Subject = {
   // A rotation takes three minutes.
   pausesMs: [0, 100, 1_000, 5_000, 10_000, 20_000],
   clocksMs: CLOCKS_AHEAD_MS,
-  breaks: breaks.filter((what) => what.startsWith('wg')),
+  breaks: brokenTools,
   wanted: (state, remotes) => {
     const found = remotes.map((remote) => {
       const { wgListenPort: port } = settings[remote as Remote];
