@@ -7,7 +7,7 @@ import { serviceMirror } from './subjects/service-mirror.ts';
 import { wireguard } from './subjects/wireguard.ts';
 import { rotating, witnessing } from './subjects/wireguard-variants.ts';
 import { chaos, type Outcome } from './chaos.ts';
-import { type App, apps, commandLine, type Options } from './options.ts';
+import { againCommand, type App, apps, commandLine, type Options } from './options.ts';
 import { type Round, script } from './script.ts';
 import { shrink } from './shrink.ts';
 import { names } from './subject.ts';
@@ -38,30 +38,33 @@ try {
 
 async function run(app: App, seed: number, options: Options): Promise<void> {
   const { minutes, rounds, replicas, wait } = options;
+  const events = options.script === undefined ? `--seed ${seed}` : `--script ${options.script}`;
   const subject = subjects[app];
   const launcher = await bundleForThisProcess(subject.app, { root });
   const say = (what: string) => console.error(`- ${new Date().toISOString().slice(11, 19)} ${app}: ${what}`);
   const perform = (script: Iterable<Round>, goesOn: (done: number) => boolean) =>
     chaos(subject, script, { launcher, replicas, timeoutMs: wait * 1_000, goesOn, say });
-  say(`--seed ${seed}`);
+  say(events);
   const endMs = performance.now() + minutes * 60_000;
-  const goesOn = (done: number) => (rounds === undefined ? performance.now() < endMs : done < rounds);
   const file = options.script === undefined ? undefined : await readScript(options.script);
-  const events = (): Iterable<Round> => file ?? script(subject, seed);
-  const outcome = await perform(events(), goesOn);
-  console.log(render(app, seed, outcome));
+  const lasts = () => file !== undefined || performance.now() < endMs;
+  const goesOn = (done: number) => (rounds === undefined ? lasts() : done < rounds);
+  const all = (): Iterable<Round> => file ?? script(subject, seed);
+  const outcome = await perform(all(), goesOn);
+  console.log(render(`${app} ${events}`, outcome));
   if (outcome.violations.length === 0) return;
   process.exitCode = 1;
   for (const log of outcome.logs) console.error(log.slice(-20_000));
-  const clusters = names.length === 3 ? '' : `CHAOS_CLUSTERS=${names.length} `;
-  say(`again: ${clusters}npm run chaos -- --app ${app} --seed ${seed} --rounds ${outcome.rounds}`);
+  const again = (what: { readonly events: string; readonly rounds?: number }) =>
+    againCommand({ app, replicas, wait, ...what }, names.length);
+  say(`again: ${again({ events, rounds: outcome.rounds })}`);
   if (options.shrink === 0 || outcome.rounds === 0) return;
   const failed: Round[] = [];
-  for (const round of events()) if (failed.push(round) === outcome.rounds) break;
+  for (const round of all()) if (failed.push(round) === outcome.rounds) break;
   const fails = async (smaller: readonly Round[]) => (await perform(smaller, () => true)).violations.length > 0;
   const smallest = await shrink(failed, fails, options.shrink);
   await writeFile(`chaos-${app}.json`, JSON.stringify(smallest, undefined, 2));
-  say(`${smallest.flat().length} events are left: npm run chaos -- --app ${app} --script chaos-${app}.json`);
+  say(`${smallest.flat().length} events are left: ${again({ events: `--script chaos-${app}.json` })}`);
 }
 
 async function readScript(file: string): Promise<readonly Round[]> {
@@ -69,10 +72,10 @@ async function readScript(file: string): Promise<readonly Round[]> {
 }
 
 /** A record, as in docs/reliability.md. */
-function render(app: App, seed: number, { rounds, minutes, counts, most, violations }: Outcome): string {
+function render(what: string, { rounds, minutes, counts, most, violations }: Outcome): string {
   const events = Object.entries(counts).map(([kind, count]) => `  ${String(count).padStart(5)} ${kind}`);
   return [
-    `${app}, seed ${seed}: ${rounds} rounds in ${minutes.toFixed(1)} minutes, ${violations.length} violations`,
+    `${what}: ${rounds} rounds in ${minutes.toFixed(1)} minutes, ${violations.length} violations`,
     ...events,
     `  at most ${most.residentMb} MB, ${most.files} open files and ${most.timers} timers per replica`,
     ...violations.map((each) => `  VIOLATION ${each}`),

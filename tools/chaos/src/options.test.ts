@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commandLine } from './options.ts';
+import { againCommand, commandLine } from './options.ts';
 
 /** Reads a command line. Its errors are thrown, and not written to the terminal. */
 function read(...args: readonly string[]): object {
@@ -9,7 +9,7 @@ function read(...args: readonly string[]): object {
   return result;
 }
 
-const usual = { minutes: 5, replicas: 2, shrink: 0, wait: 300 };
+const usual = { minutes: 5, replicas: 2, shrink: 0, wait: 300 } as const;
 
 it.each([
   { args: '--app policy', want: { ...usual, app: 'policy' } },
@@ -33,4 +33,17 @@ it.each([
   { args: '--app policy --pods', message: "unknown option '--pods'" },
 ])('refuses $args', ({ args, message }) => {
   expect(() => read(...args.split(' '))).toThrow(message);
+});
+
+it.each([
+  { of: { ...usual, events: '--seed 5', rounds: 2 }, clusters: 3, want: '--seed 5 --rounds 2' },
+  { of: { ...usual, events: '--script x.json' }, clusters: 3, want: '--script x.json' },
+  {
+    of: { ...usual, events: '--seed 5', rounds: 2, replicas: 1, wait: 60 } as const,
+    clusters: 5,
+    want: '--seed 5 --rounds 2 --replicas 1 --wait 60',
+  },
+])('repeats $want', ({ of, clusters, want }) => {
+  const command = againCommand({ ...of, app: 'policy' }, clusters);
+  expect(command).toBe(`${clusters === 3 ? '' : 'CHAOS_CLUSTERS=5 '}npm run chaos -- --app policy ${want}`);
 });

@@ -7,9 +7,9 @@ export type App = (typeof apps)[number];
 export type Options = {
   readonly app: App | 'all';
   readonly seed?: number;
-  /** How long new rounds begin, for each app. */
+  /** How long new rounds of a seed begin, for each app. */
   readonly minutes: number;
-  /** So many rounds, whatever time they take. */
+  /** So many rounds, whatever time they take; default with a script: all of it. */
   readonly rounds?: number;
   readonly replicas: 1 | 2;
   /** How many smaller scripts to try after a violation. */
@@ -19,6 +19,8 @@ export type Options = {
   /** For how many seconds to wait for what must come about when it is quiet. */
   readonly wait: number;
 };
+
+const DEFAULTS = { replicas: 2, wait: 300 } as const;
 
 /** The program. It throws a CommanderError for a wrong command line, and for help. */
 export const commandLine = (run: (options: Options) => Promise<void>): Command =>
@@ -37,7 +39,7 @@ export const commandLine = (run: (options: Options) => Promise<void>): Command =
           if (text !== '1' && text !== '2') throw new InvalidArgumentError('It must be 1 or 2.');
           return Number(text);
         })
-        .default(2),
+        .default(DEFAULTS.replicas),
     )
     .option(
       '--shrink <n>',
@@ -45,11 +47,24 @@ export const commandLine = (run: (options: Options) => Promise<void>): Command =
       natural,
       0,
     )
-    .option('--script <file>', 'performs the events of such a file')
-    .option('--wait <seconds>', 'until what has not come about when it is quiet is a violation', natural, 300)
+    .option('--script <file>', 'performs the rounds of such a file, instead of those of a seed')
+    .option('--wait <seconds>', 'until what has not come about when it is quiet is a violation', natural, DEFAULTS.wait)
     .showHelpAfterError()
     .exitOverride()
     .action(run);
+
+type Repeated = Pick<Options, 'rounds' | 'replicas' | 'wait'> & { readonly app: App; readonly events: string };
+
+/** The command for the same events. @param events `--seed 5` */
+export function againCommand({ app, events, rounds, replicas, wait }: Repeated, clusters: number): string {
+  return [
+    ...(clusters === 3 ? [] : [`CHAOS_CLUSTERS=${clusters}`]),
+    `npm run chaos -- --app ${app} ${events}`,
+    ...(rounds === undefined ? [] : [`--rounds ${rounds}`]),
+    ...(replicas === DEFAULTS.replicas ? [] : [`--replicas ${replicas}`]),
+    ...(wait === DEFAULTS.wait ? [] : [`--wait ${wait}`]),
+  ].join(' ');
+}
 
 function natural(text: string): number {
   if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
