@@ -1,7 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { ObjectHistory } from '@kube-semaphore/testkit';
 import type { Clusters, Site, SiteInput, View } from './subject.ts';
-import { read } from './world.ts';
+import { read, send } from './world.ts';
 
 /** What an app writes into the local cluster. */
 export type Writes = {
@@ -55,22 +55,27 @@ export async function startObjects(writes: Writes, { c1 }: Clusters, { stack }: 
     },
     /** Not of what must always be there. */
     async tamper(nth, how) {
-      const path = targets[nth % targets.length]!;
-      const collectionOf = ({ metadata: { namespace } }: KubeObject): string =>
-        namespace === undefined || path.includes('/namespaces/') ? path : inNamespace(path, namespace);
-      const ours = (await c1.admin.list(path)).filter((each) => {
-        const { expected, of } = always[collectionOf(each)] ?? NOTHING;
-        return writes.isOurs(each) && !of(each).some((text) => expected.includes(text));
+      const all = targets.map(async (path) => {
+        const objects = (await c1.admin.list(path)).map((object) => [collectionOf(path, object), object] as const);
+        return objects.filter(([collection, object]) => {
+          const { expected, of } = always[collection] ?? NOTHING;
+          return writes.isOurs(object) && !of(object).some((text) => expected.includes(text));
+        });
       });
-      const object = ours[nth % ours.length];
-      if (object === undefined) throw new Error('there is no object of ours');
-      const one = `${collectionOf(object)}/${object.metadata.name}`;
-      if (how === 'delete') await c1.admin.delete(one);
-      else await c1.admin.request('PATCH', one, writes.edited(object));
+      const ours = (await Promise.all(all)).filter((each) => each.length > 0);
+      const some = ours[nth % ours.length];
+      if (some === undefined) throw new Error('there is no object of ours');
+      const [collection, object] = some[Math.floor(nth / ours.length) % some.length]!;
+      const one = `${collection}/${object.metadata.name}`;
+      if (how === 'delete') await send(c1, 'DELETE', one);
+      else await send(c1, 'PATCH', one, writes.edited(object));
     },
     break: (what) => Promise.reject(new Error(`${what} can't break here`)),
   };
 }
+
+const collectionOf = (path: string, { metadata: { namespace } }: KubeObject): string =>
+  namespace === undefined || path.includes('/namespaces/') ? path : inNamespace(path, namespace);
 
 const NOTHING = { expected: [], of: () => [] };
 

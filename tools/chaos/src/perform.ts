@@ -5,7 +5,7 @@ import { type Program, useUpVersions } from '@kube-semaphore/testkit';
 import { endingOf } from './ending.ts';
 import { kindOf, type Step } from './script.ts';
 import { remotes as allRemotes, type Settings } from './subject.ts';
-import { make, type World } from './world.ts';
+import { make, type World, WrongRequest } from './world.ts';
 
 /** More than a cluster writes before the app, which may be stopped, sees that its etcd was restored. */
 const LOST_VERSIONS = 200;
@@ -226,12 +226,13 @@ export class Stage {
 
 const end = async (program: Program): Promise<void> => void (await program.stop('SIGKILL'));
 
-/** A change of a cluster that is down is left: a script can't know. */
+/** A change of a cluster that is down is left: a script can't know. One that is always refused is a mistake of the script. */
 async function succeeds(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
-  } catch {
+  } catch (error) {
+    if (error instanceof WrongRequest) throw error;
     return false;
   }
 }

@@ -170,29 +170,54 @@ async function createNamespace({ admin }: RealCluster, name: string): Promise<vo
   await admin.create('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 }
 
-/** Makes an object so, or removes it. Rejects if the cluster is down. */
+/** An API server that works says that a request is wrong: no later one like it would be right. */
+export class WrongRequest extends Error {
+  override readonly name = 'WrongRequest';
+}
+
+/** Requests by the admin. @throws {WrongRequest}; {Error} if the cluster is down, or the object isn't as it was */
+export async function send(
+  { admin }: RealCluster,
+  method: 'PATCH' | 'POST' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<void> {
+  const answer = await admin.request(method, path, body);
+  if (answer.status < 300 || (method === 'DELETE' && answer.status === 404)) return;
+  const message = `${method} ${path}: ${answer.status} ${String(answer.body['message'])}`;
+  throw answer.status === 400 || answer.status === 422 ? new WrongRequest(message) : new Error(message);
+}
+
+/** Makes an object so, or removes it. Rejects as {@link send}. */
 export async function make(clusters: Clusters, { cluster, collection, name, object }: Change): Promise<void> {
-  const { admin } = clusters[cluster];
+  const within = clusters[cluster];
   const path = `${collection}/${name}`;
-  if (object === null) return admin.delete(`${path}?gracePeriodSeconds=0`);
+  const remove = () => send(within, 'DELETE', `${path}?gracePeriodSeconds=0`);
+  if (object === null) return remove();
   const { status, ...rest } = object;
-  const present = await admin.request('GET', path);
+  const present = await within.admin.request('GET', path);
   // A Service that has an address keeps it, and one that has none gets none: that needs another Service.
   const isHeadless = (each: unknown): boolean => (each as { clusterIP?: string } | undefined)?.clusterIP === 'None';
   const fits = present.status === 200 && isHeadless(present.body['spec']) === isHeadless(rest['spec']);
-  const patched = fits ? (await admin.request('PATCH', path, rest)).status : undefined;
-  if (patched !== undefined && patched !== 200 && patched !== 422) throw new Error(`${path}: PATCH is ${patched}`);
-  // 422: a field can't change, as hostNetwork.
-  if (patched !== 200) {
-    await admin.delete(`${path}?gracePeriodSeconds=0`);
-    await admin.create(collection, withoutNulls(rest));
+  if (!fits || !(await patches(within, path, rest))) {
+    await remove();
+    await send(within, 'POST', collection, withoutNulls(rest));
   }
-  if (status === undefined) return;
-  const answer = await admin.request('PATCH', `${path}/status`, { status });
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${String(answer.body['message'])}`);
+  if (status !== undefined) await send(within, 'PATCH', `${path}/status`, { status });
 }
 
-const withoutNulls = (object: object): unknown =>
+/** @returns false if a field can't change, as hostNetwork */
+async function patches(cluster: RealCluster, path: string, body: object): Promise<boolean> {
+  try {
+    await send(cluster, 'PATCH', path, body);
+    return true;
+  } catch (error) {
+    if (error instanceof WrongRequest) return false;
+    throw error;
+  }
+}
+
+const withoutNulls = (object: object): object =>
   JSON.parse(JSON.stringify(object), (_key, value: unknown) => (value === null ? undefined : value));
 
 /** What the clusters have of some paths, by their admins. Waits until an API server that started again serves them. */

@@ -87,6 +87,10 @@ const foreign = (name: string): Change => ({
   },
 });
 
+/** An API server refuses a Pod with two addresses of one family. */
+const onePerFamily = (ips: readonly string[]): readonly string[] =>
+  ips.filter((ip, nth) => ips.findIndex((each) => each.includes(':') === ip.includes(':')) === nth);
+
 const netOf = (ip: string): string => `${ip}/${ip.includes(':') ? 128 : 32}`;
 const netsOf = ({ spec }: KubeObject): readonly string[] => (spec as { nets?: string[] } | undefined)?.nets ?? [];
 const memberKey = ({ cluster, namespace, app }: Member): string => `${cluster}/${namespace}/${app}`;
@@ -238,7 +242,7 @@ export const policy: Subject = {
     const change = podChange({
       ...place,
       app: dice.pick([...APPS, '']),
-      ips: dice.pick([[], [ip()], [ip()], [ip(), `${six}::a${dice.integer(1, 9)}`]]),
+      ips: onePerFamily(dice.pick([[], [ip()], [ip()], [ip(), `${six}::a${dice.integer(1, 9)}`]])),
       phase: dice.pick(['Running', 'Running', 'Running', 'Pending', 'Succeeded', 'Failed']),
       host: dice.integer(1, 12) === 1,
     });

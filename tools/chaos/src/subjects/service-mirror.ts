@@ -241,11 +241,15 @@ const writes: Writes = {
   observed,
   isOurs,
   isSource: ({ metadata }) => metadata.namespace !== MIRRORS,
-  edited: ({ kind, endpoints }) =>
+  edited: ({ kind, endpoints, addressType }) =>
     kind === 'ServiceImport'
       ? { spec: { ports: [{ name: 'edited', protocol: 'TCP', port: 9 }] } }
       : kind === 'EndpointSlice' || endpoints !== undefined
-        ? { endpoints: [{ addresses: ['192.0.2.99'], conditions: { ready: true } }] }
+        ? {
+            endpoints: [
+              { addresses: [addressType === 'IPv6' ? 'fd00::99' : '192.0.2.99'], conditions: { ready: true } },
+            ],
+          }
         : { spec: { sessionAffinity: 'ClientIP' } },
   always: {
     [LOCAL_SERVICES]: {
