@@ -71,7 +71,7 @@ export class Stage {
   /** Does what a step says, and returns when the next one is due. */
   async perform(step: Step): Promise<void> {
     const made = await this.#begin(step);
-    const kind = made ? kindOf(step) : 'not made, as that is down or broken already';
+    const kind = made ? kindOf(step, this.world.subject) : 'not made, as that is down or broken already';
     this.#count(kind);
     await delay(step.thenMs);
   }

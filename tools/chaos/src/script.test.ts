@@ -27,7 +27,7 @@ describe.each([policy, serviceMirror, wireguard, rotating, witnessing])('the scr
 
   it('has every kind of event, and never a change of what stays', () => {
     const steps = first(60, 1, subject).flat();
-    const kinds = new Set(steps.map(kindOf));
+    const kinds = new Set(steps.map((step) => kindOf(step, subject)));
     for (const kind of [
       'API server killed',
       'etcd of the local cluster restored',
@@ -42,6 +42,7 @@ describe.each([policy, serviceMirror, wireguard, rotating, witnessing])('the scr
       'clock set',
       'memory of a replica too small',
       'remotes of the file',
+      ...(subject === rotating ? ['keys asked for'] : ['edit of our object', 'delete of our object']),
       ...subject.breaks,
       ...(subject.settings.length > 1 ? ['settings of the file'] : []),
     ])

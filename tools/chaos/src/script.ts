@@ -111,7 +111,7 @@ export function* script(
 }
 
 /** What a record counts a step as. */
-export function kindOf(step: Event): string {
+export function kindOf(step: Event, { tampers }: Pick<Subject, 'tampers'>): string {
   switch (step.do) {
     case 'fault': {
       const { fault } = step.step;
@@ -142,7 +142,7 @@ export function kindOf(step: Event): string {
     case 'settings':
       return 'settings of the file';
     case 'tamper':
-      return `${step.how} of our object`;
+      return tampers ?? `${step.how} of our object`;
     case 'change':
       return `${step.change.collection.split('/').at(-1)} ${step.change.object === null ? 'removed' : 'set'}`;
   }

@@ -71,6 +71,8 @@ export type Subject = {
   /** What the audit log calls the objects that it writes. */
   readonly resources: readonly string[];
   change(dice: Dice): Change;
+  /** What a record calls an event `tamper`, if it isn't an edit or a deletion of an object. */
+  readonly tampers?: string;
   /** Between two events; each pause as often as it is here. */
   readonly pausesMs: readonly number[];
   /** By how much the clock of a replica can be wrong. */

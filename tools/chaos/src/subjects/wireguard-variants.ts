@@ -26,6 +26,7 @@ export const rotating: Subject = {
   config: configWith((name) => ({ keyRotation: { secondPort: secondPorts[name] } })),
   staying: [livingNode, ...wireguard.staying],
   change: (dice) => nodeOf(dice, { rotates: true }),
+  tampers: 'keys asked for',
   // A rotation takes three minutes.
   pausesMs: [0, 100, 1_000, 5_000, 10_000, 20_000],
   clocksMs: CLOCKS_AHEAD_MS,
