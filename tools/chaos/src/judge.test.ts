@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { untimelyWritesIn } from './judge.ts';
+import { secretsIn, untimelyWritesIn } from './judge.ts';
+import type { Stage } from './perform.ts';
 import { policy } from './subjects/policy.ts';
 import type { World } from './world.ts';
 
@@ -32,4 +33,22 @@ it('sees a write without the Lease, whose holder may have been named long before
     ['a wrote without the Lease: update /globalnetworksets'],
     [],
   ]);
+});
+
+it.each([
+  { name: 'of the subject', secret: 'first' },
+  { name: 'that was made since', secret: 'second' },
+])('finds a secret $name wherever it is', async ({ secret }) => {
+  const found = (text: { readonly ended?: string; readonly log?: string; readonly object?: string }) => {
+    const stage = {
+      programs: [{ stderr: () => text.log ?? '' }],
+      takeLogs: () => [text.ended ?? ''],
+      world: { subject: { secrets: ['first'] }, site: { secrets: async () => ['second'] } },
+    };
+    return secretsIn(stage as unknown as Stage, { c1: { [text.object ?? '']: [] } });
+  };
+  expect(await found({})).toEqual([]);
+  expect(await found({ object: secret })).toEqual(['a secret is in an object']);
+  expect(await found({ log: secret })).toEqual(['a secret is in the log of replica 0']);
+  expect(await found({ ended: `x ${secret} y` })).toEqual(['a secret is in the log of a replica that ended']);
 });

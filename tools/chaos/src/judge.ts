@@ -134,16 +134,20 @@ async function untrueMetrics({ world, programs, remotes }: Stage, wanted: View):
   return (await Promise.all(all)).flat();
 }
 
-/** Where a secret is that must not be there. */
-async function secretsIn(stage: Stage, state: State): Promise<readonly string[]> {
+/** Where a secret is that must not be there. Exported for its test. */
+export async function secretsIn(
+  stage: Pick<Stage, 'programs' | 'world' | 'takeLogs'>,
+  state: State,
+): Promise<readonly string[]> {
   const { programs, world } = stage;
+  const secrets = [...world.subject.secrets, ...((await world.site.secrets?.()) ?? [])];
   const texts = {
     'an object': JSON.stringify(state),
     'the log of a replica that ended': stage.takeLogs().join(''),
     ...Object.fromEntries(programs.map(({ stderr }, nth) => [`the log of replica ${nth}`, stderr()])),
   };
   return Object.entries(texts)
-    .filter(([, text]) => world.subject.secrets.some((secret) => text.includes(secret)))
+    .filter(([, text]) => secrets.some((secret) => text.includes(secret)))
     .map(([where]) => `a secret is in ${where}`);
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { harmOf } from './node.ts';
+import { harmOf, keysIn } from './node.ts';
 
 const facts = {
   privateKeys: {},
@@ -35,4 +35,10 @@ it.each([
 
 it('lets the device of a remote go that was out of the file', () => {
   expect(harm('ip link delete dev wireguard.c2', ['c2'])).toBe(0);
+});
+
+it('finds the keys that are whole', () => {
+  const [one, other] = ['a', 'b'].map((letter) => `${letter.repeat(43)}=`) as [string, string];
+  expect(keysIn(`${one}\n${other.slice(0, 20)}\n\n${other}\n`)).toEqual([one, other]);
+  expect(keysIn('')).toEqual([]);
 });

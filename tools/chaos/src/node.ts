@@ -1,9 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { builtBinary } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
 import { type Clusters, remotes, type Site, type SiteInput, type View } from './subject.ts';
+
+/** How often the files of keys are read: a key is in one for longer. */
+const LOOK_MS = 1_000;
 
 const FAULTS = ['fail', 'fail, but do their work', 'hang'] as const;
 
@@ -56,6 +60,8 @@ export type NodeSite = Site & {
   readonly sh: (script: string) => Promise<string>;
   /** What the agent called so far. */
   readonly callsSoFar: () => Promise<readonly string[]>;
+  /** All private keys that files had so far. */
+  readonly secrets: () => Promise<readonly string[]>;
 };
 
 /** The site of semaphore-wireguard: a node in namespaces, with a disk for keys, and `wg` and `ip` that can break. */
@@ -86,6 +92,20 @@ export async function startNode(
   await writeFile(calls, '');
   const callsSoFar = async () => (await readFile(calls, 'utf8')).split('\n').slice(0, -1);
   let judged = 0;
+  const seen = new Set<string>();
+  const look = async () => {
+    // A file may go meanwhile.
+    for (const key of keysIn(await sh(`cat ${keys}/*.key* 2>/dev/null || :`))) seen.add(key);
+  };
+  const over = new AbortController();
+  const looks = (async () => {
+    for (const { signal } = over; !signal.aborted; await delay(LOOK_MS, undefined, { signal }).catch(() => {}))
+      await look();
+  })();
+  stack.defer(async () => {
+    over.abort();
+    await looks;
+  });
 
   return {
     network,
@@ -93,6 +113,10 @@ export async function startNode(
     keys,
     sh,
     callsSoFar,
+    async secrets() {
+      await look();
+      return [...seen];
+    },
     place: machine,
     env: { PATH: `${tools}:${dirname(userspace)}:${process.env['PATH']}` },
     flags: [`-wg-key-path=${keys}`],
@@ -136,6 +160,10 @@ export async function startNode(
     },
   };
 }
+
+/** The keys in a text of key files, also of one that is half written. Exported for its test. */
+export const keysIn = (text: string): readonly string[] =>
+  text.split('\n').filter((line) => /^[A-Za-z0-9+/]{43}=$/.test(line));
 
 async function addForeign(machine: NetworkNode, userspace: string): Promise<void> {
   const { device, link, ip } = FOREIGN;

@@ -121,6 +121,8 @@ export type Site = {
   foreign(): Promise<readonly string[]>;
   /** What happened since the last call, and never should. @param left remotes that weren't in the file meanwhile */
   harm(left: ReadonlySet<string>): Promise<readonly string[]>;
+  /** What must never be in a log or an object either, and isn't known before: all of it so far. */
+  secrets?(): Promise<readonly string[]>;
   /** A user edits or deletes something that the app wrote. Rejects if there is nothing. */
   tamper(nth: number, how: 'edit' | 'delete'): Promise<void>;
   /** @returns what mends it */
