@@ -143,7 +143,7 @@ export class WireGuard {
           if (last !== undefined)
             log.info({ cluster, file, last }, 'log of wireguard-go was too large, and is empty now');
         } catch (error) {
-          log.warn({ cluster, file, error }, 'log of wireguard-go is too large, and can not be emptied');
+          log.warn({ cluster, file, error }, 'log of wireguard-go can not be looked at, or not be emptied');
         }
       }
   }

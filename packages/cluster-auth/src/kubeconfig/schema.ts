@@ -56,6 +56,7 @@ export const exec = z.object({
   provideClusterInfo: flag,
 });
 
+/** A user of a kubeconfig. */
 export const user = z.object({
   'client-certificate': text,
   'client-certificate-data': text,

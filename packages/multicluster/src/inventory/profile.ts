@@ -62,6 +62,7 @@ export type StoredProfile = {
   readonly access: ClusterProfile['status']['accessProviders'];
 };
 
+/** What is kept of a ClusterProfile: all that a remote can be made of. */
 export function storedProfile({ metadata, status }: ClusterProfile): StoredProfile {
   const { uid, creationTimestamp, namespace, name, annotations } = metadata;
   return {

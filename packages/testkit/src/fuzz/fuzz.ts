@@ -49,8 +49,8 @@ const LEAST_MS = 50;
 const counters = process.env['FUZZ_SMALL'] === undefined ? undefined : new BlockCounters();
 
 /**
- * Reads mutated inputs. In CI, the same each time: 8 of all sizes, and {@link SMALL_RUNS} small ones. With FUZZ_SECONDS or
- * FUZZ_RUNS, others of all sizes; with FUZZ_SMALL too, small ones that follow coverage, and it prints what it reached. If that takes
+ * Reads mutated inputs. In CI, the same each time: 8 of all sizes, and {@link SMALL_RUNS} small ones. With FUZZ_RUNS, so many of all
+ * sizes; with FUZZ_SECONDS, others; with FUZZ_SMALL too, small ones that follow coverage, and it prints what it reached. If that takes
  * longer than FUZZ_SECONDS, the rest of FUZZ_RUNS is mutated from what it has found, without counting.
  *
  * The error says how to read the input again: by its number in FUZZ_SEED, or a small one as FUZZ_INPUT.
