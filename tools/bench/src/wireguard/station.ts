@@ -22,7 +22,7 @@ export type Station = {
   readonly commandLine: (command: readonly string[]) => readonly string[];
   /** The endpoints of all peers by public key; empty without a device. */
   readonly endpoints: () => Promise<ReadonlyMap<string, string>>;
-  /** The device and the public key of each peer. */
+  /** The public keys of the peers of all devices. */
   readonly peers: () => Promise<readonly string[]>;
   /** The peers in each `wg set` of the agent since the last call, in no order. */
   readonly setCalls: () => Promise<readonly (readonly string[])[]>;
@@ -76,7 +76,8 @@ function stationOf(
     },
     peers: async () => {
       const lines = (await machine.run('wg', ['show', 'all', 'endpoints'])).split('\n').slice(0, -1);
-      return lines.map((line) => line.split('\t', 2).join(' '));
+      // Only the first line of a device has its name.
+      return lines.map((line) => line.split('\t').at(-2)!);
     },
     setCalls: async () => {
       const sets = (await calls.take()).filter(([verb]) => verb === 'set');
