@@ -54,8 +54,10 @@ type Pod = Member & {
 };
 
 /** A Pod with its status, as a change. */
-function podChange({ cluster, namespace, name, app, ips, phase = 'Running', host = false }: Pod): Change {
+function podChange({ cluster, namespace, name, app, phase = 'Running', host = false, ...own }: Pod): Change {
   const { status: _status, ...object } = pod({ name, namespace, hostNetwork: host, labels: {} });
+  // That of a node was never one of a Pod: the app would let it stay in its set (`host-network-kept`).
+  const ips = host ? own.ips.slice(0, 1).map(() => `${ranges[cluster]![0]}.255.1`) : own.ips;
   return {
     cluster: cluster as Change['cluster'],
     collection: `/api/v1/namespaces/${namespace}/pods`,
