@@ -1,4 +1,4 @@
-import { judge, untimelyWritesIn, type Usage, usageOf } from './judge.ts';
+import { judge, mostOf, untimelyWritesIn, type Usage, usageOf } from './judge.ts';
 import { Stage } from './perform.ts';
 import type { Round } from './script.ts';
 import type { Subject } from './subject.ts';
@@ -57,12 +57,7 @@ export async function chaos(
       }
       const usages = await Promise.all(stage.programs.map(usageOf));
       say(`round ${rounds}: as it must be; ${usages.map(({ residentMb }) => `${residentMb} MB`).join(' and ')}`);
-      for (const { residentMb, files, timers } of usages)
-        most = {
-          residentMb: Math.max(most.residentMb, residentMb),
-          files: Math.max(most.files, files),
-          timers: Math.max(most.timers, timers),
-        };
+      most = mostOf([most, ...usages]);
     }
     return {
       rounds,

@@ -16,7 +16,7 @@ export type Ending = {
   readonly errors: readonly string[];
 };
 
-/** Why a replica ended, and what it logged before. An error that isn't an excuse is none, whatever was broken. */
+/** Why a replica ended, and which errors it logged before. One more error than the excuse, and nothing is excused. */
 export function endingOf({ code, signal, stderr, starved, excuse }: Ended): Ending {
   const lines = stderr.split('\n');
   const isExcuse = (line: string): boolean => excuse?.test(line) === true;

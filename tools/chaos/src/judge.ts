@@ -72,7 +72,7 @@ export async function judge(
     if (status !== 200) found.push(`replica ${nth}: /healthz is ${status}: ${body}`);
     const usage = await usageOf(program);
     const { residentMb, files, timers } = usage;
-    if (Object.entries(usage).some(([what, used]) => used > MOST[what as keyof Usage]))
+    if (!isDeepStrictEqual(mostOf([MOST, usage]), MOST))
       found.push(`replica ${nth} has ${residentMb} MB, ${files} files and ${timers} timers`);
     const errors = program.log().filter(({ level }) => level === 'error' || level === 'fatal');
     found.push(...errors.map((line) => `replica ${nth} logged ${JSON.stringify(line)}`));
@@ -173,6 +173,13 @@ export function untimelyWritesIn({
       );
   };
 }
+
+/** The most that any of them uses, of each. */
+export const mostOf = (usages: readonly Usage[]): Usage => ({
+  residentMb: Math.max(...usages.map(({ residentMb }) => residentMb)),
+  files: Math.max(...usages.map(({ files }) => files)),
+  timers: Math.max(...usages.map(({ timers }) => timers)),
+});
 
 /** What a program uses: of timers, those that keep it alive. */
 export async function usageOf({ pid, metric }: Program): Promise<Usage> {

@@ -1,7 +1,7 @@
 // Which cluster answers, by docs/routing.md; and to which clusters something is exported, by docs/service-mirror.md#chosen-clusters.
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
-import { inNamespace } from '../objects.ts';
+import { inNamespace } from '../sites/objects.ts';
 import { type Change, names, remotes, type Settings, type State, type Subject } from '../subject.ts';
 
 export const CONFIG_MAPS = '/api/v1/configmaps';

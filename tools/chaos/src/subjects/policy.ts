@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { globalNetworkSetCrd, pod } from '@kube-semaphore/testkit';
-import { startObjects, type Writes } from '../objects.ts';
+import { startObjects, type Writes } from '../sites/objects.ts';
 import {
   CLOCKS_MS,
   type Change,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { deployedCrds } from '@kube-semaphore/testkit';
-import { inNamespace, startObjects, type Writes } from '../objects.ts';
+import { inNamespace, startObjects, type Writes } from '../sites/objects.ts';
 import {
   CLOCKS_MS,
   remotes as allRemotes,

@@ -2,7 +2,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { endpointSlice, service } from '@kube-semaphore/testkit';
-import { inNamespace } from '../objects.ts';
+import { inNamespace } from '../sites/objects.ts';
 import { type Change, type Name, names, remotes as allRemotes } from '../subject.ts';
 import { changedExport, stayingExports } from './imports.ts';
 import { changedDrains, someAnnotations, someExportTo, stayingOrder } from './orders.ts';

@@ -1,8 +1,8 @@
 // What is hard to foresee beside all else that the other subject does: keys that rotate, silent nodes, and blocks of Calico.
 import { ipamCrds } from '@kube-semaphore/testkit';
-import { brokenTools } from '../node.ts';
-import { livingNode, rotatedView, secondPorts, startRotatingNode } from '../rotation.ts';
-import { startWitness } from '../silent.ts';
+import { brokenTools } from '../sites/node.ts';
+import { livingNode, rotatedView, secondPorts, startRotatingNode } from '../sites/rotation.ts';
+import { startWitness } from '../sites/silent.ts';
 import { CLOCKS_AHEAD_MS, type Remote, type Subject } from '../subject.ts';
 import { AFFINITIES, BLOCKS, changedBlock, claimsBy, stayingBlock } from './blocks.ts';
 import {

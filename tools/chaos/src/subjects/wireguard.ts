@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import type { Dice } from '@kube-semaphore/fault-proxy';
 import { node } from '@kube-semaphore/testkit';
-import { breaks, brokenTools, type NodeFacts, startNode } from '../node.ts';
+import { breaks, endsBy, type NodeFacts, startNode } from '../sites/node.ts';
 import {
   CLOCKS_MS,
   type Change,
@@ -388,11 +388,7 @@ export const wireguard: Subject = {
   pausesMs: SHORT_PAUSES_MS,
   clocksMs: CLOCKS_MS,
   breaks,
-  // Without a full disk: an agent that can't write a key tries again.
-  endsBy: {
-    breaks: brokenTools,
-    says: /^semaphore-wireguard: the devices of this node can't be read: |"code":"WG_\w+"\},"msg":"stopped by an error"\}$/,
-  },
+  endsBy,
   settings: [NO_SETTINGS],
   wanted,
   site: (clusters, input) => startNode(facts, clusters, input),

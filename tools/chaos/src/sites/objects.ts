@@ -1,7 +1,7 @@
 import type { KubeObject } from '@kube-semaphore/embedded-apiserver';
 import { ObjectHistory } from '@kube-semaphore/testkit';
-import type { Clusters, Site, SiteInput, View } from './subject.ts';
-import { read, send } from './world.ts';
+import type { Clusters, Site, SiteInput, View } from '../subject.ts';
+import { read, send } from '../world.ts';
 
 /** What an app writes into the local cluster. */
 export type Writes = {

@@ -1,5 +1,5 @@
 import { type NodeFacts, startNode } from './node.ts';
-import type { Clusters, Site, SiteInput } from './subject.ts';
+import type { Clusters, Site, SiteInput } from '../subject.ts';
 
 /** The site of semaphore-wireguard with `reportSilentAfter` of a remote: its view has the Nodes that ours calls silent. */
 export async function startWitness(

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '@kube-semaphore/eventually';
 import { builtBinary } from '@kube-semaphore/testkit';
 import { type Network, type NetworkNode, startNetwork } from '@kube-semaphore/testnet';
-import { type Clusters, remotes, type Site, type SiteInput, type View } from './subject.ts';
+import { type Clusters, remotes, type Site, type SiteInput, type View } from '../subject.ts';
 
 /** How often the files of keys are read: a key is in one for longer. */
 const LOOK_MS = 1_000;
@@ -12,6 +12,12 @@ const LOOK_MS = 1_000;
 const FAULTS = ['fail', 'fail, but do their work', 'hang'] as const;
 
 export const brokenTools = FAULTS.map((how) => `wg and ip ${how}`);
+
+/** Without a full disk: an agent that can't write a key tries again. */
+export const endsBy = {
+  breaks: brokenTools,
+  says: /^semaphore-wireguard: the devices of this node can't be read: |"code":"WG_\w+"\},"msg":"stopped by an error"\}$/,
+};
 
 /** What can break on a node. */
 export const breaks = [...brokenTools, 'disk of the keys full', 'disk of the keys read-only'];

@@ -6,7 +6,7 @@ import { eventually, isDefined } from '@kube-semaphore/eventually';
 import { builtBinary, deployAccount, node, spawnProgram } from '@kube-semaphore/testkit';
 import { startPing } from '@kube-semaphore/testnet';
 import { type NodeFacts, type NodeSite, startNode } from './node.ts';
-import { type Change, type Clusters, remotes, type Site, type SiteInput, type View } from './subject.ts';
+import { type Change, type Clusters, remotes, type Site, type SiteInput, type View } from '../subject.ts';
 
 /** The node that answers: the second of the network. */
 const LIVES = {
