@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { abortable } from '@kube-semaphore/cluster-auth';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
@@ -150,11 +150,7 @@ export class WireGuard {
 
   /** Why valid remotes can't work on this node: a sentence for each problem. @throws the signal's reason */
   async problemsOf(remotes: readonly RemoteSettings[], { signal }: RunOptions): Promise<readonly string[]> {
-    signal.throwIfAborted();
-    const ended = new AbortController();
-    const aborted = once(signal, 'abort', { signal: ended.signal });
-    await Promise.race([this.#local.listed, aborted]).finally(() => ended.abort());
-    signal.throwIfAborted();
+    await abortable(this.#local.listed, signal);
     const observed = await observeNode(this.#input.devices.tools, { signal });
     return nodeProblems({ ...this.#input, remotes }, this.#local.required(), observed);
   }

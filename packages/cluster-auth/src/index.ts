@@ -3,6 +3,7 @@ export { connect } from './connect.ts';
 export type { Authorization, Connection } from './connection.ts';
 export type { Validity } from './credentials/credentials.ts';
 export { deniedHint } from './credentials/denied.ts';
+export { abortable } from './credentials/rotating.ts';
 export { writableByAnyone, writersOf } from './credentials/writers.ts';
 export type { Clock, Environment, Logger } from './dependencies.ts';
 export { ClusterAuthError, tlsFailure } from './errors.ts';

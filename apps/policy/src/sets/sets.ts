@@ -1,3 +1,4 @@
+import type { AddOptions } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import {
   type AppStatus,
@@ -121,7 +122,7 @@ export class Sets implements Feature {
   }
 
   /** While no remote is known, there is nothing to decide. A remote that becomes known enqueues every key. */
-  enqueue(keys: Iterable<string>, since?: number, options?: Parameters<LeaderQueue['enqueue']>[2]): void {
+  enqueue(keys: Iterable<string>, since?: number, options?: AddOptions): void {
     if (this.#isAnyKnown) this.#queue.enqueue(keys, since, options);
   }
 

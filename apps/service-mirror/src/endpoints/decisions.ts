@@ -1,3 +1,4 @@
+import type { AddOptions } from '@kube-semaphore/controller';
 import type { LeaderQueue } from '@kube-semaphore/multicluster';
 import { type Decision, isOfDecision, type Part } from './desired/merged/decision.ts';
 import type { DesiredSlice } from './desired/objects.ts';
@@ -25,7 +26,7 @@ export class Decisions<P extends Part> {
   }
 
   /** As `LeaderQueue.enqueue`. */
-  enqueue(keys: Iterable<string>, ...how: [since?: number, options?: Parameters<LeaderQueue['enqueue']>[2]]): void {
+  enqueue(keys: Iterable<string>, ...how: [since?: number, options?: AddOptions]): void {
     const all = [...keys];
     for (const key of all) this.#byKey.delete(key);
     this.#queue.enqueue(all, ...how);

@@ -159,7 +159,7 @@ export class Orphans {
   async #withdraw(remote: string, { signal }: RunOptions): Promise<boolean> {
     const { local, log } = this.#options;
     if (local.node === undefined || this.#remotes.some(({ name }) => name === remote)) return false;
-    const patch = annotationPatch(local.node.annotations ?? {}, { announced: [], withdrawn: [remote] });
+    const patch = annotationPatch(local.node.annotations, { announced: [], withdrawn: [remote] });
     if (patch === undefined) return true;
     await local.annotate(patch, { signal });
     log.info({ cluster: remote, annotations: Object.keys(patch) }, 'annotations of a former remote removed');

@@ -55,7 +55,6 @@ function callAgainAndAgain(place: Place, host: string): readonly Call[] {
   return calls;
 }
 
-const since = (calls: readonly Call[], ms: number) => calls.filter(({ startedMs }) => startedMs >= ms);
 const answersIn = (calls: readonly Call[]) => [...new Set(calls.map(({ answer }) => answer))].toSorted();
 
 it('sends no new call to a node whose tunnel is dead, until it is back', async ({ mesh }) => {
@@ -83,7 +82,7 @@ it('sends no new call to a node whose tunnel is dead, until it is back', async (
   await answered('c2-n2');
   // Before that, calls to it get no answer.
   for (const calls of all)
-    expect(since(calls, deadMs).filter(({ answer }) => answer === '').length).toBeGreaterThan(20);
+    expect(calls.filter(({ startedMs, answer }) => startedMs >= deadMs && answer === '').length).toBeGreaterThan(20);
   const report = async () => (await server.admin.get('/api/v1/nodes/n1')).metadata.annotations?.[SILENT];
   expect(await report()).toBe('n1 of 2');
 

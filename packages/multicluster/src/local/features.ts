@@ -1,4 +1,4 @@
-import { Controller, type ReconcileContext } from '@kube-semaphore/controller';
+import { type AddOptions, Controller, type ReconcileContext } from '@kube-semaphore/controller';
 import type { RunOptions } from '@kube-semaphore/kube-client';
 import type { Leadership } from '@kube-semaphore/leader-election';
 import type { Instruments, leaderMetrics } from '@kube-semaphore/runtime';
@@ -122,7 +122,7 @@ export class LeaderQueue {
   }
 
   /** @param since as `ReconcileContext.since` */
-  enqueue(keys: Iterable<string>, since?: number, options?: Parameters<Controller['enqueue']>[2]): void {
+  enqueue(keys: Iterable<string>, since?: number, options?: AddOptions): void {
     for (const key of keys) {
       if (options?.isUrgent === true) this.#writes.forget([key]);
       this.#controller.enqueue(key, since, options);

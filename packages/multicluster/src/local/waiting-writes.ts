@@ -242,7 +242,7 @@ export class KeyWrites {
   }
 }
 
-/** All objects of a key have one turn, which nobody needs when none of them waits. */
+/** All objects of a key have one turn: when no object waits any more, others can have it. */
 function withdraw(error: unknown): void {
   if (error instanceof RemoteWritesError) error.withdraw();
 }

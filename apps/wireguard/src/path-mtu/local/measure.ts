@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunOptions } from '@kube-semaphore/kube-client';
+import { familyOf } from '@kube-semaphore/net';
 import type { WireGuardTools } from '@kube-semaphore/wireguard-tools';
 import { type Endpoint, parseEndpoint } from '../../mesh/desired/endpoint.ts';
 
@@ -57,7 +58,7 @@ export async function measurePaths(
 }
 
 function send(sockets: Sockets, { ip, port }: Endpoint, mtuBytes: number): void {
-  const type = ip.includes(':') ? 'udp6' : 'udp4';
+  const type = `udp${familyOf(ip)}` as const;
   sockets[type] ??= createSocket(type).on('error', () => undefined); // a packet that can't be sent measures nothing
   sockets[type].send(Buffer.alloc(mtuBytes - HEADER_BYTES[type]), port, ip, () => undefined);
 }

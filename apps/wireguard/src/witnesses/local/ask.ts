@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { familyOf } from '@kube-semaphore/net';
 
 /** Of the service `discard`: what listens there, if anything, doesn't answer. */
 const PORT = 9;
@@ -9,9 +10,7 @@ const PORT = 9;
  * sends something within ten seconds. The source is an address of the device that leads there. Never rejects, and always ends.
  */
 export async function ask(addresses: readonly string[]): Promise<void> {
-  for (const type of ['udp4', 'udp6'] as const) {
-    const own = addresses.filter((address) => address.includes(':') === (type === 'udp6'));
-    if (own.length === 0) continue;
+  for (const [type, own] of Map.groupBy(addresses, (address) => `udp${familyOf(address)}` as const)) {
     const socket = createSocket(type);
     // Without a free file or an address of its own, a socket can't be bound; then no callback is called.
     const unbound = new Promise<void>((resolve) => socket.on('error', () => resolve()));
